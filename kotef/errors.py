@@ -1,0 +1,107 @@
+"""Which errors does kotef raise on purpose, and who must act on each?
+
+* KotefError                 exit status 1   a defect in kotef itself
+  x UsageError               2   an option or argument cannot be used as it stands
+  x SpecError                2   .sdd/ is missing, unreadable or contradicts itself
+  x BusyError                2   another run works in this workspace
+  x ModelError               7   the endpoint refused, timed out or spoke nonsense beyond the retries
+    x ContextOverflowError   7   the conversation is larger than the model's context window
+  x WorkspaceError           5   a path left the workspace, or a file cannot be read or written
+    x NoSpaceError           5   the disk (or a quota) is full
+  x CheckError               5   a verification command could not be started at all
+
+3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
+A *failing* test is not an error: it is a `FailureEntry` in the state.
+"""
+
+import errno
+from pathlib import Path
+from typing import ClassVar, Literal
+
+ModelFault = Literal[
+    "unreachable", "timeout", "unauthorized", "rate_limited", "server_error", "bad_request", "nonsense", "truncated"
+]
+"""Why an endpoint was of no use, in the words of the result file."""
+
+
+class KotefError(Exception):
+    """Something kotef cannot go on from; its message is one line that names the culprit and the way out."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(KotefError):
+    """What was asked on the command line cannot be done."""
+
+    exit_code = 2
+
+    def __init__(self, problem: str, *, hint: str = "") -> None:
+        super().__init__(f"{problem} ({hint})" if hint else problem)
+
+
+class SpecError(KotefError):
+    """The specification cannot be used as it stands."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path | str, problem: str, *, hint: str) -> None:
+        super().__init__(f"{path}: {problem} ({hint})")
+        self.path = path
+
+
+class BusyError(KotefError):
+    """Another run holds this workspace."""
+
+    exit_code = 2
+
+    def __init__(self, root: Path, *, pid: int | None, run: str | None) -> None:
+        who = f"run {run or 'unknown'} (pid {pid or 'unknown'})"
+        super().__init__(f"{root}: {who} is working here; wait for it, or stop it with `kill {pid or 'PID'}`")
+        self.pid, self.run = pid, run
+
+
+class ModelError(KotefError):
+    """The model endpoint was of no use, retries included."""
+
+    exit_code = 7
+
+    def __init__(self, fault: ModelFault, detail: str, *, endpoint: str = "", hint: str = "") -> None:
+        at = f" at {endpoint}" if endpoint else ""
+        super().__init__(f"model endpoint{at}: {detail}" + (f" ({hint})" if hint else ""))
+        self.fault: ModelFault = fault
+
+
+class ContextOverflowError(ModelError):
+    """The request is longer than the model's context window; sending it again unchanged is pointless."""
+
+    def __init__(self, detail: str, *, endpoint: str = "") -> None:
+        super().__init__("bad_request", detail, endpoint=endpoint, hint="context window exceeded")
+
+
+class WorkspaceError(KotefError):
+    """A file of the workspace (or of kotef's own state) cannot be read or written, or a path leaves it."""
+
+    exit_code = 5
+
+    def __init__(self, path: Path | str, problem: str, *, hint: str = "") -> None:
+        super().__init__(f"{path}: {problem}" + (f" ({hint})" if hint else ""))
+        self.path = path
+
+
+class NoSpaceError(WorkspaceError):
+    """The disk is full: the only remedy is a person's."""
+
+    ERRNOS: ClassVar[frozenset[int]] = frozenset({errno.ENOSPC, errno.EDQUOT})
+    """What the operating system calls it."""
+
+    def __init__(self, path: Path | str) -> None:
+        super().__init__(path, "no space left on device", hint="free some space, then `kotef resume --last`")
+
+
+class CheckError(KotefError):
+    """A check command could not be started at all."""
+
+    exit_code = 5
+
+    def __init__(self, command: str, problem: str, *, hint: str) -> None:
+        super().__init__(f"{command}: {problem} ({hint})")

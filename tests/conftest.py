@@ -1,0 +1,33 @@
+"""Every test has a home, a state directory and a git identity of its own; nothing of the machine leaks in."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # before the first langgraph import, which reads it once
+sys.path.insert(0, str(Path(__file__).parent))
+
+DROPPED = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "KOTEF_MODEL",
+    "KOTEF_PLANNER_MODEL",
+    "CI",
+    "GITHUB_ACTIONS",
+    "NO_COLOR",
+)
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path_factory.mktemp("home")
+    for name in [name for name in os.environ if name in DROPPED or name.startswith(("GIT_", "PYTEST_ADDOPTS"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
+    (home / "gitconfig").write_text("[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
