@@ -1,0 +1,79 @@
+"""Which effects of tools have happened already, also when kotef was killed between an effect and its record?"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from kotef.errors import NoSpaceError, WorkspaceError
+
+Standing = Literal["new", "done", "doubt"]
+
+
+class Effect(NamedTuple):
+    """What the ledger knows of one call."""
+
+    standing: Standing
+    """`done`: replay the result; `doubt`: it was started, and nobody saw it end."""
+    result: str = ""
+    failed: bool = False
+    before: str = ""
+    """With `doubt`: what `start` was told of the target before the effect."""
+
+
+class Effects:
+    """An append-only file of `started` and `done` lines, one pair a call; each line is on disk before we go on."""
+
+    def __init__(self, path: Path) -> None:
+        """`path` is `effects.jsonl` of the run; a torn last line is a call whose line was never finished."""
+        self.path = path
+        self._known: dict[str, Effect] = {}
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                noted = json.loads(line)
+            except ValueError:
+                continue
+            self._known[noted["key"]] = (
+                Effect("done", noted["result"], noted["failed"])
+                if noted["done"]
+                else Effect("doubt", before=noted["before"])
+            )
+
+    def look(self, key: str) -> Effect:
+        """Where the call stands."""
+        return self._known.get(key, Effect("new"))
+
+    def start(self, key: str, *, before: str = "") -> None:
+        """Note that the effect is about to happen; `before` says how its target looks now."""
+        self._append({"key": key, "done": False, "before": before})
+
+    def finish(self, key: str, result: str, *, failed: bool) -> None:
+        """Note that it has happened, with what the model was told."""
+        self._append({"key": key, "done": True, "result": result, "failed": failed})
+        self._known[key] = Effect("done", result, failed)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        try:
+            with self.path.open("a", encoding="utf-8") as ledger:
+                ledger.write(json.dumps(line) + "\n")
+                ledger.flush()
+                os.fsync(ledger.fileno())
+        except OSError as error:
+            raise (
+                NoSpaceError(self.path) if error.errno in NoSpaceError.ERRNOS else WorkspaceError(self.path, str(error))
+            ) from error
+
+
+def key_of(visit: int, call_id: str, name: str, arguments: dict[str, Any]) -> str:
+    """The name of one effect: visit, call id, tool and arguments."""
+    text = json.dumps([visit, call_id, name, arguments], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def digest(path: Path) -> str:
+    """The content of a file as a hash; `missing` when there is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "missing"

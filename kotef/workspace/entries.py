@@ -1,0 +1,131 @@
+"""What does one path of the workspace hold, and how is it made to hold something else, following no link?"""
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.workspace.paths import write_new
+
+_OPEN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file as git knows it."""
+
+    mode: str
+    """`100644`, `100755` (the owner may execute it) or `120000` (a symbolic link, its content the target)."""
+    oid: str
+    """SHA-1 of the blob, 40 hexadecimal digits."""
+
+
+PLAIN: Final = "100644"
+EXECUTABLE: Final = "100755"
+LINK: Final = "120000"
+UNKNOWN: Final = Entry("", "")
+"""What no snapshot holds: a device, a file too large or unreadable."""
+DIRECTORY: Final = Entry("040000", "")
+"""A directory with something in it, whatever that is."""
+
+
+def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
+    """What is at `path` now; None when nothing is, or an empty directory. Files above `largest` bytes are unknown."""
+    try:
+        with _parent(root, path) as (directory, name):
+            found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if stat.S_ISLNK(found.st_mode):
+                return Entry(LINK, _blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
+            if stat.S_ISDIR(found.st_mode):
+                return None if _is_empty(directory, name) else DIRECTORY
+            if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
+                return UNKNOWN
+            with open(os.open(name, _OPEN_FILE, dir_fd=directory), "rb") as file:  # noqa: PTH123 - a descriptor
+                content = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:  # unreadable: whatever it is, it is not known to be ours
+        return UNKNOWN
+    return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, _blob_id(content))
+
+
+def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
+    """Make `path` hold this content and mode, atomically, with the directories it needs; raises `OSError`.
+
+    An empty directory in its place gives way; a link is replaced, not followed.
+    """
+    with _parent(root, path, create=True) as (directory, name):
+        temporary = f".kotef-{secrets.token_hex(8)}.tmp"
+        like = _regular(name, directory)
+        try:
+            if mode == LINK:
+                os.symlink(content, os.fsencode(temporary), dir_fd=directory)
+            else:
+                write_new(temporary, content, like=like, executable=mode == EXECUTABLE, directory=directory)
+            with suppress(FileNotFoundError, NotADirectoryError):
+                os.rmdir(name, dir_fd=directory)
+            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=directory)
+
+
+def delete_entry(root: Path, path: str) -> None:
+    """Remove a file or link, and the directories that leaves empty; raises `OSError`."""
+    with _parent(root, path) as (directory, name):
+        os.unlink(name, dir_fd=directory)
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        try:
+            with _parent(root, path) as (directory, name):
+                os.rmdir(name, dir_fd=directory)
+        except OSError:  # it holds something still
+            return
+
+
+@contextmanager
+def _parent(root: Path, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+    """The open directory a path lies in, reached from the root without following a link, and its name there."""
+    *directories, name = path.split("/")
+    if not {"", ".", ".."}.isdisjoint((*directories, name)):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    current = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in directories:
+            if create:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=current)
+            deeper = os.open(part, _OPEN_DIRECTORY, dir_fd=current)
+            os.close(current)
+            current = deeper
+        yield current, name
+    finally:
+        os.close(current)
+
+
+def _is_empty(directory: int, name: str) -> bool:
+    file = os.open(name, _OPEN_DIRECTORY, dir_fd=directory)
+    try:
+        return not os.listdir(file)  # noqa: PTH208 - a descriptor, not a path
+    finally:
+        os.close(file)
+
+
+def _regular(name: str, directory: int) -> os.stat_result | None:
+    try:
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def _blob_id(content: bytes) -> str:
+    """The name git gives this content (gitformat: `blob`, its length, NUL, the bytes)."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -1,0 +1,206 @@
+"""How is git asked something without running anything the repository configures?"""
+
+import errno
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import NoSpaceError, WorkspaceError
+
+_SECONDS: Final = 300.0
+"""A git that takes longer hangs: on a network file system, or on something nobody answers."""
+
+_CONFIG: Final = {
+    "core.fsmonitor": "",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.attributesFile": "/dev/null",
+    "diff.external": "",
+    "log.showSignature": "false",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+"""Set for every call, above whatever the repository says: each of these can name a program or start one."""
+
+_ENVIRONMENT: Final = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "none",  # a partial clone fetches what it lacks, through a program its configuration names
+    "GIT_NO_LAZY_FETCH": "1",
+    "LC_ALL": "C",
+}
+
+_NO_USER_CONFIG: Final = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+
+_NO_PROGRAMS: Final = ("--no-ext-diff", "--no-textconv")
+_NO_SUBMODULES: Final = "--ignore-submodules=dirty"  # a submodule has a configuration of its own
+_OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "status": (_NO_SUBMODULES,),
+    "diff": (*_NO_PROGRAMS, _NO_SUBMODULES),
+    "diff-files": (*_NO_PROGRAMS, _NO_SUBMODULES),
+    "diff-index": (*_NO_PROGRAMS, _NO_SUBMODULES),
+    "diff-tree": _NO_PROGRAMS,
+    "log": _NO_PROGRAMS,
+    "show": _NO_PROGRAMS,
+    "blame": ("--no-textconv",),
+}
+"""What no configuration can switch off for good."""
+
+_READS_NO_FILES: Final = frozenset(
+    {"rev-parse", "ls-files", "ls-tree", "cat-file", "diff-tree", "log", "show", "config", "check-ignore", "init"}
+    | {"update-index", "write-tree"}
+)
+"""Commands that put no file through a filter; `update-index` would, but only our own store, which has none, sees it."""
+
+_FULL: Final = re.compile(rb"No space left on device|Disk quota exceeded")
+
+
+@dataclass(frozen=True, slots=True)
+class GitFacts:
+    """What git says about a directory; everything is empty when it is in no working tree."""
+
+    is_repo: bool
+    toplevel: Path | None = None
+    """The real path of the working tree; the directory itself or one above it."""
+    head: str | None = None
+    """The commit checked out; None before the first commit."""
+    branch: str | None = None
+    """None when HEAD is detached; before the first commit, the branch that will be born."""
+    dirty: bool = False
+    """Something is staged, changed or untracked; filters are not run, so a file they would clean counts as changed."""
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether HEAD is a commit."""
+        return self.head is not None
+
+
+def git(
+    args: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    check: bool = True,
+    user_config: bool = False,
+) -> bytes:
+    """Run `git *args`, the command first, in `cwd` and return its stdout.
+
+    Hooks, filters, drivers, pagers, file-system monitors and transports that the repository configures are not run;
+    every `GIT_*` of our own environment is dropped, `env` is added. `user_config` reads the user's and the machine's
+    configuration (ignored files, safe directories). With `check` false a failure is not an error: stdout as it is.
+
+    Raises `WorkspaceError` when git is missing, hangs or (with `check`) fails, `NoSpaceError` when the disk is full.
+    """
+    result = run_git(args, cwd=cwd, env=env, stdin=stdin, user_config=user_config)
+    if check and result.returncode:
+        raise git_error(result, args, cwd)
+    return result.stdout
+
+
+def run_git(
+    args: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    user_config: bool = False,
+) -> subprocess.CompletedProcess[bytes]:
+    """As `git`, for a caller to whom the exit status says something."""
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = outside | _ENVIRONMENT | ({} if user_config else _NO_USER_CONFIG) | dict(env or {})
+    command, *options = args
+    if command not in _READS_NO_FILES:
+        environment |= _without_filters(_run(["config", "-z", "--name-only", "--list"], cwd, environment, None).stdout)
+    return _run([command, *_OPTIONS.get(command, ()), *options], cwd, environment, stdin)
+
+
+def git_error(result: subprocess.CompletedProcess[bytes], args: Sequence[str], cwd: Path) -> WorkspaceError:
+    """What a failed git call means, in the words of git."""
+    if _FULL.search(result.stderr):
+        return NoSpaceError(cwd)
+    lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {result.returncode}"]
+    said = next((line for line in reversed(lines) if line.startswith("fatal:")), lines[0])
+    hint = f"run `git {args[0]}` there to see it"
+    if "dubious ownership" in said:
+        hint = f"if you trust it: git config --global --add safe.directory {cwd}"
+    return WorkspaceError(cwd, f"git {args[0]} failed: {said.removeprefix('fatal: ')}", hint=hint)
+
+
+def inspect(root: Path) -> GitFacts:
+    """What git knows about a directory; one in no working tree (or in a bare repository) is no repository.
+
+    Raises `WorkspaceError` when git is missing, or finds a repository it cannot read or does not trust.
+    """
+    where = ["rev-parse", "--show-toplevel"]
+    found = run_git(where, cwd=root, user_config=True)
+    if found.returncode:
+        if b"not a git repository" in found.stderr or b"must be run in a work tree" in found.stderr:
+            return GitFacts(is_repo=False)
+        raise git_error(found, where, root)
+    status = git(
+        ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal"],
+        cwd=root,
+        user_config=True,
+    )
+    lines = status.decode("utf-8", "surrogateescape").split("\0")
+    facts = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# "))
+    head, branch = facts.get("branch.oid"), facts.get("branch.head")
+    return GitFacts(
+        is_repo=True,
+        toplevel=Path(os.fsdecode(found.stdout.removesuffix(b"\n"))),
+        head=None if head == "(initial)" else head,
+        branch=None if branch == "(detached)" else branch,
+        dirty=any(line and not line.startswith("# ") for line in lines),
+    )
+
+
+def _run(
+    args: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: bytes | None
+) -> subprocess.CompletedProcess[bytes]:
+    fixed = [word for name, value in _CONFIG.items() for word in ("-c", f"{name}={value}")]
+    try:
+        return subprocess.run(
+            ["git", "--no-pager", *fixed, *args],
+            cwd=cwd,
+            env=environment,
+            input=b"" if stdin is None else stdin,
+            capture_output=True,
+            check=False,
+            timeout=_SECONDS,
+        )
+    except FileNotFoundError as error:
+        if not cwd.is_dir():
+            raise WorkspaceError(cwd, "is not a directory", hint="choose another --root") from error
+        raise WorkspaceError(
+            "git", "not found on PATH", hint="install git: kotef keeps its snapshots with it"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise WorkspaceError(
+            cwd, f"git {args[0]} took more than {_SECONDS:.0f} s", hint="is the disk there?"
+        ) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise NoSpaceError(cwd) from error
+        raise WorkspaceError(cwd, f"git cannot be started: {error.strerror}", hint="check git and the disk") from error
+
+
+def _without_filters(names: bytes) -> dict[str, str]:
+    """Configuration, as environment variables, that empties every filter the configured names mention."""
+    keys = sorted(
+        {
+            name
+            for name in os.fsdecode(names).split("\0")
+            if name.startswith("filter.") and name.endswith((".clean", ".smudge", ".process", ".required"))
+        }
+    )
+    settings = {"GIT_CONFIG_COUNT": str(len(keys))}
+    for number, key in enumerate(keys):
+        settings[f"GIT_CONFIG_KEY_{number}"] = key
+        settings[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
+    return settings

@@ -1,0 +1,88 @@
+"""Which ignored files are copied aside before the first edit, since no snapshot holds them?"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from kotef.workspace.listing import LARGEST, REBUILT
+from kotef.workspace.paths import os_fault
+
+KEPT_CAP: Final = 100 * 1024 * 1024
+"""Bytes of all copies together."""
+
+_TREES_KEPT: Final = 5
+
+_MOST_FILES: Final = 10_000
+"""Files looked at; directories beyond are left out as a whole."""
+
+
+def copy_ignored(root: Path, ignored: Iterable[str], kept: Path, *, cap: int) -> tuple[list[str], list[str]]:
+    """Copy files (and those in directories, which end in a slash) to `kept`, small ones first, up to `cap` bytes.
+
+    Returns what was copied and what was left out, sorted; links are not looked at. Raises `WorkspaceError`.
+    """
+    left_out: list[str] = []
+    sizes: dict[str, int] = {}
+    for path in _files(root, sorted(ignored), left_out):
+        try:
+            found = (root / path).lstat()
+        except FileNotFoundError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            sizes[path] = found.st_size
+    copied: list[str] = []
+    room = cap
+    for path in sorted(sizes, key=lambda path: (sizes[path], path)):
+        if sizes[path] <= min(room, LARGEST) and _copy(root / path, kept / path):
+            room -= sizes[path]
+            copied.append(path)
+        else:
+            left_out.append(path)
+    return sorted(copied), sorted(left_out)
+
+
+def _files(root: Path, ignored: Iterable[str], left_out: list[str]) -> Iterator[str]:
+    """Single paths; directories that are rebuilt (by name, or marked as cache or environment) are passed over."""
+    seen = 0
+    for path in ignored:
+        if not path.endswith("/"):
+            seen += 1
+            yield path
+            continue
+        for directory, names, files in os.walk(root / path):
+            here = Path(directory)
+            if (here / "CACHEDIR.TAG").exists() or (here / "pyvenv.cfg").exists() or (here / ".git").exists():
+                names.clear()
+                continue
+            names[:] = sorted(set(names) - REBUILT)
+            if seen + len(files) > _MOST_FILES:
+                left_out.append(f"{here.relative_to(root)}/")
+                names.clear()
+                continue
+            seen += len(files)
+            yield from (str((here / name).relative_to(root)) for name in files)
+
+
+def drop_oldest(kept: Path) -> None:
+    """Delete all but the newest copies: they are a net under the runs of these days, not an archive."""
+    records = sorted(kept.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for record in records[_TREES_KEPT:]:
+        shutil.rmtree(record.with_suffix(""), ignore_errors=True)
+        record.unlink()
+
+
+def _copy(source: Path, target: Path) -> bool:
+    """Copy one file with its mode; False when it cannot be read."""
+    if not os.access(source, os.R_OK):
+        return False
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise os_fault(target, error) from error
+    return True

@@ -1,0 +1,53 @@
+"""Who may write in this workspace now?"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kotef.errors import BusyError
+from kotef.workspace.paths import os_fault, state_dir
+
+
+@contextmanager
+def workspace_lock(root: Path, run_id: str) -> Iterator[None]:
+    """Hold the workspace: one writer at a time, whichever process or thread it is in.
+
+    The kernel lets go of it when the holder dies, however it dies, and no child inherits it. The file itself stays:
+    what it says about the last holder means something only while it is locked.
+
+    Raises `BusyError` naming the holder, `WorkspaceError` where files cannot be locked.
+    """
+    path = state_dir(root) / "lock"
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise os_fault(path, error) from error
+    try:
+        _acquire(file, path, root, run_id)
+        yield
+    finally:
+        os.close(file)
+
+
+def _acquire(file: int, path: Path, root: Path, run_id: str) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(file, 0)
+        os.write(file, json.dumps({"pid": os.getpid(), "run": run_id}).encode())
+    except BlockingIOError as error:
+        pid, run = _holder(path)
+        raise BusyError(root, pid=pid, run=run) from error
+    except OSError as error:
+        raise os_fault(path, error, hint="set XDG_STATE_HOME to a local disk") from error
+
+
+def _holder(path: Path) -> tuple[int | None, str | None]:
+    """Process number and run id of the holder; None for what it has not written yet."""
+    try:
+        said = json.loads(path.read_bytes())
+        return int(said["pid"]), str(said["run"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None, None

@@ -1,0 +1,242 @@
+"""How is the state of the workspace kept, compared and brought back, whatever happens to it?"""
+
+import json
+import os
+import secrets
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Final
+
+from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.workspace.entries import DIRECTORY, Entry, delete_entry, entry_at, write_entry
+from kotef.workspace.git import git, git_error, run_git
+from kotef.workspace.kept import KEPT_CAP, copy_ignored, drop_oldest
+from kotef.workspace.listing import LARGEST, Listing, split
+from kotef.workspace.paths import os_fault, state_dir, write_atomic
+
+_CONFIG: Final = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tfilemode = true
+\tsymlinks = true
+\tignorecase = false
+\tprecomposeunicode = false
+\tprotectHFS = false
+\tprotectNTFS = false
+\tautocrlf = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+"""
+_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding\n"
+"""Stands above every `.gitattributes`: contents go in and come out byte for byte, and no filter is run."""
+
+_AT_ONCE: Final = 32
+"""Files read from the store at a time; each is at most `LARGEST` bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did; paths are relative to the workspace and sorted."""
+
+    put_back: tuple[str, ...]
+    """Written or deleted. Paths that were as wanted already are in neither."""
+    left: tuple[str, ...]
+    """Not as wanted and left so: somebody else changed them, or they cannot be written."""
+
+
+class Snapshots:
+    """Trees of the workspace in a bare repository of kotef's own, outside the workspace and never collected.
+
+    The user's `.git` is only read. One writer at a time: the caller holds `workspace_lock`.
+    """
+
+    def __init__(self, root: Path, store: Path) -> None:
+        self.root = root
+        self.store = store
+        self.left_out: tuple[str, ...] = ()
+        """What the last `take` could not hold: nested repositories, files above 5 MB, unreadable or special ones."""
+        self._index = store / "index"
+        self._listing = Listing(root, store)
+        self._indexed: frozenset[str] | None = None
+        self._entries = lru_cache(maxsize=8)(self._read_entries)
+
+    @classmethod
+    def open(cls, root: Path) -> "Snapshots":
+        """The snapshots of a workspace; the store is made at the first time. Raises `WorkspaceError`."""
+        root = Path(os.path.realpath(root))
+        store = state_dir(root) / "store.git"
+        try:
+            if not store.is_dir():
+                _make_store(store)
+            (store / "index.lock").unlink(missing_ok=True)  # of a run that was killed: we hold the workspace now
+        except OSError as error:
+            raise os_fault(store, error) from error
+        return cls(root, store)
+
+    def take(self) -> str:
+        """Keep the tracked files and the untracked ones that are not ignored, as they are now; returns the tree id.
+
+        Equal trees mean equal files: names, bytes, links and execute bits. Raises `NoSpaceError`, `WorkspaceError`.
+        """
+        failed = self._update_index()
+        if failed:  # a file changed its kind under our eyes, or the index is damaged: once more, from nothing
+            self._start_over()
+            failed = self._update_index()
+        if failed:
+            raise failed
+        return self._git("write-tree").decode().strip()
+
+    def preserve_ignored(self, *, cap: int = KEPT_CAP) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Copy ignored files beside the store, once for the tree as it is now; returns those copied and left out.
+
+        They are found under `kept/<tree>/` in the state directory: at most `LARGEST` bytes each and `cap` together,
+        never dependencies, environments or caches.
+        """
+        tree = self._git("write-tree").decode().strip() if self._indexed is not None else self.take()
+        kept = self.store.parent / "kept" / tree
+        record = kept.with_suffix(".json")
+        if not record.exists():
+            found = copy_ignored(self.root, self._listing.ignored(), kept, cap=cap)
+            write_atomic(record, json.dumps(found).encode())
+            drop_oldest(record.parent)
+        copied, left_out = json.loads(record.read_bytes())
+        return tuple(copied), tuple(left_out)
+
+    def changed(self, old: str, new: str) -> tuple[str, ...]:
+        """Paths that differ between two trees, sorted; a renamed file is two of them."""
+        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new))))
+
+    def patch(self, old: str, new: str) -> str:
+        """A unified diff that `git apply` takes, binary files included; bytes that are no UTF-8 are surrogates."""
+        options = ("--binary", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+        return self._git("diff-tree", "-r", "-p", *options, old, new).decode("utf-8", "surrogateescape")
+
+    def stat(self, old: str, new: str) -> tuple[int, int]:
+        """Lines added and removed; binary files count nothing."""
+        lines = self._git("diff-tree", "-r", "-z", "--numstat", "--no-renames", old, new).split(b"\0")
+        counts = [line.split(b"\t", 2)[:2] for line in lines if line]
+        text = [(int(added), int(removed)) for added, removed in counts if added != b"-"]
+        return sum(added for added, _ in text), sum(removed for _, removed in text)
+
+    def read(self, tree: str, path: str) -> bytes | None:
+        """The content of a file of a tree (of a link: its target); None when the tree has no such file."""
+        entry = self._entries(tree).get(path)
+        return self._blobs([entry.oid])[0] if entry else None
+
+    def paths(self, tree: str) -> frozenset[str]:
+        """All files of a tree."""
+        return frozenset(self._entries(tree))
+
+    def restore(
+        self, target: str, *, last: str, paths: Collection[str] | None = None, keep: Collection[str] = ()
+    ) -> Restored:
+        """Make `paths` (None: all that differ between the two trees) as they are in `target`.
+
+        `last` is what kotef saw last: a file is written or deleted only while it is still as in `last`; one that is
+        not, or that `keep` names, is left. No link is followed. Raises `NoSpaceError`, and `WorkspaceError` when the
+        store is damaged.
+        """
+        wanted, seen = self._entries(target), self._entries(last)
+        chosen = set(self.changed(last, target) if paths is None else paths)
+        put_back: list[str] = []
+        left: list[str] = []
+        for path, content in self._in_order(chosen, wanted):
+            want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST)
+            if now == want or (want is None and now == DIRECTORY):
+                continue
+            ours = (path in wanted or path in seen) and now == seen.get(path) and path not in keep
+            (put_back if ours and self._apply(path, want, content) else left).append(path)
+        return Restored(tuple(sorted(put_back)), tuple(sorted(left)))
+
+    def _in_order(self, chosen: set[str], wanted: Mapping[str, Entry]) -> Iterator[tuple[str, bytes]]:
+        """Deletions first, for they make room where a file becomes a directory or the reverse; then what is written."""
+        yield from ((path, b"") for path in sorted(chosen.difference(wanted), reverse=True))
+        written = sorted(chosen.intersection(wanted))
+        for start in range(0, len(written), _AT_ONCE):
+            some = written[start : start + _AT_ONCE]
+            yield from zip(some, self._blobs([wanted[path].oid for path in some]), strict=True)
+
+    def _apply(self, path: str, want: Entry | None, content: bytes) -> bool:
+        try:
+            if want is None:
+                delete_entry(self.root, path)
+            else:
+                write_entry(self.root, path, want.mode, content)
+        except OSError as error:
+            fault = os_fault(path, error)
+            if isinstance(fault, NoSpaceError):
+                raise fault from error
+            return False
+        return True
+
+    def _update_index(self) -> WorkspaceError | None:
+        """Make the private index hold the workspace; unchanged files are not read again (git's own stat cache)."""
+        held, self.left_out = self._listing.held()
+        if self._indexed is None:
+            listed = self._run("ls-files", "-z")
+            if listed.returncode:
+                return git_error(listed, ["ls-files"], self.root)
+            self._indexed = frozenset(split(listed.stdout))
+        gone, self._indexed = self._indexed - held, None  # not known until all went well
+        for option, paths in (("--force-remove", gone), ("--replace", held)):
+            command = ("update-index", "-z", "--add", "--remove", option, "--stdin")
+            if paths:
+                done = self._run(*command, stdin=b"".join(os.fsencode(path) + b"\0" for path in sorted(paths)))
+                if done.returncode:
+                    return git_error(done, command, self.root)
+        self._indexed = held
+        return None
+
+    def _start_over(self) -> None:
+        for name in ("index", "index.lock"):
+            (self.store / name).unlink(missing_ok=True)
+
+    def _read_entries(self, tree: str) -> Mapping[str, Entry]:
+        lines = self._git("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
+        entries = {}
+        for line in filter(None, lines):
+            facts, _, path = line.partition(b"\t")
+            mode, _, oid = facts.decode().split(" ")
+            entries[os.fsdecode(path)] = Entry(mode, oid)
+        return entries
+
+    def _blobs(self, oids: Sequence[str]) -> list[bytes]:
+        """Contents, in the order asked for."""
+        answer = self._git("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode())
+        found: list[bytes] = []
+        start = 0
+        for oid in oids:
+            end = answer.index(b"\n", start)
+            words = answer[start:end].split()
+            if words[-1] == b"missing":
+                raise WorkspaceError(self.store, f"{oid} is missing", hint="remove the directory to start afresh")
+            size = int(words[-1])
+            found.append(answer[end + 1 : end + 1 + size])
+            start = end + size + 2
+        return found
+
+    def _git(self, *args: str, stdin: bytes | None = None) -> bytes:
+        done = self._run(*args, stdin=stdin)
+        if done.returncode:
+            raise git_error(done, args, self.store)
+        return done.stdout
+
+    def _run(self, *args: str, stdin: bytes | None = None) -> CompletedProcess[bytes]:
+        places = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.root), "GIT_INDEX_FILE": str(self._index)}
+        return run_git(args, cwd=self.root, env=places, stdin=stdin)
+
+
+def _make_store(store: Path) -> None:
+    """Make the store beside its place and move it there, so that a killed run leaves no half of one."""
+    new = store.with_name(f"store-{secrets.token_hex(4)}.new")
+    git(["init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new)], cwd=store.parent)
+    (new / "config").write_text(_CONFIG)
+    (new / "info").mkdir()
+    (new / "info" / "attributes").write_text(_ATTRIBUTES)
+    new.rename(store)

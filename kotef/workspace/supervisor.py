@@ -1,0 +1,92 @@
+"""What stands between kotef and a command, so that neither takes the other down?
+
+Run as a script by `process`, with the standard library alone, because it starts with every command: it is the parent
+a command may kill, adopts its orphans so that they stay findable, reports how it ended, and when kotef is gone (its
+end of the lifeline is closed) ends everything at once: a command that outlived a killed run would disturb its resume.
+"""
+
+import os
+import select
+import signal
+import sys
+
+_SHRUGGED_OFF = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def main(shell: str, command: str, lifeline: int, report: int, dropped: list[str]) -> None:
+    """Run a command line; writes its process number to `report`, then its wait status, a line each.
+
+    `dropped` names variables the command does not get: Python adds one to its own environment in the C locale.
+    """
+    for descriptor in (lifeline, report):
+        os.set_inheritable(descriptor, False)
+    _adopt_orphans()
+    awake, wake = os.pipe()
+    for descriptor in (awake, wake):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    for number in (*_SHRUGGED_OFF, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)  # a function, for an ignored signal would stay ignored in the command
+    child = _start(shell, command, {name: os.environ[name] for name in os.environ if name not in dropped})
+    _tell(report, child)
+    while True:
+        readable, _, _ = select.select([lifeline, awake], [], [])
+        if lifeline in readable:
+            _end_all()
+            return
+        os.read(awake, 4096)
+        _reap(child, report)
+
+
+def _adopt_orphans() -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        pr_set_child_subreaper = 36
+        ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+
+
+def _start(shell: str, command: str, environment: dict[str, str]) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.setsid()
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)  # Python ignores them, and exec would hand that on
+        os.execve(shell, [shell, "-c", command], environment)  # noqa: S606 - a shell command line is what is asked for
+    except OSError as error:
+        os.write(2, f"{shell}: {error.strerror}\n".encode())
+    finally:
+        os._exit(126)
+
+
+def _reap(child: int, report: int) -> None:
+    """Take whoever ended out of the process table, and tell of the command's own end."""
+    while True:
+        try:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not ended:
+            return
+        if ended == child:
+            _tell(report, status)
+
+
+def _tell(report: int, number: int) -> None:
+    try:
+        os.write(report, b"%d\n" % number)
+    except BrokenPipeError:  # kotef has just died; the lifeline will say so
+        return
+
+
+def _end_all() -> None:
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120 - pathlib is slow to import
+    from kotef.workspace.tree import MARKER, ProcessTree
+
+    ProcessTree(os.getpid(), os.environ[MARKER].rpartition(",")[2]).kill()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

@@ -1,0 +1,488 @@
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.workspace import entries, listing
+from kotef.workspace.paths import state_dir
+from kotef.workspace.snapshots import Restored, Snapshots
+
+UserGit = Callable[..., str]
+
+
+def write(root: Path, files: Mapping[str, str] = MappingProxyType({}), **more: str) -> None:
+    for name, content in {**files, **more}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+def test_a_snapshot_holds_tracked_and_untracked_work_and_no_ignored_file(root: Path, user_git: UserGit) -> None:
+    (root / ".gitignore").write_text("*.log\n")
+    write(root, tracked="1", staged="1", changed="1", gone="1")
+    (root / "tracked.log").write_text("tracked all the same")
+    user_git("add", "-f", ".")
+    user_git("commit", "-m", "first")
+    write(root, {"sub/deep": "1"}, changed="2", untracked="1")
+    (root / "ignored.log").write_text("x")
+    (root / "gone").unlink()
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    held = {".gitignore", "tracked", "staged", "changed", "untracked", "sub/deep", "tracked.log"}
+    assert snapshots.paths(tree) == held
+    assert snapshots.read(tree, "changed") == b"2"
+    assert snapshots.read(tree, "gone") is None
+    assert snapshots.read(tree, "sub") is None
+    assert snapshots.left_out == ()
+
+
+def test_the_users_repository_is_only_read(root: Path, user_git: UserGit) -> None:
+    write(root, a="1")
+    user_git("add", ".")
+    write(root, a="22", b="1")
+
+    def everything() -> dict[Path, tuple[int, bytes]]:
+        return {
+            path: (path.stat().st_mtime_ns, path.read_bytes()) for path in (root / ".git").rglob("*") if path.is_file()
+        }
+
+    before = everything()
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    write(root, a="3")
+    snapshots.restore(tree, last=snapshots.take())
+    assert everything() == before
+
+
+def test_the_tree_id_is_a_fingerprint_of_the_workspace(root: Path, user_git: UserGit) -> None:
+    write(root, a="1", b="1")
+    snapshots = Snapshots.open(root)
+    first = snapshots.take()
+    assert snapshots.take() == first
+    assert Snapshots.open(root).take() == first
+    (root / "a").chmod(0o755)
+    assert snapshots.take() != first
+    (root / "a").chmod(0o600)
+    assert snapshots.take() == first
+    (root / "a").rename(root / "c")
+    assert snapshots.take() != first
+    (root / "c").rename(root / "a")
+    assert snapshots.take() == first
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(root: Path) -> None:
+    write(root, a="1111")
+    snapshots = Snapshots.open(root)
+    seen = {snapshots.take()}
+    for content in ("2222", "3333", "4444"):
+        times = (root / "a").stat()
+        with (root / "a").open("r+") as file:
+            file.write(content)
+        os.utime(root / "a", ns=(times.st_atime_ns, times.st_mtime_ns))
+        seen.add(snapshots.take())
+    assert len(seen) == 4
+
+
+def test_without_git_ignored_files_and_caches_stay_out(root: Path) -> None:
+    write(root, {"sub/b": "1", "node_modules/x": "1", "build/kept": "1"}, a="1")
+    (root / ".venv").mkdir()
+    (root / ".venv" / "x").touch()
+    (root / "sub" / ".gitignore").write_text("*.tmp\n")
+    (root / "sub" / "x.tmp").touch()
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    assert snapshots.paths(tree) == {"a", "sub/b", "sub/.gitignore", "build/kept"}
+    assert not (root / ".git").exists()
+
+
+@pytest.mark.parametrize(
+    "where", ["a repository without a commit", "a detached HEAD", "a subdirectory", "a broken repository"]
+)
+def test_it_works_in_any_repository(root: Path, user_git: UserGit, where: str) -> None:
+    write(root, {"sub/b": "1"}, a="1")
+    inside = root
+    if where == "a detached HEAD":
+        user_git("add", ".")
+        user_git("commit", "-m", "first")
+        user_git("checkout", "--quiet", "--detach")
+    elif where == "a subdirectory":
+        inside = root / "sub"
+    elif where == "a broken repository":
+        (root / ".git" / "HEAD").write_text("nonsense")
+    snapshots = Snapshots.open(inside)
+    before = snapshots.take()
+    assert snapshots.paths(before) == ({"b"} if where == "a subdirectory" else {"a", "sub/b"})
+    (root / "sub" / "b").write_text("2")
+    assert snapshots.restore(before, last=snapshots.take()).left == ()
+    assert (root / "sub" / "b").read_text() == "1"
+
+
+def test_a_workspace_that_an_outer_repository_ignores_is_kept_all_the_same(root: Path, user_git: UserGit) -> None:
+    (root / ".gitignore").write_text("inner/\n")
+    write(root, {"inner/a": "1"})
+    snapshots = Snapshots.open(root / "inner")
+    assert snapshots.paths(snapshots.take()) == {"a"}
+
+
+def test_line_endings_and_bytes_survive_any_attribute(root: Path, user_git: UserGit) -> None:
+    (root / ".gitattributes").write_text("* text=auto eol=lf ident\n*.txt text eol=crlf working-tree-encoding=UTF-16\n")
+    user_git("config", "core.autocrlf", "true")
+    contents = {
+        "a.txt": b"one\r\ntwo\n$Id$\r\n",
+        "b.txt": b"\xff\xfea\x00\n\x00",
+        "c.py": b"x\r\n",
+        "d.bin": bytes(range(256)),
+    }
+    for name, content in contents.items():
+        (root / name).write_bytes(content)
+    user_git("config", "core.safecrlf", "false")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    for name in contents:
+        (root / name).write_bytes(b"changed")
+    assert set(snapshots.restore(tree, last=snapshots.take()).put_back) == set(contents)
+    assert {name: (root / name).read_bytes() for name in contents} == contents
+    assert all(snapshots.read(tree, name) == content for name, content in contents.items())
+
+
+def test_odd_names_links_and_execute_bits_come_back(root: Path, user_git: UserGit) -> None:
+    names = [
+        "ü – ß",
+        "new\nline",
+        'tab\t"quoted"',
+        "-rf",
+        ":(top)x",
+        "back\\slash",
+        "a*?[b]",
+        os.fsdecode(b"latin-\xe4"),
+        " ",
+    ]
+    for name in names:
+        (root / name).write_text(name.encode("utf-8", "surrogateescape").hex())
+    (root / "run.sh").write_text("#!/bin/sh\n")
+    (root / "run.sh").chmod(0o755)
+    (root / "link").symlink_to("nowhere/at all")
+    (root / "out").symlink_to("/etc")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    assert snapshots.paths(tree) == {*names, "run.sh", "link", "out"}
+    for path in root.iterdir():
+        if path.name != ".git":
+            path.unlink()
+    restored = snapshots.restore(tree, last=snapshots.take())
+    assert set(restored.put_back) == {*names, "run.sh", "link", "out"}
+    assert list(restored.put_back) == sorted(restored.put_back)
+    assert snapshots.take() == tree
+    assert (root / "out").readlink() == Path("/etc")
+    assert os.access(root / "run.sh", os.X_OK)
+
+
+def test_what_cannot_be_held_is_named(root: Path, user_git: UserGit, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, a="1", secret="1")
+    (root / "large").write_bytes(bytes(listing.LARGEST + 1))
+    (root / "nearly").write_bytes(bytes(listing.LARGEST))
+    for name in ("nested", "module"):
+        subprocess.run(["git", "init", "--quiet", root / name], check=True)
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(
+            ["git", *identity, "-C", root / name, "commit", "--quiet", "--allow-empty", "-m", "x"], check=True
+        )
+    user_git("-c", "advice.addEmbeddedRepo=false", "add", "module")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != root.resolve() / "secret" and access(path, mode))
+    snapshots = Snapshots.open(root)
+    assert snapshots.paths(snapshots.take()) == {"a", "nearly"}
+    assert snapshots.left_out == ("large", "module", "nested/", "secret")
+
+
+def test_what_kotef_writes_is_not_part_of_it(root: Path, user_git: UserGit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(root / "state"))
+    write(root, {".sdd/runs/x/log": "1", ".sdd/goal": "1"})
+    (root / ".sdd" / "issues.md").write_text("x")
+    (root / ".kotef-0123456789abcdef.tmp").touch()
+    snapshots = Snapshots.open(root)
+    assert snapshots.paths(snapshots.take()) == {".sdd/goal"}
+    assert snapshots.paths(snapshots.take()) == {".sdd/goal"}
+
+
+def test_two_trees_are_compared(root: Path) -> None:
+    write(root, a="1\n2\n", b="1\n", c="same")
+    (root / "bin").write_bytes(b"\0\1")
+    snapshots = Snapshots.open(root)
+    old = snapshots.take()
+    write(root, a="1\n3\n4\n", d="1\n")
+    (root / "b").unlink()
+    (root / "bin").write_bytes(b"\0\2")
+    new = snapshots.take()
+    assert snapshots.changed(old, new) == ("a", "b", "bin", "d")
+    assert snapshots.changed(new, new) == ()
+    assert snapshots.stat(old, new) == (3, 2)
+    patch = snapshots.patch(old, new)
+    assert "--- a/a\n+++ b/a\n" in patch
+    assert "GIT binary patch" in patch
+
+
+def test_a_patch_applies_byte_for_byte(root: Path, tmp_path: Path) -> None:
+    (root / "latin").write_bytes(b"caf\xe9\r\n")
+    (root / "bin").write_bytes(bytes(range(256)))
+    snapshots = Snapshots.open(root)
+    old = snapshots.take()
+    (root / "latin").write_bytes(b"th\xe9\r\n")
+    (root / "bin").write_bytes(bytes(range(255, -1, -1)))
+    (root / "new").symlink_to("latin")
+    patch = snapshots.patch(old, snapshots.take())
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "latin").write_bytes(b"caf\xe9\r\n")
+    (fresh / "bin").write_bytes(bytes(range(256)))
+    subprocess.run(["git", "apply", "-"], cwd=fresh, input=patch.encode("utf-8", "surrogateescape"), check=True)
+    assert all((fresh / name).read_bytes() == (root / name).read_bytes() for name in ("latin", "bin", "new"))
+
+
+def test_a_persons_edit_between_take_and_restore_is_left_and_named(root: Path) -> None:
+    write(root, mine="1", theirs="1", gone="1", alike="1")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    write(root, mine="2", theirs="2", gone="2", alike="2", added="2", added_too="2")
+    last = snapshots.take()
+    write(root, theirs="person", alike="1", added_too="person")
+    (root / "gone").unlink()
+    restored = snapshots.restore(before, last=last)
+    assert restored == Restored(put_back=("added", "mine"), left=("added_too", "gone", "theirs"))
+    assert (root / "theirs").read_text() == "person"
+    assert (root / "added_too").read_text() == "person"
+    assert not (root / "gone").exists()
+    assert not (root / "added").exists()
+    assert (root / "mine").read_text() == "1"
+
+
+def test_a_kept_path_is_left_even_when_the_last_snapshot_has_it(root: Path) -> None:
+    write(root, a="1", b="1")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    write(root, a="2", b="2")
+    assert snapshots.restore(before, last=snapshots.take(), keep=["b"]) == Restored(("a",), ("b",))
+    assert (root / "b").read_text() == "2"
+
+
+def test_only_the_paths_asked_for_are_put_back(root: Path, tmp_path: Path) -> None:
+    write(root, a="1", b="1")
+    (root / ".gitignore").write_text("ignored\n")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    write(root, a="2", b="2", ignored="2")
+    (tmp_path / "beside").write_text("2")
+    asked = ["a", "ignored", "../beside", str(tmp_path / "beside"), "nowhere"]
+    restored = snapshots.restore(before, last=snapshots.take(), paths=asked)
+    assert restored.put_back == ("a",)
+    assert "ignored" in restored.left
+    assert [(root / name).read_text() for name in ("b", "ignored", "../beside")] == ["2", "2", "2"]
+
+
+def test_a_file_and_a_directory_change_places(root: Path) -> None:
+    write(root, {"b/c": "below", "b/d/e": "below"}, a="file")
+    snapshots = Snapshots.open(root)
+    first = snapshots.take()
+    (root / "a").unlink()
+    subprocess.run(["rm", "-r", root / "b"], check=True)
+    write(root, {"a/x/y": "below"}, b="file")
+    second = snapshots.take()
+    assert snapshots.restore(first, last=second) == Restored(("a", "a/x/y", "b", "b/c", "b/d/e"), ())
+    assert snapshots.take() == first
+    snapshots.restore(second, last=first)
+    assert snapshots.take() == second
+    (root / "a" / "x" / "person").touch()
+    restored = snapshots.restore(first, last=second)
+    assert restored.left == ("a",)
+    assert (root / "a" / "x" / "person").exists()
+
+
+def test_no_link_is_followed_out_of_the_workspace(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "f").write_text("1")
+    write(root, {"d/f": "1", "d/g": "1"})
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    subprocess.run(["rm", "-r", root / "d"], check=True)
+    (root / "d").symlink_to(tmp_path / "outside")
+    last = snapshots.take()
+    assert snapshots.paths(last) == {"d"}
+    assert snapshots.restore(before, last=last, paths=["d/f", "d/g"]).left == ("d/f", "d/g")
+    assert [path.name for path in (tmp_path / "outside").iterdir()] == ["f"]
+    assert snapshots.restore(before, last=last) == Restored(("d", "d/f", "d/g"), ())
+    assert snapshots.restore(last, last=before).left == ()
+    assert (tmp_path / "outside" / "f").read_text() == "1"
+    os.link(tmp_path / "outside" / "f", root / "hard")
+    with_link = snapshots.take()
+    (root / "hard").unlink()
+    (root / "hard").write_text("2")
+    assert snapshots.restore(with_link, last=snapshots.take()).put_back == ("hard",)
+
+
+def test_permissions_of_the_owner_stay_and_only_the_execute_bit_follows(root: Path) -> None:
+    write(root, a="1")
+    (root / "a").chmod(0o640)
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    (root / "a").chmod(0o750)
+    last = snapshots.take()
+    snapshots.restore(before, last=last)
+    assert stat.S_IMODE((root / "a").stat().st_mode) == 0o640
+    snapshots.restore(last, last=before)
+    assert stat.S_IMODE((root / "a").stat().st_mode) == 0o750
+
+
+def test_a_full_disk_stops_a_restore_and_keeps_the_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, a="1")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    write(root, a="2")
+    last = snapshots.take()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(entries, "write_new", full)
+    with pytest.raises(NoSpaceError):
+        snapshots.restore(before, last=last)
+    assert (root / "a").read_text() == "2"
+    assert [path.name for path in root.iterdir()] == ["a"]
+
+
+def test_snapshots_outlive_the_users_garbage_collection_and_its_repository(root: Path, user_git: UserGit) -> None:
+    write(root, a="1")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    write(root, a="2")
+    last = snapshots.take()
+    user_git("gc", "--prune=now", "--quiet")
+    subprocess.run(["rm", "-rf", root / ".git"], check=True)
+    again = Snapshots.open(root)
+    assert again.take() == last
+    again.restore(before, last=last)
+    assert (root / "a").read_text() == "1"
+    store = state_dir(root) / "store.git"
+    assert subprocess.run(["git", "config", "gc.auto"], cwd=store, capture_output=True, check=True).stdout == b"0\n"
+
+
+@pytest.mark.parametrize("damage", ["nonsense", "lock", "missing"])
+def test_a_killed_runs_leavings_do_not_matter(root: Path, damage: str) -> None:
+    write(root, a="1")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    for opened_before in (False, True):
+        write(root, a="2")
+        other = snapshots.take()
+        write(root, a="1")
+        if damage == "nonsense":
+            (snapshots.store / "index").write_bytes(b"DIRC nonsense")
+        elif damage == "lock":
+            (snapshots.store / "index.lock").touch()
+        else:
+            (snapshots.store / "index").unlink()
+        assert (snapshots if opened_before else Snapshots.open(root)).take() == tree != other
+
+
+def test_a_damaged_store_is_said(root: Path) -> None:
+    write(root, a="1")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    write(root, a="2")
+    last = snapshots.take()
+    subprocess.run(["rm", "-rf", snapshots.store / "objects" / "56"], check=True)  # the blob "1"
+    with pytest.raises(WorkspaceError, match="missing"):
+        snapshots.restore(before, last=last)
+    with pytest.raises(WorkspaceError, match="failed"):
+        snapshots.changed("0" * 40, last)
+
+
+def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: UserGit) -> None:
+    (root / ".gitignore").write_text("*.db\n.env\nnode_modules/\nlocal/\nenv/\ncache/\nbig\n")
+    write(root, {".env": "A=1", "local/a": "1", "local/sub/b": "1", "env/x": "1", "cache/x": "1"})
+    write(root, {"node_modules/x": "1", "sub/data": "1"})
+    (root / "sub" / "x.db").write_text("1")
+    (root / "local" / "__pycache__").mkdir()
+    (root / "local" / "__pycache__" / "x.pyc").touch()
+    (root / "env" / "pyvenv.cfg").touch()
+    (root / "cache" / "CACHEDIR.TAG").touch()
+    (root / "big").write_bytes(bytes(listing.LARGEST + 1))
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    copied, left_out = snapshots.preserve_ignored()
+    assert left_out == ("big",)
+    assert {".env", "local/a", "local/sub/b", "sub/x.db"} <= set(copied)
+    assert not [path for path in copied if path.startswith(("node_modules", "env/", "cache/")) or path.endswith(".pyc")]
+    kept = state_dir(root) / "kept" / tree
+    assert (kept / ".env").read_text() == "A=1"
+    (root / ".env").write_text("A=2")
+    assert snapshots.preserve_ignored() == (copied, left_out)
+    assert (kept / ".env").read_text() == "A=1", "what was there before the first edit"
+
+
+def test_the_cap_lets_the_small_ones_in_first(root: Path) -> None:
+    (root / ".gitignore").write_text("*.x\n")
+    for name, size in {"a.x": 60, "b.x": 10, "c.x": 50, "d.x": 30}.items():
+        (root / name).write_bytes(bytes(size))
+    assert Snapshots.open(root).preserve_ignored(cap=100) == (("b.x", "c.x", "d.x"), ("a.x",))
+
+
+NAME = st.sampled_from(["a", "b", "c", "d"])
+CONTENT = st.one_of(st.none(), st.tuples(st.sampled_from(["file", "run", "link"]), st.binary(max_size=6)))
+TREE = st.dictionaries(st.lists(NAME, min_size=1, max_size=3).map("/".join), CONTENT, max_size=6)
+
+
+def build(root: Path, tree: dict[str, tuple[str, bytes] | None]) -> None:
+    subprocess.run(["find", str(root), "-mindepth", "1", "-delete"], check=True)
+    for name, what in tree.items():
+        path = root / name
+        if (
+            what is None
+            or path.exists()
+            or any(parent.is_symlink() or parent.is_file() for parent in (path, *path.parents))
+        ):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kind, content = what
+        if kind == "link":
+            path.symlink_to(content.hex() or "x")
+        else:
+            path.write_bytes(content)
+            path.chmod(0o755 if kind == "run" else 0o644)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(old=TREE, new=TREE)
+def test_any_tree_comes_back_from_any_other(root: Path, old: dict, new: dict) -> None:
+    snapshots = Snapshots.open(root)
+    build(root, old)
+    before = snapshots.take()
+    build(root, new)
+    last = snapshots.take()
+    restored = snapshots.restore(before, last=last)
+    assert restored == Restored(snapshots.changed(last, before), ())
+    assert snapshots.take() == before
+    assert snapshots.restore(before, last=last) == Restored((), ())
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(old=TREE, new=TREE, person=TREE)
+def test_a_restore_never_touches_what_kotef_did_not_see(root: Path, old: dict, new: dict, person: dict) -> None:
+    snapshots = Snapshots.open(root)
+    build(root, old)
+    before = snapshots.take()
+    build(root, new)
+    last = snapshots.take()
+    build(root, person)
+    now = snapshots.take()
+    theirs = set(snapshots.changed(last, now))
+    restored = snapshots.restore(before, last=last)
+    touched = set(snapshots.changed(now, snapshots.take()))
+    assert not touched & theirs
+    assert touched == set(restored.put_back)
