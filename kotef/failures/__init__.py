@@ -1,0 +1,5 @@
+"""What went wrong, in words a machine and a person can both use."""
+
+from kotef.failures.classify import Diagnosis, classify
+
+__all__ = ["Diagnosis", "classify"]

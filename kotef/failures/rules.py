@@ -1,0 +1,60 @@
+"""How is a rule about a tool's output written down and applied?"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from kotef.failures.kinds import FailureKind
+from kotef.failures.output import Output
+
+MAX_HITS: Final = 100
+"""Lines with a rule's literal that are tried, half of them from the end: bounds the work on hostile output."""
+
+
+class Rule(NamedTuple):
+    """One thing a tool prints, and what it means. The tables of rules are read top to bottom, first match wins."""
+
+    tool: str
+    hint: str
+    """A literal that every matching line holds; most rules are ruled out by its absence alone."""
+    pattern: str
+    """Searched in the line; anchored with `^` wherever the tool starts a line with it."""
+    kind: FailureKind
+    detail: str
+    source: str
+    """Where the tool prints it."""
+
+
+class Hit(NamedTuple):
+    """A rule and the line that it matched."""
+
+    rule: Rule
+    line: str
+    at: int
+    """Index of the line in the output."""
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile at first use: an import of this package must not pay for patterns nobody needs."""
+    return re.compile(pattern)
+
+
+def lines_with(output: Output, hint: str) -> Iterator[tuple[int, str]]:
+    """Lines that hold the literal, with their index, at most `MAX_HITS`."""
+    if hint not in output.text:
+        return
+    found = [(index, line) for index, line in enumerate(output.lines) if hint in line]
+    if len(found) > MAX_HITS:
+        found = [*found[: MAX_HITS // 2], *found[-MAX_HITS // 2 :]]
+    yield from found
+
+
+def first_hit(rules: Sequence[Rule], output: Output) -> Hit | None:
+    """The first rule, in the order of the table, that some line matches."""
+    for rule in rules:
+        for index, line in lines_with(output, rule.hint):
+            if compiled(rule.pattern).search(line):
+                return Hit(rule, line, index)
+    return None

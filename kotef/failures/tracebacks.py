@@ -1,0 +1,127 @@
+"""Of what did a program die, and where in the project?"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kotef.failures.output import Output
+from kotef.failures.places import places
+from kotef.failures.rules import compiled, lines_with
+
+MAX_STACK: Final = 80
+
+NODE_ERROR: Final = r"(?:Uncaught )?((?:\w+ )?\[?(?:[A-Z]\w*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?\]?)$"
+
+# (language, literal, pattern of the line that holds the error, where the stack stands)
+CRASHES: Final = (
+    ("node", "Error", NODE_ERROR, "below"),
+    ("node", "triggerUncaughtException", r"\s*(triggerUncaughtException.*)", "below"),
+    ("node value", "--trace-uncaught", r"(\(Use `node --trace-uncaught .*)", "below"),
+    ("go", "panic: ", r"(panic: .*)", "below"),
+    ("go", "fatal error: ", r"(fatal error: .*)", "below"),
+    ("rust", "panicked at", r"(?:thread '.*' )(?:\(\d+\) )?(panicked at .*)", "below"),
+    ("jvm", "Exception in thread", r"(Exception in thread .*)", "below"),
+    ("jvm", "Caused by: ", r"(Caused by: .*)", "below"),
+    ("dotnet", "Unhandled exception", r"(Unhandled [Ee]xception.*)", "below"),
+    ("php", "PHP Fatal error", r"(PHP Fatal error: .*)", "below"),
+    ("php", "Fatal error: ", r"(Fatal error: .*)", "below"),
+    ("c++", "terminate called", r"(terminate called .*)", "below"),
+    ("sanitizer", "Sanitizer: ", r"(?:==\d+==)?\s*((?:ERROR|WARNING): \w+Sanitizer: .*)", "below"),
+    ("ubsan", "runtime error: ", r"(\S+:\d+:\d+: runtime error: .*)", "here"),
+    ("ruby", ".rb:", r"(?:\S+\.rb:\d+:in .*?: )(.*\([A-Z][\w:]*\))$", "here"),
+    ("ruby", "Error)", r"(\S+\.rb:\d+:.*\([A-Z][\w:]*Error\))$", "here"),
+    ("perl", " at ", r"(.+ at \S+\.p[lm] line \d+\.)$", "here"),
+    ("lua", "stack traceback", r"(stack traceback:)", "below"),
+    ("python", "Fatal Python error", r"(Fatal Python error: .*)", "below"),
+    ("c", "Assertion", r"(.*Assertion [`'].*' failed\.?)", "here"),
+    ("shell", "Segmentation fault", r".*?(Segmentation fault.*)", "here"),
+    ("shell", "Aborted", r"(?:\S+: line \d+: +\d+ )?(Aborted\b.*)", "here"),
+    ("make", "Floating point exception", r".*?(Floating point exception.*)", "here"),
+    ("make", "Bus error", r".*?(Bus error.*)", "here"),
+    ("cargo", "(signal: ", r".*?(\(signal: .*)", "here"),
+)  # fmt: skip
+"""Read top to bottom; Python's tracebacks are read before, for their error stands at the end."""
+
+NODE_STACK: Final = re.compile(r"\s+at .*(?:\(|:\d+|native)")
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """An uncaught exception, panic or fatal signal as the output tells it."""
+
+    language: str
+    error: str
+    places: tuple[str, ...]
+    """Project places, outermost first for Python, innermost first for the others."""
+    functions: tuple[str, ...] = ()
+    """Names of the project functions on the stack, Python only: they stay when lines move."""
+
+
+def crash_of(output: Output) -> Crash | None:
+    """The crash that ended the program: the last Python traceback, else the first crash of any other language."""
+    return _python(output.lines) or _syntax_error(output.lines) or _other(output)
+
+
+def _python(lines: Sequence[str]) -> Crash | None:
+    """The last traceback; its error is its first line that stands as far left as `Traceback` itself."""
+    starts = [index for index, line in enumerate(lines) if "Traceback (most recent call last):" in line]
+    for start in reversed(starts):
+        head = lines[start].index("Traceback")
+        prefix = lines[start][:head]
+        for end in range(start + 1, min(start + 400, len(lines))):
+            line = lines[end].removeprefix(prefix)
+            if line and not line[0].isspace():
+                stack = lines[start + 1 : end]
+                error = f"{line} {lines[end + 1].strip()}" if line.endswith(":") and end + 1 < len(lines) else line
+                return Crash("python", error, tuple(places(stack)), _functions(stack))
+    return None
+
+
+def _functions(stack: Sequence[str]) -> tuple[str, ...]:
+    """The functions of the project's frames."""
+    frames = [line for line in stack if line.lstrip().startswith("File ") and any(places([line]))]
+    return tuple(line.rpartition(", in ")[2].strip() for line in frames if ", in " in line)
+
+
+def _syntax_error(lines: Sequence[str]) -> Crash | None:
+    """A module that does not compile has no `Traceback` line of its own: `File`, source, caret, `SyntaxError: …`."""
+    for index, line in enumerate(lines):
+        if re.match(r"(?:\w+: )?(?:SyntaxError|IndentationError|TabError): ", line):
+            above = lines[max(0, index - 5) : index]
+            if any('File "' in row for row in above):
+                return Crash("python", line, tuple(places(above)))
+    return None
+
+
+def _other(output: Output) -> Crash | None:
+    """The first crash of the table; what looks like one without its stack is another tool's sentence."""
+    for language, literal, pattern, where in CRASHES:
+        for index, line in lines_with(output, literal):
+            match = compiled(pattern).match(line)
+            if not match:
+                continue
+            below = output.lines[index + 1 : index + 1 + MAX_STACK]
+            if language == "go" and "goroutine " not in output.text:
+                continue
+            if language == "node" and not any(NODE_STACK.match(row) for row in below[:8]):
+                continue
+            error = match[1].strip()
+            if language == "node value":  # `throw 5`: no Error, no stack; the value stands above
+                error = f"Uncaught {output.lines[index - 1].strip()}"
+            if language == "rust":
+                error = _rust_message(error, below)
+            if language == "c++" and below and "what():" in below[0]:
+                error = f"{error}: {below[0].strip()}"
+            around = [line, *(below if where == "below" else ())]
+            found = tuple(places(around)) or tuple(places(output.lines[max(0, index - 5) : index]))
+            return Crash(language, error, found)
+    return None
+
+
+def _rust_message(error: str, below: Sequence[str]) -> str:
+    """`panicked at src/main.rs:3:20:` is followed by the message; older compilers put it into the line."""
+    if error.endswith(":") and below:
+        parts = [below[0].strip(), *(row.strip() for row in below[1:3] if re.match(r"\s*(?:left|right): ", row))]
+        return "panicked: " + "; ".join(parts)
+    return error
