@@ -1,0 +1,170 @@
+"""What does the closing line of a test runner say about how many tests ran and how they ended?"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, NamedTuple
+
+from kotef.failures.output import plain_lines
+
+
+class Counts(NamedTuple):
+    """How many tests a runner says it ran. Expected failures count as passed."""
+
+    executed: int
+    """Passed and failed; skipped and deselected tests did not run."""
+    failed: int
+    """Errors included."""
+    passed: int
+    skipped: int
+
+
+class _Closing(NamedTuple):
+    """A line with which one runner closes its output."""
+
+    runner: str
+    hint: str
+    """A literal of the line, looked for first."""
+    pattern: str
+    """Matched at the start of the line; `<passed>` is a number and what it counts, `<>` a number of something else.
+    Where a pattern names no count, the line is a list such as `3 failed, 2 passed`."""
+    repeats: Literal["replaces", "adds", "joins"] = "replaces"
+    """What a further line of the same runner does: a run of its own replaces the last, one line per package adds up,
+    one of several lines about one run joins them."""
+
+
+_CLOSINGS: Final = (
+    _Closing(
+        "pytest", " in ", r"(?:=+ )?(?:(?:<> [a-z]+(?: [a-z]+)?, )*<> [a-z]+(?: [a-z]+)?|no tests ran) in <>[\d.]*s"
+    ),
+    _Closing("unittest", "Ran ", r"Ran <total> tests? in <>[\d.]*s", "joins"),
+    _Closing(
+        "unittest",
+        " (",
+        r"(?:OK|FAILED) \((?:failures=<failed>)?(?:, )?(?:errors=<failed_error>)?(?:, )?(?:skipped=<skipped>)?(?:, )?"
+        r"(?:expected failures=<>)?(?:, )?(?:unexpected successes=<failed_pass>)?\)",
+        "joins",
+    ),
+    _Closing("jest", "Tests:", r"Tests:\s+(?:<> [a-z]+, )*<> total"),
+    _Closing("vitest", "Tests ", r"\s*Tests  <> [a-z]+.*"),
+    _Closing("vitest", "No test files", r"No test files found"),
+    _Closing("mocha", "ing", r" +<> (?:passing|failing|pending)\b", "joins"),
+    _Closing(
+        "node:test",
+        " ",
+        r"[#ℹ] (?:tests <total>|pass <passed>|fail <failed>|cancelled <failed_cancelled>|skipped <skipped>)$",
+        "joins",
+    ),
+    _Closing("cargo", "test result:", r"test result: \w+\. <> passed; <> failed; <> ignored", "adds"),
+    _Closing("nextest", "Summary [", r"\s*Summary \[.*?\] +<total>(?:/<>)? tests? run:(?:.*? <failed> failed)?"),
+    _Closing(
+        "surefire",
+        "Tests run:",
+        r"(?:\[\w+\] +)?Tests run: <total>, +Failures: <failed>, +Errors: <failed_error>(?:, +Skipped: <skipped>)?$",
+        "adds",
+    ),
+    _Closing("ctest", "tests passed,", r"<>% tests passed, <failed> tests? failed out of <total>"),
+    _Closing("ctest", "No tests were found", r"No tests were found!!!"),
+    _Closing("gtest", " ran.", r"\[=+\] <total> tests? from .* ran\.", "joins"),
+    _Closing("gtest", "[  FAILED  ]", r"\[  FAILED  \] <failed> tests?, listed below", "joins"),
+    _Closing("rspec", " example", r"<total> examples?, <failed> failures?(?:, <skipped> pending)?"),
+    _Closing(
+        "minitest",
+        " assertions",
+        r"<total> (?:runs|tests), <> assertions, <failed> failures, <failed_error> errors(?:, <skipped> skips)?",
+    ),
+    _Closing("phpunit", "OK", r"OK.* \(<total> tests?, <> assertions?\)"),
+    _Closing(
+        "phpunit",
+        "Assertions:",
+        r"Tests: <total>, Assertions: <>(?:, Errors: <failed_error>)?(?:, Failures: <failed>)?"
+        r"(?:.*, Skipped: <skipped>)?",
+    ),
+    _Closing("phpunit", "No tests executed", r"No tests executed!"),
+    _Closing(
+        "exunit",
+        " failure",
+        r"(?:<total_doc> doctests?, )?<total> tests?, <failed> failures?(?:, <> excluded)?(?:, <skipped> skipped)?",
+    ),
+    _Closing("dotnet", "Total:", r"(?:Passed|Failed|Skipped)! +- Failed: +<failed>, Passed: +<passed>", "adds"),
+    _Closing(
+        "xctest", "Executed ", r"\s*Executed <total> tests?, with (?:<skipped> tests? skipped and )?<failed> failure"
+    ),
+    _Closing("deno", " passed", r"(?:ok|FAILED) \| <passed> passed.*? \| <failed> failed"),
+    _Closing("bun", " ", r"\s*<> (?:pass|fail|skip)$", "joins"),
+    _Closing("playwright", "ed", r"  <> (?:passed|failed|skipped)(?: \(.*\))?$", "joins"),
+    _Closing("prove", "Tests=", r"Files=<>, Tests=<total>"),
+    _Closing("catch2", "test case", r"All tests passed \(<> assertions? in <total> test cases?\)"),
+    _Closing("catch2", "test cases:", r"test cases: +<total> \|(?:.*? <failed> failed)?"),
+    _Closing("doctest-cpp", "test cases:", r"\[doctest\] test cases: +<> \| +<passed> passed \| +<failed> failed"),
+)
+"""Only lines that a runner writes on success and on failure alike, or the counts of two runs could not be compared
+(Gradle, for one, counts its tests only when one failed)."""
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    named = re.sub(r"<(\w+)>", lambda count: rf"(?P<{count[1]}>\d+)", pattern.replace("<>", r"\d+"))
+    return re.compile(named)
+
+
+_COMPILED: Final = tuple((closing, _compiled(closing.pattern)) for closing in _CLOSINGS)
+_LISTED: Final = re.compile(r"(\d+) ([a-z]+)")
+_COUNTED_AS: Final = {
+    word: kind
+    for kind, words in {
+        "passed": "passed pass passing xfailed xpassed",
+        "failed": "failed fail failing error errors",
+        "skipped": "skipped skip pending ignored todo",
+        "total": "total",
+    }.items()
+    for word in words.split()
+}
+
+_GO_PACKAGE: Final = re.compile(
+    r"(?P<failed>FAIL)\t\S+(?:\t[\d.]+s| \[)|ok +\t\S+\t(?!.*\[no tests to run\])|(?P<none>(?:\?|ok) +\t)"
+)
+
+
+def console_counts(output: str) -> Counts | None:
+    """The counts of the runner whose closing line stands last in the output; None when no known one is there.
+
+    Linear: of a long output the beginning and the end are read. `go test` without `-v` tells packages, not tests; each
+    package that ran tests counts as one.
+    """
+    lines = plain_lines(output)
+    numbers: dict[str, dict[str, int]] = {}
+    last = ""
+    for line in lines:
+        for closing, pattern in _COMPILED:
+            if closing.hint in line and (match := pattern.match(line)):
+                known = numbers.get(closing.runner, {})
+                found = _numbers(match)
+                if closing.repeats == "adds":
+                    found = {word: known.get(word, 0) + found.get(word, 0) for word in known | found}
+                elif closing.repeats == "joins" and found.keys().isdisjoint(known):
+                    found = known | found
+                numbers[closing.runner], last = found, closing.runner
+                break
+    return _counts(numbers[last]) if last else _go_packages(lines)
+
+
+def _numbers(match: re.Match[str]) -> dict[str, int]:
+    """What a closing line counts: by its groups, else the words of its list."""
+    if match.groupdict():
+        return {name: int(number) for name, number in match.groupdict().items() if number}
+    return {word: int(number) for number, word in _LISTED.findall(match[0]) if word in _COUNTED_AS}
+
+
+def _counts(numbers: Mapping[str, int]) -> Counts:
+    by_kind = {"passed": 0, "failed": 0, "skipped": 0, "total": 0}
+    for name, number in numbers.items():
+        by_kind[_COUNTED_AS[name.split("_")[0]]] += number
+    failed, skipped = by_kind["failed"], by_kind["skipped"]
+    ran = by_kind["total"] - skipped if "total" in numbers else by_kind["passed"] + failed
+    return Counts(executed=max(ran, 0), failed=failed, passed=max(ran - failed, 0), skipped=skipped)
+
+
+def _go_packages(lines: Iterable[str]) -> Counts | None:
+    matches = [match for line in lines if "\t" in line and (match := _GO_PACKAGE.match(line))]
+    ran = sum(match["none"] is None for match in matches)
+    failed = sum(match["failed"] is not None for match in matches)
+    return Counts(ran, failed, ran - failed, 0) if matches else None

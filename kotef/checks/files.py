@@ -1,0 +1,67 @@
+"""What do the configuration files of a project say?"""
+
+import json
+import re
+import tomllib
+from configparser import ConfigParser, Error
+from pathlib import Path
+from typing import Any
+
+from kotef.errors import SpecError
+
+
+def text_of(path: Path) -> str:
+    """The file as text; empty when there is none. Raises `SpecError` when it cannot be read as UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
+    except UnicodeDecodeError as error:
+        raise SpecError(path, f"not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
+    except OSError as error:
+        raise SpecError(path, f"cannot be read: {error.strerror}", hint="make the file readable") from error
+
+
+def toml_of(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; empty when there is none. Raises `SpecError` with file and line."""
+    text = text_of(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        at = line[1] if line else text.count("\n") + 1
+        problem = re.sub(r" \(at .*\)$", "", str(error))
+        raise SpecError(f"{path}:{at}", f"broken TOML: {problem}", hint="correct that line") from error
+
+
+def json_of(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; empty when there is none. Raises `SpecError` with file and line."""
+    text = text_of(path)
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        line, problem = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else (1, "nested too deep")
+        raise SpecError(f"{path}:{line}", f"broken JSON: {problem}", hint="correct that line") from error
+    if not isinstance(value, dict):
+        raise SpecError(f"{path}:1", "is no JSON object", hint="the file has to start with {")
+    return value
+
+
+def ini_sections(path: Path) -> frozenset[str]:
+    """Names of the sections of an INI file; what configparser cannot read is left to the tool that owns the file."""
+    parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text_of(path))
+    except Error:
+        return frozenset()
+    return frozenset(parser.sections())
+
+
+def table(tables: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A table by its path (`tool`, `mypy`); empty when there is none."""
+    for name in names:
+        inner = tables.get(name)
+        tables = inner if isinstance(inner, dict) else {}
+    return tables

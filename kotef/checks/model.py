@@ -1,0 +1,72 @@
+"""What is a check, and what is known after it ran?"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kotef.failures.history import FailureKind
+
+Role = Literal["test", "lint", "types", "build", "other"]
+Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected"]
+TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+Evidence = Literal["report", "counts", "exit"]
+
+RED: frozenset[TestStatus] = frozenset({"failed", "error"})
+"""Statuses that make a test red; a strict xpass is reported by pytest itself as failed."""
+
+
+class Check(BaseModel):
+    """One command whose exit status says whether the project is in order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    """Unique within a task, short, for people: `pytest`, `ruff check`; never empty."""
+    command: str
+    """A shell command line, run from the workspace root."""
+    role: Role
+    origin: Origin
+    required: bool = True
+    """False for an advisory check: reported, never blocking."""
+
+
+class CommandResult(BaseModel):
+    """What one command did, whoever asked for it: the verifier or the coder.
+
+    Source: the operating system for `exit_code`, `seconds` and the texts; `kind`, `detail`, `summary` and
+    `fingerprint` come from `failures.classify` and are heuristic; `tests` comes from the runner's own report.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    command: str
+    exit_code: int | None
+    """Exit status, 0-255; None when our own timeout ended it; negative N: killed by signal N, as in `subprocess`."""
+    stdout: str = ""
+    """Decoded as UTF-8 with replacement, head and tail when long; the full output is in the log."""
+    stderr: str = ""
+    passed: bool
+    """Exit status 0 *and* nothing in the output or the report that contradicts it."""
+    kind: FailureKind | None = None
+    """None when it passed."""
+    detail: str = ""
+    summary: str = ""
+    fingerprint: str = ""
+    seconds: float = Field(default=0.0, ge=0)
+    """Wall-clock seconds (`time.monotonic`), start of the interpreter included."""
+    timed_out: bool = False
+    tests_executed: int | None = None
+    """Tests that really ran (skipped and deselected ones did not); None when the command tells no count."""
+    tests: dict[str, TestStatus] | None = None
+    """Status of each test id from the runner's own report; None without a report. Never empty by accident:
+    an empty dict is a report that lists no test."""
+    failing: tuple[str, ...] = ()
+    """Names of failing tests, from the report or, without one, read from the output (heuristic then); at most 20."""
+    evidence: Evidence = "exit"
+    log: str | None = None
+    """Path of the full output, relative to the run directory where there is one."""
+
+    @property
+    def red_ids(self) -> frozenset[str]:
+        """Ids the report calls failed or in error; empty without a report."""
+        return frozenset(test for test, status in (self.tests or {}).items() if status in RED)

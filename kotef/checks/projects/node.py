@@ -1,0 +1,75 @@
+"""How is a Node project tested, linted and type-checked, and by which package manager?"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from kotef.checks.files import json_of, table
+from kotef.checks.projects import Found
+
+_LOCKS: Final = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lock": "bun",
+    "bun.lockb": "bun",
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
+}
+_INSTALL: Final = {
+    "npm": "npm ci",
+    "pnpm": "pnpm install --frozen-lockfile",
+    "yarn": "yarn install --frozen-lockfile",
+    "bun": "bun install --frozen-lockfile",
+}
+_TYPECHECK: Final = ("typecheck", "type-check", "check-types", "types", "tsc")
+_PLACEHOLDER: Final = "no test specified"
+"""What `npm init` writes as the test script; it fails on purpose and tests nothing."""
+_EDITS: Final = re.compile(r"--(?:fix|write)\b")
+_RUNS_ONCE: Final = (
+    (re.compile(r"(?:^|[;&|] *|\s)vitest(?: (?:watch|dev))?(?= *$| -)(?!.*--run)"), "--run"),
+    (re.compile(r"(?:^|[;&|] *|\s)jest\b[^;&|]*--watch(?:All)?(?![=\w])"), "--watch=false --watchAll=false"),
+)
+"""Scripts that would wait for changes, and the arguments that make them end; only for the last command of a script."""
+
+
+def checks(root: Path) -> Iterator[Found]:
+    """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files."""
+    package = json_of(root / "package.json")
+    scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
+    manager = _manager(root, package)
+    run = f"{manager} run"
+    if (test := scripts.get("test")) and _PLACEHOLDER not in test:
+        command = "bun run test" if manager == "bun" else f"{manager} test"
+        yield f"{manager} test", _once(command, test, manager), "test"
+    if (lint := scripts.get("lint")) and not _EDITS.search(lint):
+        yield f"{manager} lint", f"{run} lint", "lint"
+    if name := next((name for name in _TYPECHECK if name in scripts), ""):
+        yield f"{manager} {name}", f"{run} {name}", "types"
+
+
+def missing(root: Path) -> Iterator[tuple[str, str]]:
+    """Dependencies that are named but not installed."""
+    package = json_of(root / "package.json")
+    wanted = table(package, "dependencies") or table(package, "devDependencies")
+    if wanted and not (root / "node_modules").exists() and not (root / ".pnp.cjs").exists():
+        manager = _manager(root, package)
+        lock = next((name for name in _LOCKS if (root / name).is_file()), "")
+        install = _INSTALL[manager] if lock else f"{manager} install"
+        yield f"{lock or 'package.json'} names dependencies, but there is no node_modules", install
+
+
+def _manager(root: Path, package: dict[str, Any]) -> str:
+    """By the lock file, else by `packageManager`, else npm."""
+    locked = next((manager for lock, manager in _LOCKS.items() if (root / lock).is_file()), "")
+    named = str(package.get("packageManager", "")).split("@")[0]
+    return locked or (named if named in _INSTALL else "npm")
+
+
+def _once(command: str, script: str, manager: str) -> str:
+    """The command with the script's watch mode off; npm and bun want `--` before a script's arguments."""
+    last = re.split(r"&&|\|\||;", script)[-1].strip()
+    for watches, arguments in _RUNS_ONCE:
+        if watches.search(last):
+            return f"{command} {'' if manager == 'yarn' else '-- '}{arguments}"
+    return command

@@ -1,0 +1,95 @@
+"""Which files judge the work, and so must be as they were before the run when it is judged?"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from kotef.checks.commands import judging_files
+
+_GLOBS: Final = (
+    ".sdd/**",
+    # tests with everything beside them: helpers, fixtures, data
+    "**/test/**", "**/tests/**", "**/__tests__/**", "**/__snapshots__/**", "**/__mocks__/**", "**/testdata/**",
+    "**/e2e/**", "**/cypress/**", "**/spec/**/*.rb", "**/spec/fixtures/**",
+    # test files beside the code
+    "**/test_*.py", "**/*_test.py", "**/conftest.py", "**/*_test.go", "**/*.test.*", "**/*.spec.*", "**/*-test.[jt]s",
+    "**/*_spec.rb", "**/*_test.rb", "**/*_test.exs", "**/*_test.dart", "**/*.snap",
+    # configuration of test runners
+    "**/pytest.ini", "**/.pytest.ini", "**/pytest.toml", "**/tox.ini", "**/tox.toml", "**/noxfile.py", "**/.coveragerc",
+    "**/jest.config.*", "**/jest.setup.*", "**/vitest.config.*", "**/vitest.workspace.*", "**/vitest.setup.*",
+    "**/setupTests.*", "**/playwright.config.*", "**/cypress.config.*", "**/karma.conf.*", "**/.mocharc*", "**/.nycrc*",
+    "**/ava.config.*", "**/phpunit.xml*", "**/.rspec", "**/nextest.toml",
+    # configuration of linters, formatters and type checkers
+    "**/mypy.ini", "**/.mypy.ini", "**/pyrightconfig.json", "**/ruff.toml", "**/.ruff.toml", "**/.flake8",
+    "**/.pylintrc", "**/pylintrc", "**/.isort.cfg", "**/.bandit", "**/.importlinter", "**/.eslintrc*",
+    "**/eslint.config.*", "**/.eslintignore", "**/.prettierrc*", "**/prettier.config.*", "**/.prettierignore",
+    "**/biome.json*",
+    "**/.stylelintrc*", "**/tsconfig*.json", "**/clippy.toml", "**/.clippy.toml", "**/rustfmt.toml", "**/.rustfmt.toml",
+    "**/.golangci.*", "**/.shellcheckrc", "**/.rubocop.yml", "**/.yamllint*", "**/.markdownlint*", "**/checkstyle.xml",
+    "**/.pre-commit-config.yaml",
+    # what starts the checks, and what steers the interpreter
+    "**/Makefile", "**/makefile", "**/GNUmakefile", "**/[Jj]ustfile", "**/Taskfile.y*ml",
+    "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth",
+    # CI
+    ".github/workflows/**", ".github/actions/**", "**/.gitlab-ci.yml", ".gitlab/**", ".circleci/**", ".ci/**",
+    ".buildkite/**", ".woodpecker/**", "**/.woodpecker.yml", "**/.drone.yml", "**/.travis.yml", "**/Jenkinsfile",
+    "**/azure-pipelines.yml", "**/bitbucket-pipelines.yml", "**/appveyor.yml",
+)  # fmt: skip
+"""Whole files only: of shared ones (pyproject.toml, package.json, setup.cfg) the judging tables are not told apart."""
+
+_PARTS: Final = re.compile(r"\*\*/|\*+|\?|\[!?[^]/]+\]|[^*?\[]+|\[")
+
+
+def is_protected(path: str) -> bool:
+    """Whether a workspace-relative path belongs to what judges: tests, their helpers, and their configuration."""
+    return matches(path, _GLOBS)
+
+
+def protected_paths(baseline_paths: Iterable[str], *, allow: Sequence[str], commands: Sequence[str]) -> frozenset[str]:
+    """The protected ones among the paths that existed at the baseline, without those that `allow` opens.
+
+    The scripts and configuration files that the check commands are made of are protected too.
+    """
+    named = {path for command in commands for path in judging_files(command)}
+    return frozenset(
+        path for path in baseline_paths if (path in named or is_protected(path)) and not matches(path, allow)
+    )
+
+
+def matches(path: str, globs: Sequence[str]) -> bool:
+    """Whether one of the globs matches the whole workspace-relative path, case included.
+
+    `*` and `?` stay within one part of the path, `**` spans any number of parts (also none), `[…]` and `[!…]` are sets
+    of characters. A glob that matches a directory matches everything in it.
+    """
+    return _compiled(tuple(globs)).fullmatch(path.removeprefix("./")) is not None
+
+
+@lru_cache(maxsize=64)
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
+    cleaned = (glob.strip().removeprefix("./").rstrip("/") for glob in globs)
+    either = "|".join("".join(_translate(glob)) for glob in cleaned if glob)
+    return re.compile(rf"(?:{either})(?:/.*)?" if either else r"(?!)", re.DOTALL)
+
+
+def _translate(glob: str) -> Iterator[str]:
+    """The glob as pieces of a regular expression."""
+    for piece in _PARTS.findall(glob):
+        match piece:
+            case "**/":
+                yield "(?:.+/)?"
+            case "?":
+                yield "[^/]"
+            case _ if piece.startswith("*"):
+                yield "[^/]*"
+            case _ if piece.startswith("[") and len(piece) > 1:
+                negated = piece.startswith("[!")
+                yield f"[{'^/' if negated else ''}{_characters(piece[2 if negated else 1 : -1])}]"
+            case _:
+                yield re.escape(piece)
+
+
+def _characters(inside: str) -> str:
+    """The inside of a set, with what a regular expression would read differently escaped."""
+    return re.sub(r"([\\^\[&~|])", r"\\\1", inside)

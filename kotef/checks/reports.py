@@ -1,0 +1,98 @@
+"""What does the report that a test runner writes say about each test?"""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.model import TestStatus
+
+MAX_REPORT: Final = 64 * 1024 * 1024
+"""Bytes of a report that are read; a larger one is no report."""
+
+REPORT_NAME: Final = "junit.xml"
+
+_BEST_TO_WORST: Final[tuple[TestStatus, ...]] = ("passed", "xpassed", "xfailed", "skipped", "failed", "error")
+
+
+def worse(one: TestStatus, other: TestStatus) -> TestStatus:
+    """The worse of two statuses of the same test: an error is worse than a failure, a skip worse than a pass."""
+    return one if _BEST_TO_WORST.index(one) > _BEST_TO_WORST.index(other) else other
+
+
+def report_request(directory: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """What to add to the environment of a command so that a pytest in it writes its report into `directory`.
+
+    pytest reads PYTEST_ADDOPTS also behind make, npm and scripts; tox 4 passes it on when TOX_OVERRIDE says so. The
+    family `xunit1` is the one with a `file` per test. Existing values are kept in front.
+    """
+    options = f"--junitxml={shlex.quote(str(directory / REPORT_NAME))} -o junit_family=xunit1"
+    return {
+        "PYTEST_ADDOPTS": f"{env.get('PYTEST_ADDOPTS', '')} {options}".strip(),
+        "TOX_OVERRIDE": env.get("TOX_OVERRIDE") or "testenv.pass_env+=PYTEST_ADDOPTS",
+    }
+
+
+def parse_junit(xml: bytes) -> dict[str, TestStatus] | None:
+    """Status of each test id of a JUnit report; None when it is truncated, hostile or no such report.
+
+    Ids are pytest's own (`path::Class::test[param]`) where the report names files; a file that could not be collected
+    is there by its path alone. Of several entries for one id the worst counts.
+    """
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    if len(xml) > MAX_REPORT:
+        return None
+    try:
+        root = fromstring(xml)
+    except (ParseError, ValueError, LookupError):  # malformed; entities (a ValueError of defusedxml); unknown encoding
+        return None
+    if root.tag not in {"testsuites", "testsuite"}:
+        return None
+    tests: dict[str, TestStatus] = {}
+    for case in root.iter("testcase"):
+        test = _test_id(case.get("file") or "", case.get("classname") or "", case.get("name") or "")
+        status = _status((child.tag, child.get("type") or "") for child in case)
+        tests[test] = worse(tests[test], status) if test in tests else status
+    return tests
+
+
+def executed(tests: Mapping[str, TestStatus]) -> int:
+    """How many tests of a report really ran; a file that could not be collected is no test."""
+    return sum(status != "skipped" and not (status == "error" and "::" not in test) for test, status in tests.items())
+
+
+def _test_id(file: str, classname: str, name: str) -> str:
+    """The id as pytest writes it.
+
+    Where file and class name differ, the class name tells the module: an inherited test is reported with the file it
+    was written in.
+    """
+    module = file.removesuffix(".py").replace("/", ".").replace("\\", ".")
+    if not classname:
+        return file or name
+    if file and (classname == module or classname.startswith(f"{module}.")):
+        path, classes = file, classname[len(module) + 1 :]
+    elif file:
+        parts = classname.split(".")
+        at = next((index for index, part in enumerate(parts) if part[:1].isupper()), len(parts))
+        path, classes = "/".join(parts[:at]) + ".py", ".".join(parts[at:])
+    else:
+        path, classes = classname, ""
+    return "::".join((path, *classes.split("."), name) if classes else (path, name))
+
+
+def _status(children: Iterable[tuple[str, str]]) -> TestStatus:
+    """From the tags and types below a test case; a strict xpass is a failure already."""
+    status: TestStatus = "passed"
+    for tag, kind in children:
+        match tag:
+            case "error":
+                status = worse(status, "error")
+            case "failure":
+                status = worse(status, "failed")
+            case "skipped":
+                status = worse(status, "xfailed" if kind == "pytest.xfail" else "skipped")
+            case _:  # output and properties
+                pass
+    return status

@@ -1,0 +1,143 @@
+"""What did one check command do, and does everything it left behind tell the same story?"""
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.closings import Counts, console_counts
+from kotef.checks.commands import without_watch
+from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
+from kotef.checks.reports import MAX_REPORT, REPORT_NAME, executed, parse_junit, report_request
+from kotef.failures.classify import Diagnosis, classify
+from kotef.failures.fingerprint import fingerprint
+from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
+from kotef.failures.unwrap import Purpose, unwrap
+from kotef.workspace.process import Completed, run_process
+
+_RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
+"""Purposes of commands whose output may hold the closing line of a test runner; `cat` and linters only quote it."""
+
+
+async def run_check(
+    command: str,
+    *,
+    root: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    idle_timeout: float | None,
+    log: Path | None = None,
+    log_name: str | None = None,
+) -> CommandResult:
+    """Run a command line from the workspace root and judge it by everything it left: status, report, closing line.
+
+    `env` is the whole environment of the command (`workspace.environment.child_environment`), to which the request for
+    a report is added. `log` gets the full output; `log_name` is what the result calls it. The report goes into a fresh
+    directory outside the workspace that exists for this one command.
+
+    Raises `CheckError` when the shell cannot be started.
+    """
+    command = without_watch(command)
+    with tempfile.TemporaryDirectory(prefix="kotef-", ignore_cleanup_errors=True) as directory:
+        done = await run_process(
+            command,
+            cwd=root,
+            env={**env, **report_request(Path(directory), env)},
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            log=log,
+        )
+        xml = _read(Path(directory) / REPORT_NAME)
+    limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
+    said = limits[done.timed_out] if done.timed_out else ""
+    return _result(done, parse_junit(xml) if xml else None, said=said, log_name=log_name if done.log else None)
+
+
+def _read(path: Path) -> bytes:
+    """The report; empty when there is none, or something else stands in its place (a link, a pipe, a giant)."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as report:
+            facts = os.fstat(descriptor)
+            if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_REPORT:
+                return report.read(MAX_REPORT)
+    return b""
+
+
+def _result(done: Completed, tests: dict[str, TestStatus] | None, *, said: str, log_name: str | None) -> CommandResult:
+    """Put the pieces of evidence side by side; where they disagree, it did not pass."""
+    may_test = unwrap(done.command).purpose in _RUNS_TESTS
+    counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
+    ran = executed(tests) if tests is not None else (counts.executed if counts else None)
+    red = tuple(test for test, status in (tests or {}).items() if status in RED)
+    diagnosis = classify(done.command, done.exit_code, done.stdout, done.stderr, timed_out=done.timed_out is not None)
+    evidence: Evidence = "report" if tests is not None else ("counts" if counts else "exit")
+    kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
+    if contradiction := _contradiction(done, diagnosis, tests, counts, red):
+        kind, detail = kind or "test_failure", "contradiction"
+        summary, mark = f"{contradiction}\n{summary}", fingerprint(kind, detail, red or (contradiction,))
+    elif done.exit_code == 0 and ran == 0 and may_test:
+        kind, detail, summary = "tooling_error", "no_tests", "exit status 0, but no test was executed"
+        mark = fingerprint(kind, detail, ())
+    elif said:
+        summary = "\n".join((said, *summary.splitlines()[1:]))
+    passed = done.exit_code == 0 and kind is None
+    return CommandResult(
+        command=done.command,
+        exit_code=done.exit_code,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        passed=passed,
+        kind=kind,
+        detail=detail,
+        summary="" if passed else _with_ids(summary, red),
+        fingerprint=mark,
+        seconds=done.seconds,
+        timed_out=done.timed_out is not None,
+        tests_executed=ran,
+        tests=tests,
+        failing=() if passed else (red or diagnosis.tests)[:MAX_TESTS],
+        evidence=evidence,
+        log=log_name,
+    )
+
+
+def _contradiction(
+    done: Completed,
+    diagnosis: Diagnosis,
+    tests: Mapping[str, TestStatus] | None,
+    counts: Counts | None,
+    red: tuple[str, ...],
+) -> str:
+    """Which two of exit status, report and console disagree, in words; empty when none do.
+
+    Only whether anything failed and whether anything ran is compared: subtests, errors after a test, and several runs
+    behind one command make honest counts differ.
+    """
+    if done.timed_out or done.exit_code is None:
+        return ""
+    if done.exit_code == 0 and red:
+        return f"exit status 0, but the report lists {len(red)} failing"
+    if done.exit_code == 0 and counts and counts.failed:
+        return f"exit status 0, but the output counts {counts.failed} failed"
+    if done.exit_code == 0 and diagnosis.kind is not None:
+        return "exit status 0, but the output tells of a failure"
+    if tests is None or counts is None:
+        return ""
+    if bool(red) != bool(counts.failed):
+        return f"the report lists {len(red)} failing, the output counts {counts.failed}"
+    if bool(executed(tests)) != bool(counts.executed) and not red:
+        return f"the report lists {executed(tests)} executed, the output counts {counts.executed}"
+    return ""
+
+
+def _with_ids(summary: str, red: tuple[str, ...]) -> str:
+    """The summary, with the first failing test in front unless it names one of them."""
+    if red and not any(test in summary for test in red):
+        first, *others = red
+        more = f" and {len(others)} more" if others else ""
+        summary = f"{first}{more}\n{summary}"
+    return "\n".join(summary.strip().splitlines()[:3])[:MAX_SUMMARY]

@@ -1,0 +1,352 @@
+"""Did this visit reach what was asked, compared with the state before the run?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from kotef.checks.commands import created_by_the_task, status_of_failing_tests
+from kotef.checks.entries import failure_entries
+from kotef.checks.model import RED, Check, CommandResult, TestStatus
+from kotef.checks.protected import matches
+from kotef.checks.reports import worse
+from kotef.checks.targets import named_tests, names_check
+from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, rank
+from kotef.failures.history import MAX_SUMMARY
+from kotef.failures.kinds import ENVIRONMENT_FAULTS
+
+__all__ = [
+    "CheckVerdict",
+    "Results",
+    "Verification",
+    "environment_fault",
+    "failure_entries",
+    "judge",
+    "judge_baseline",
+    "rank",
+]
+
+Results: TypeAlias = Sequence[tuple[Check, CommandResult]]
+"""The checks of a task in order, each with what its command did."""
+
+_ASIDE: Final[frozenset[TestStatus]] = frozenset({"skipped", "xfailed"})
+_OF_A_FILE: Final[tuple[TestStatus, ...]] = ("failed", "error", "passed", "xpassed", "skipped", "xfailed")
+"""The first of these that a test of a file has is what became of the file."""
+
+
+class _Collected(NamedTuple):
+    """The tests of all reports under their keys."""
+
+    tests: dict[str, TestStatus]
+    red: dict[str, tuple[str, ...]]
+    """Keys of the failing tests of each check, by its name; empty for a check that names none."""
+
+    def units(self, check: str) -> tuple[str, ...]:
+        """What is red when this check is."""
+        return self.red[check] or (check,)
+
+
+class _Problem(NamedTuple):
+    """One reason why a verification does not pass."""
+
+    detail: str
+    line: str
+
+
+def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verification:
+    """Visit 0: what is red before a token is paid for, and which of it the task has to turn green.
+
+    `named_text` is the goal and the ticket. If it names no red unit (and no named command has one), all are targets.
+    """
+    found = _collect(results, {})
+    advisory = {check.name: _is_advisory(check, result, named_text) for check, result in results}
+    red = [(check, result) for check, result in results if not result.passed and not advisory[check.name]]
+    reds = tuple(dict.fromkeys(unit for check, _ in red for unit in found.units(check.name)))
+    named = {unit for check, result in red for unit in _named_units(check, result, found, named_text)}
+    targets = tuple(unit for unit in reds if unit in named) or reds
+    preexisting = tuple(unit for unit in reds if named and unit not in named)
+    verdicts = tuple(
+        _check_verdict(check, result, found.red[check.name], frozenset(preexisting), advisory=advisory[check.name])
+        for check, result in results
+    )
+    draft = Verification(visit=0, tree=tree, passed=False, checks=verdicts)
+    problems = _red_problems(verdicts, targets)
+    if not problems and not draft.executed:
+        problems = [_Problem("no_proof_of_work", "no check executed a test")]
+    return _concluded(draft, problems).model_copy(
+        update={
+            "tests": found.tests,
+            "targets": targets,
+            "preexisting": preexisting,
+            "environment": environment_fault([(c, r) for c, r in results if not advisory[c.name]]),
+            "seconds": sum(result.seconds for _, result in results),
+        }
+    )
+
+
+def judge(
+    baseline: Verification,
+    results: Results,
+    *,
+    visit: int,
+    tree: str,
+    changed: Sequence[str],
+    needs_proof: bool,
+    proved: Collection[str] = (),
+    review_accepted: bool = False,
+    put_back: Sequence[str] = (),
+    left: Sequence[str] = (),
+    allow: Sequence[str] = (),
+) -> Verification:
+    """The verdict on the tree a visit of the coder left, every unit compared with the baseline.
+
+    `changed` are the paths that differ from the baseline; `needs_proof` says that there is a goal or an open line of a
+    Definition of Done, `proved` which new tests fail on the baseline's code. `allow` are globs of the protected paths
+    this run may edit: a test gone from one of them was removed on purpose.
+    """
+    found = _collect(results, baseline.tests)
+    before = {verdict.name: verdict for verdict in baseline.checks}
+    preexisting = frozenset(baseline.preexisting)
+    verdicts = tuple(
+        _check_verdict(check, result, found.red[check.name], preexisting, advisory=_was_advisory(check, before))
+        for check, result in results
+    )
+    now = _Now(found.tests, verdicts)
+    gone = tuple(test for test in baseline.tests if now.status(test) is None)
+    removed = {test for test in gone if allow and matches(_file_of(test, before), allow)}
+    new_tests = tuple(t for t, status in found.tests.items() if t not in baseline.tests and status != "skipped")
+    red_first = frozenset(proved)
+    draft = Verification(
+        visit=visit,
+        tree=tree,
+        passed=False,
+        checks=verdicts,
+        tests=found.tests,
+        targets=baseline.targets,
+        preexisting=baseline.preexisting,
+        fixed=tuple(unit for unit in (*baseline.targets, *baseline.preexisting) if now.is_green(unit)),
+        broken=_broken(baseline, verdicts, found),
+        missing=tuple(test for test in gone if test not in removed),
+        removed=tuple(test for test in gone if test in removed),
+        newly_skipped=tuple(test for test, status in baseline.tests.items() if _set_aside(status, now.status(test))),
+        new_tests=new_tests,
+        proved=tuple(test for test in new_tests if test in red_first and found.tests[test] == "passed"),
+        put_back=tuple(put_back),
+        left=tuple(left),
+        environment=environment_fault([(c, r) for c, r in results if not _was_advisory(c, before)]),
+        seconds=sum(result.seconds for _, result in results),
+    )
+    proof = bool(draft.proved or review_accepted) and bool(changed)
+    return _concluded(
+        draft, _problems(draft, before, now, needs_proof=needs_proof and not proof, tests_may_go=bool(allow))
+    )
+
+
+def environment_fault(results: Results) -> str:
+    """The detail of the first environment fault of a required check; empty without one.
+
+    A missing script inside the workspace is none: the task may be to write it.
+    """
+    for check, result in results:
+        if check.required and not result.passed and result.detail in ENVIRONMENT_FAULTS:
+            output = f"{result.stdout}\n{result.stderr}"
+            if not (result.exit_code == 127 and created_by_the_task(check.command, output)):  # noqa: PLR2004 - POSIX
+                return result.detail
+    return ""
+
+
+class _Now:
+    """What became of each unit of the baseline."""
+
+    def __init__(self, tests: Mapping[str, TestStatus], verdicts: Iterable[CheckVerdict]) -> None:
+        self._tests = tests
+        self._passed = {verdict.name: verdict.passed for verdict in verdicts}
+        self._inside: dict[str, set[TestStatus]] = defaultdict(set)
+        for test, status in tests.items():
+            self._inside[test.split("::")[0]].add(status)
+
+    def status(self, test: str) -> TestStatus | None:
+        """None when no report lists it. A file that could not be collected stands for the tests in it."""
+        if test in self._tests or "::" in test:
+            return self._tests.get(test)
+        inside = self._inside.get(test, set())
+        return next((status for status in _OF_A_FILE if status in inside), None)
+
+    def is_green(self, unit: str) -> bool:
+        """`passed`, and not `xpassed`: a test marked as an expected failure proves nothing by passing."""
+        return self.status(unit) == "passed" or (unit not in self._tests and self._passed.get(unit, False))
+
+
+def _collect(results: Results, known: Mapping[str, TestStatus]) -> _Collected:
+    """Give each test its key: its id, or `check: id` where the id alone is not unique (or was not at the baseline)."""
+    seen = Counter(test for check, result in results if check.required for test in result.tests or ())
+    tests: dict[str, TestStatus] = {}
+    red: dict[str, tuple[str, ...]] = {}
+    for check, result in results:
+        failing = []
+        for test, status in (result.tests or {}).items():
+            long = f"{check.name}: {test}"
+            key = long if long in known or (seen[test] > 1 and test not in known) else test
+            if check.required:
+                tests[key] = worse(tests[key], status) if key in tests else status
+            if status in RED:
+                failing.append(key)
+        red[check.name] = tuple(failing)
+    return _Collected(tests, red)
+
+
+def _check_verdict(
+    check: Check, result: CommandResult, red: Sequence[str], preexisting: frozenset[str], *, advisory: bool
+) -> CheckVerdict:
+    """A failing check is satisfied only by a complete report in which every failing test is pre-existing."""
+    complete = (
+        result.evidence == "report"
+        and result.kind == "test_failure"
+        and result.detail != "contradiction"
+        and result.exit_code in status_of_failing_tests(check.command)
+        and bool(result.tests_executed)
+    )
+    return CheckVerdict(
+        name=check.name,
+        command=check.command,
+        role=check.role,
+        required=check.required,
+        exit_code=result.exit_code,
+        passed=result.passed,
+        satisfied=result.passed or (complete and bool(red) and preexisting.issuperset(red)),
+        advisory=advisory,
+        kind=result.kind,
+        detail=result.detail,
+        summary=result.summary,
+        fingerprint=result.fingerprint,
+        seconds=result.seconds,
+        timed_out=result.timed_out,
+        evidence=result.evidence,
+        executed=result.tests_executed,
+        red=tuple(sorted(red, key=preexisting.__contains__))[:MAX_RED],
+        failing=result.failing,
+        log=result.log,
+    )
+
+
+def _is_advisory(check: Check, result: CommandResult, named_text: str) -> bool:
+    """At the baseline: a detected lint or type check that is red already does not block, unless somebody named it."""
+    detected = check.origin == "detected" and check.role in {"lint", "types"}
+    return not check.required or (detected and not result.passed and not names_check(named_text, check))
+
+
+def _was_advisory(check: Check, before: Mapping[str, CheckVerdict]) -> bool:
+    return before[check.name].advisory if check.name in before else not check.required
+
+
+def _named_units(check: Check, result: CommandResult, found: _Collected, named_text: str) -> Iterable[str]:
+    """The red units of a check that the text names one by one, else all of them if the command was named."""
+    ids = dict(
+        zip((t for t, status in (result.tests or {}).items() if status in RED), found.red[check.name], strict=True)
+    )
+    precise = named_tests(named_text, ids)
+    if precise:
+        return [ids[test] for test in precise]
+    named = check.origin in {"option", "ticket"} or names_check(named_text, check)
+    return found.units(check.name) if named else ()
+
+
+def _file_of(test: str, checks: Iterable[str]) -> str:
+    """The file part of a test's key."""
+    bare = next((test.removeprefix(f"{name}: ") for name in checks if test.startswith(f"{name}: ")), test)
+    return bare.split("::")[0]
+
+
+def _set_aside(before: TestStatus, now: TestStatus | None) -> bool:
+    """Whether a test stopped saying yes or no: skipped or expected to fail, and it was not before."""
+    return now in _ASIDE and before not in {now, "skipped"}
+
+
+def _broken(baseline: Verification, verdicts: Iterable[CheckVerdict], found: _Collected) -> tuple[str, ...]:
+    """Newly failing tests, and checks that newly fail without naming one."""
+    tests = [
+        test for test, status in found.tests.items() if status in RED and baseline.tests.get(test, "failed") not in RED
+    ]
+    was_fine = {verdict.name for verdict in baseline.checks if verdict.satisfied}
+    fresh = [
+        v.name for v in verdicts if v.name in was_fine and not (v.satisfied or v.advisory) and not found.red[v.name]
+    ]
+    return (*tests, *fresh)
+
+
+def _problems(
+    draft: Verification, before: Mapping[str, CheckVerdict], now: _Now, *, needs_proof: bool, tests_may_go: bool
+) -> list[_Problem]:
+    """Every reason against this verification, the most telling first."""
+    problems = []
+    if draft.broken:
+        problems.append(_Problem("regression", f"passed before the run, fails now: {_some(draft.broken)}"))
+    if draft.newly_skipped:
+        line = f"ran before the run, skipped or expected to fail now: {_some(draft.newly_skipped)}"
+        problems.append(_Problem("regression", line))
+    turned = [unit for unit in draft.targets if now.is_green(unit)]
+    open_targets = set(draft.targets).difference(turned, draft.removed)
+    problems += _red_problems(draft.checks, [unit for unit in draft.targets if unit in open_targets])
+    if draft.missing:
+        problems.append(_Problem("tests_missing", f"tests that are not run any more: {_some(draft.missing)}"))
+    problems += _fewer(draft, before, tests_may_go=tests_may_go)
+    if not draft.executed and not any(check.name in turned for check in draft.checks):
+        problems.append(
+            _Problem("no_proof_of_work", "no check executed a test, and no named command went from red to green")
+        )
+    if draft.left:
+        line = f"somebody else changed files that judge this work, so they were not put back: {_some(draft.left)}"
+        problems.append(_Problem("put_back_left", line))
+    if needs_proof and not turned and not open_targets:
+        line = "nothing was red that is green now; a new test that fails on the old code has to prove the change"
+        problems.append(_Problem("nothing_proves_the_goal", line))
+    return problems
+
+
+def _red_problems(verdicts: Iterable[CheckVerdict], open_targets: Sequence[str]) -> list[_Problem]:
+    """Required checks that are not satisfied, and targets that are not green although every check is satisfied."""
+    problems = []
+    for check in verdicts:
+        if not (check.satisfied or check.advisory):
+            line = f"{check.name}: {check.summary.splitlines()[0] if check.summary else 'failed'}"
+            problems.append(_Problem("red", line))
+    if open_targets and not problems:
+        problems.append(_Problem("red", f"still not green: {_some(open_targets)}"))
+    return problems
+
+
+def _fewer(draft: Verification, before: Mapping[str, CheckVerdict], *, tests_may_go: bool) -> list[_Problem]:
+    """Checks that execute fewer tests than before the run, or do not tell any more.
+
+    Where tests may be removed, ids tell which are gone; a bare count could not, and says nothing.
+    """
+    problems = []
+    for check in draft.checks:
+        was = before[check.name].executed if check.name in before else None
+        if not was or check.advisory or (tests_may_go and (check.evidence != "report" or draft.removed)):
+            continue
+        if check.executed is None or check.executed < was:
+            count = "an unknown number of" if check.executed is None else check.executed
+            problems.append(_Problem("tests_missing", f"{check.name}: {count} tests executed, {was} before the run"))
+    return problems
+
+
+def _concluded(draft: Verification, problems: Sequence[_Problem]) -> Verification:
+    """The draft with its verdict."""
+    if problems:
+        lines = list(dict.fromkeys(problem.line for problem in problems))[:3]
+        each = MAX_SUMMARY // len(lines) - 1
+        summary = "\n".join(line if len(line) <= each else line[: each - 1] + "…" for line in lines)
+        return draft.model_copy(update={"passed": False, "detail": problems[0].detail, "summary": summary})
+    blocking = [check for check in draft.checks if not check.advisory]
+    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {draft.executed} tests executed"]
+    if draft.fixed:
+        said.append(f"fixed: {_some(draft.fixed)}")
+    if draft.preexisting:
+        said.append(f"red before the run, not asked for: {_some(draft.preexisting)}")
+    return draft.model_copy(update={"passed": True, "detail": "", "summary": "\n".join(said)[:MAX_SUMMARY]})
+
+
+def _some(units: Sequence[str]) -> str:
+    """The first three of them, and how many more there are."""
+    rest = len(units) - 3
+    return ", ".join(units[:3]) + (f" and {rest} more" if rest > 0 else "")

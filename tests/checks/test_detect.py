@@ -1,0 +1,249 @@
+"""Checks found in a project's files, and the order of the places that name them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kotef.checks import detect as detection
+from kotef.checks.detect import collect_checks, configured, detect, missing_dependencies
+from kotef.errors import SpecError
+
+
+@pytest.fixture
+def project(tmp_path: Path):
+    """Writes files and returns the root; a name that ends with a slash is a directory."""
+
+    def write(**files: str) -> Path:
+        return write_all(files)
+
+    def write_all(files: dict[str, str]) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir() if name.endswith("/") else path.write_text(text)
+        return tmp_path
+
+    write.all = write_all
+    return write
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """What is on PATH in these tests."""
+    found = {"python3"}
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in found else None)
+    return found
+
+
+def found(root: Path) -> dict[str, str]:
+    return {check.name: check.command for check in detect(root)}
+
+
+def test_an_empty_directory_has_no_checks(tmp_path: Path):
+    assert detect(tmp_path) == ()
+
+
+PYTHON = [
+    ({"tests/test_a.py": ""}, {"pytest": "python3 -m pytest"}),
+    ({"test_a.py": ""}, {"pytest": "python3 -m pytest"}),
+    ({"pytest.ini": ""}, {"pytest": "python3 -m pytest"}),
+    ({"setup.cfg": "[tool:pytest]\n"}, {"pytest": "python3 -m pytest"}),
+    ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, {"pytest": "python3 -m pytest"}),
+    ({"pyproject.toml": "[project]\nname='a'\n"}, {}),
+    ({"tests/data.txt": ""}, {}),
+    ({"tests/test_a.py": "", ".venv/bin/python": ""}, {"pytest": ".venv/bin/python -m pytest"}),
+    ({"tests/test_a.py": "", "uv.lock": ""}, {"pytest": "python3 -m pytest"}),
+    ({"tox.ini": "[testenv]\n"}, {"tox": "tox"}),
+    ({"tox.ini": "[testenv]\n[pytest]\n"}, {"pytest": "python3 -m pytest"}),
+    ({"noxfile.py": ""}, {"nox": "nox"}),
+    ({"pyproject.toml": "[tool.ruff]\n[tool.mypy]\nfiles=['a']\n"}, {"ruff check": "ruff check .", "mypy": "mypy"}),
+    ({"ruff.toml": "", "mypy.ini": "[mypy]\n", "pyrightconfig.json": "{}"}, {"ruff check": "ruff check .", "mypy": "mypy .", "pyright": "pyright"}),
+    ({"ruff.toml": "", ".venv/bin/python": "", ".venv/bin/ruff": ""}, {"ruff check": ".venv/bin/ruff check ."}),
+    ({"setup.cfg": "[flake8]\n[mypy]\n"}, {"flake8": "flake8", "mypy": "mypy ."}),
+    ({"setup.cfg": "this is no ini"}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "checks"), PYTHON, ids=[" ".join(files) for files, _ in PYTHON])
+def test_python_projects(project, files: dict[str, str], checks: dict[str, str]):
+    assert found(project.all(files)) == checks
+
+
+def test_python_runs_through_the_tool_of_its_lock_file(project, programs: set[str]):
+    root = project.all({"tests/test_a.py": "", "uv.lock": "", "ruff.toml": ""})
+    programs.add("uv")
+
+    assert found(root) == {"pytest": "uv run python -m pytest", "ruff check": "uv run ruff check ."}
+    (root / "uv.lock").rename(root / "poetry.lock")
+    programs.add("poetry")
+    assert found(root)["pytest"] == "poetry run python -m pytest"
+
+
+NODE = [
+    ({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}}, "package-lock.json", {}),
+    ({"scripts": {"test": "jest"}}, "package-lock.json", {"npm test": "npm test"}),
+    ({"scripts": {"test": "jest --watch"}}, "", {"npm test": "npm test -- --watch=false --watchAll=false"}),
+    ({"scripts": {"test": "vitest"}}, "pnpm-lock.yaml", {"pnpm test": "pnpm test -- --run"}),
+    ({"scripts": {"test": "vitest"}}, "yarn.lock", {"yarn test": "yarn test --run"}),
+    ({"scripts": {"test": "vitest run"}}, "yarn.lock", {"yarn test": "yarn test"}),
+    ({"scripts": {"test": "tsc && vitest --coverage"}}, "", {"npm test": "npm test -- --run"}),
+    ({"scripts": {"test": "bun test"}}, "bun.lockb", {"bun test": "bun run test"}),
+    ({"packageManager": "pnpm@9.1.0", "scripts": {"lint": "eslint ."}}, "", {"pnpm lint": "pnpm run lint"}),
+    ({"scripts": {"lint": "eslint --fix .", "type-check": "tsc"}}, "", {"npm type-check": "npm run type-check"}),
+    ({"scripts": "nonsense"}, "", {}),
+]
+
+
+@pytest.mark.parametrize(("package", "lock", "checks"), NODE, ids=range(len(NODE)))
+def test_node_projects(project, package: dict[str, object], lock: str, checks: dict[str, str]):
+    import json
+
+    files = {"package.json": json.dumps(package)} | ({lock: ""} if lock else {})
+
+    assert found(project.all(files)) == checks
+
+
+OTHERS = [
+    ({"go.mod": ""}, {"go test": "go test ./...", "go vet": "go vet ./..."}),
+    ({"Cargo.toml": "[package]\nname='a'\n"}, {"cargo test": "cargo test"}),
+    (
+        {"Cargo.toml": "[workspace]\n[workspace.lints.clippy]\nall='warn'\n"},
+        {"cargo test": "cargo test --workspace", "cargo clippy": "cargo clippy --workspace --all-targets"},
+    ),
+    ({"pom.xml": ""}, {"mvn test": "mvn -B test"}),
+    ({"pom.xml": "", "mvnw": ""}, {"mvn test": "./mvnw -B test"}),
+    ({"build.gradle.kts": "", "gradlew": ""}, {"gradle test": "./gradlew --console=plain test"}),
+    (
+        {"Makefile": "CC := gcc\n.PHONY: test lint\nall: x\nlint test: x\n\tcc\n"},
+        {"make test": "make test", "make lint": "make lint"},
+    ),
+    ({"Makefile": "check:\n\ttrue\ntest := 1\n"}, {"make check": "make check"}),
+    ({"Makefile": "build:\n\ttrue\n"}, {}),
+    ({"Makefile": "test:\n\tpytest\n", "tests/test_a.py": ""}, {"pytest": "python3 -m pytest"}),
+]
+
+
+@pytest.mark.parametrize(("files", "checks"), OTHERS, ids=[" ".join(files) for files, _ in OTHERS])
+def test_other_projects(project, files: dict[str, str], checks: dict[str, str]):
+    assert found(project.all(files)) == checks
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("pyproject.toml", "[tool.ruff]\nx = = 1\n", 2),
+        ("Cargo.toml", "[package\n", 1),
+        ("package.json", '{\n "scripts": {,}\n}', 2),
+        ("package.json", "[1]", 1),
+        (".sdd/kotef.toml", "\n\nchecks = [\n", 4),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(project, name: str, text: str, line: int):
+    root = project.all({name: text})
+
+    with pytest.raises(SpecError, match=rf"{name}:{line}: ") as error:
+        collect_checks(root, options=[], ticket=[], architect=[])
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path: Path):
+    (tmp_path / "pyproject.toml").write_bytes(b"x = '\xff'")
+
+    with pytest.raises(SpecError, match="not UTF-8"):
+        detect(tmp_path)
+
+
+def test_configured_checks_are_strings_or_tables(project):
+    root = project.all(
+        {
+            ".sdd/kotef.toml": """
+            checks = ["pytest -q", {command = "make e2e", name = "e2e/slow", role = "test", required = false}]
+            """,
+            "pyproject.toml": "[tool.kotef]\nchecks = ['never']\n",
+        }
+    )
+    first, second = configured(root)
+
+    assert (first.name, first.role, first.origin, first.required) == ("pytest -q", "test", "kotef.toml", True)
+    assert (second.name, second.role, second.required) == ("e2e-slow", "test", False)
+    (root / ".sdd" / "kotef.toml").write_text("# nothing\n")
+    assert [(check.command, check.origin) for check in configured(root)] == [("never", "pyproject")]
+
+
+@pytest.mark.parametrize(
+    "checks",
+    [
+        "'pytest'",
+        "[1]",
+        "['']",
+        "[{name='x'}]",
+        "[{command='a', role='tests'}]",
+        "[{command='a', rol='test'}]",
+        "[{command='a', required='no'}]",
+    ],
+)
+def test_a_wrong_entry_is_named(project, checks: str):
+    root = project.all({".sdd/kotef.toml": f"checks = {checks}\n"})
+
+    with pytest.raises(SpecError, match=r"kotef\.toml: .*checks"):
+        configured(root)
+
+
+def commands(root: Path, options=(), ticket=(), architect=()) -> list[tuple[str, str]]:
+    collected = collect_checks(root, options=options, ticket=ticket, architect=architect)
+    return [(check.command, check.origin) for check in collected]
+
+
+def test_the_first_place_that_says_something_is_taken(project):
+    root = project.all({"tests/test_a.py": "", "ruff.toml": ""})
+    detected = [("python3 -m pytest", "detected"), ("ruff check .", "detected")]
+
+    assert commands(root) == detected
+    project.all({"pyproject.toml": "[tool.kotef]\nchecks = ['a']\n"})
+    assert commands(root) == [("a", "pyproject")]
+    project.all({".sdd/kotef.toml": "checks = ['b']\n"})
+    assert commands(root) == [("b", "kotef.toml")]
+    assert commands(root, ticket=["c", " ", "# note"]) == [("c", "ticket")]
+    assert commands(root, ticket=["c"], options=["d"], architect=["e"]) == [("d", "option")]
+    assert commands(root, ticket=["# note"], options=[" "]) == [("b", "kotef.toml")]
+
+
+def test_quality_gates_join_the_ticket_and_fill_up_detection(project):
+    root = project.all({"tests/test_a.py": "", "ruff.toml": ""})
+
+    assert commands(root, ticket=["pytest  -q"], architect=["pytest -q", "mypy ."]) == [
+        ("pytest -q", "ticket"),
+        ("mypy .", "architect"),
+    ]
+    assert commands(root, architect=["ruff check src"]) == [
+        ("python3 -m pytest", "detected"),
+        ("ruff check src", "architect"),
+    ]
+    assert commands(root, architect=["make test"]) == [("ruff check .", "detected"), ("make test", "architect")]
+
+
+def test_names_are_unique_short_and_fit_a_file_name(tmp_path: Path):
+    long = [f"pytest tests/{'x' * 60}/test_{number}.py" for number in range(12)]
+    checks = collect_checks(
+        tmp_path,
+        options=[*long, "uv run ruff check .", ".venv/bin/python -m pytest -q", "./x.sh", "äö; $(x)"],
+        ticket=[],
+        architect=[],
+    )
+    names = [check.name for check in checks]
+
+    assert len({name.lower() for name in names}) == len(checks) == 16
+    assert all(0 < len(name) <= detection.MAX_NAME and not set(name) & set("/;$()`'\"\n") for name in names)
+    assert {"ruff check", "pytest -q", "x.sh"} <= set(names)
+
+
+def test_missing_dependencies_are_named_with_the_line_to_add(project):
+    root = project.all({"package.json": '{"dependencies": {"a": "1"}}', "package-lock.json": "", "uv.lock": ""})
+    lines = missing_dependencies(root)
+
+    assert len(lines) == 2
+    assert any('commands = ["npm ci"]' in line for line in lines)
+    assert any('commands = ["uv sync"]' in line for line in lines)
+    project.all({"node_modules/": "", ".venv/bin/python": ""})
+    assert missing_dependencies(root) == ()
