@@ -1,0 +1,61 @@
+"""Where does the text of a model call come from, and how is it filled in?"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from kotef.errors import SpecError
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def shipped() -> Path:
+    """The directory of the shipped prompts: in the package when installed from a wheel, beside it in a checkout."""
+    inside = PACKAGE / "prompts"
+    return inside if inside.is_dir() else PACKAGE.parent / "prompts"
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters of `text`; what was cut is said."""
+    return text if len(text) <= limit else f"{text[:limit]}… [{len(text) - limit} characters cut]"
+
+
+def cell(text: str) -> str:
+    """`text` on one line that cannot break out of a table cell, a list item or a code span."""
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+
+
+def environment(*places: Path) -> jinja2.Environment:
+    """Markdown templates from `places`, first to last; a fact that is not given is an error, never an empty string."""
+    templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
+        loader=jinja2.FileSystemLoader([str(place) for place in places]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=False,
+    )
+    templates.filters |= {"clip": clip, "cell": cell}
+    return templates
+
+
+class Prompts:
+    """The templates in force: those of a trusted repository over the shipped ones."""
+
+    def __init__(self, overrides: Path | None = None) -> None:
+        """`overrides` is `.sdd/prompts` of a repository the user trusts, else None."""
+        self.overrides = overrides
+
+    @cached_property
+    def _environment(self) -> jinja2.Environment:
+        return environment(*([self.overrides] if self.overrides else []), shipped())
+
+    def render(self, name: str, **facts: Any) -> str:
+        """The prompt `name` (without `.md`) with `facts` filled in; a fact the template misses is a SpecError."""
+        try:
+            return self._environment.get_template(f"{name}.md").render(**facts)
+        except jinja2.TemplateError as error:
+            place = self.overrides if self.overrides and (self.overrides / f"{name}.md").exists() else shipped()
+            raise SpecError(
+                place / f"{name}.md", f"cannot be rendered: {error}", hint="mend or delete the override"
+            ) from error

@@ -1,0 +1,73 @@
+"""What does a file of the specification say, and what keeps it from being read?"""
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from kotef.errors import KotefError
+from kotef.workspace.paths import os_fault, resolve_inside
+
+MAX_BYTES: Final = 256 * 1024
+"""Bytes read of one file of the specification; of a longer one the head counts, up to the last whole line."""
+
+
+class Problem(BaseModel):
+    """Something in the specification that could not be read as it was probably meant."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str
+    """Relative to the workspace root; bytes that are not UTF-8 are shown as escapes."""
+    line: int
+    """Counted from 1; 1 also when the file as a whole is meant."""
+    text: str
+    """One line: what is wrong, and where it helps, what to write instead."""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+class FileText(BaseModel):
+    """The text of one file, as far as it could be read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = ""
+    """With a byte order mark and its line endings, as it stands on the disk."""
+    problems: tuple[Problem, ...] = ()
+    found: bool = True
+    """False when there is no such file; then there is neither text nor a problem."""
+
+
+def read_file(root: Path, path: str) -> FileText:
+    """Read a text file of the workspace; what is wrong with it is a problem, never an error.
+
+    Only regular files that lie inside the workspace are read, links followed; a missing file is not found.
+    """
+    shown = path.encode("utf-8", "backslashreplace").decode()
+    try:
+        file = resolve_inside(root, path, write=False)
+        with file.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return FileText(found=False)
+    except OSError as error:
+        return _unread(shown, str(os_fault(shown, error)).removeprefix(f"{shown}: "))
+    except KotefError as error:
+        return _unread(shown, str(error).removeprefix(f"{path}: "))
+    problems: tuple[Problem, ...] = ()
+    if len(raw) > MAX_BYTES:
+        head, newline, _ = raw[:MAX_BYTES].rpartition(b"\n")
+        raw = head + newline
+        text = f"longer than {MAX_BYTES // 1024} KiB; only its head was read, shorten it"
+        problems = (Problem(path=shown, line=raw.count(b"\n") + 1, text=text),)
+    try:
+        return FileText(text=raw.decode("utf-8"), problems=problems)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        return _unread(shown, f"byte {error.start} is not UTF-8; save the file as UTF-8", line=line)
+
+
+def _unread(path: str, text: str, *, line: int = 1) -> FileText:
+    return FileText(problems=(Problem(path=path, line=line, text=f"cannot be read: {text}"),))

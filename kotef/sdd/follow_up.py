@@ -1,0 +1,76 @@
+"""What should a person do next about a run that did not succeed?"""
+
+from collections.abc import Sequence
+
+from kotef.failures.outcomes import Outcome
+from kotef.sdd.issue import IssueFailure, code_span, one_line
+
+_SHOWN = 240
+
+
+def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) -> str:
+    """One sentence, concrete where the newest failure allows it. Pure; on one line, whatever the texts hold.
+
+    `reason` is the sentence (or the machine word) the run ended with; `entries` are its failures, oldest first.
+    """
+    why = one_line(reason, _SHOWN).rstrip(".") or outcome
+    newest = entries[-1] if entries else None
+    look = _inspect(entries) if newest else ""
+    match outcome:
+        case "verified":
+            return "nothing is left to do"
+        case "unverified":
+            return "read the diff, for no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"
+        case "bounded_attempts_exceeded" | "stuck" if newest and newest.detail == "review_refused":
+            refusal = one_line(newest.summary, _SHOWN).rstrip(".")
+            return (
+                f"read the diff against the review ({refusal}); then close the ticket by hand, or say what is missing"
+            )
+        case "bounded_attempts_exceeded" | "stuck":
+            return look or f"read the report of the run: {why}"
+        case "budget_exceeded":
+            return f"resume with a larger limit: {why}" + (f"; or {look}" if look else "")
+        case "environment_broken":
+            return _repair(newest, why)
+        case "blocked":
+            return f"decide what kotef may not decide: {why}; write the answer into the ticket, then run it again"
+        case "model_unavailable":
+            return f"run `kotef doctor` and mend the endpoint: {why}; then resume"
+        case "interrupted":
+            return f"resume the run, or leave it: {look or 'no check has failed so far'}"
+        case "crashed":
+            return f"report this defect of kotef with the traceback in the run directory: {why}; then resume"
+
+
+def _inspect(entries: Sequence[IssueFailure]) -> str:
+    """Where to look: the first failing test of the newest visit, else its first failing command."""
+    failures = [entry for entry in entries if entry.visit == entries[-1].visit]
+    failure = next((entry for entry in failures if entry.tests), failures[0])
+    summary = one_line(failure.summary, _SHOWN)
+    said = f": {summary}" if summary else ""
+    if failure.tests:
+        others = len(failure.tests) - 1
+        more = f" (and {others} more)" if others else ""
+        return f"inspect {code_span(failure.tests[0])}{more}{said}"
+    return f"run {code_span(failure.command)} and mend what it reports{said}"
+
+
+def _repair(failure: IssueFailure | None, why: str) -> str:
+    """What is missing before any attempt can be made."""
+    if failure is None:
+        return f"make the checks runnable, or name one with `--check` or in a ticket's `## Tests` block: {why}"
+    command, summary = code_span(failure.command), one_line(failure.summary, _SHOWN)
+    said = f": {summary}" if summary else ""
+    match failure.detail:
+        case "command_not_found" | "missing_runner":
+            return f"install what {command} needs, see that it starts, then resume{said}"
+        case "network_denied":
+            return f"allow {command} the network, or make it work without, then resume{said}"
+        case "no_space":
+            return f"free disk space for {command}, then resume{said}"
+        case "no_permission" | "not_executable":
+            return f"give {command} the permission it lacks, then resume{said}"
+        case "out_of_memory":
+            return f"give {command} more memory, or let it need less, then resume{said}"
+        case _:
+            return f"make {command} run by hand, then resume{said}"

@@ -1,0 +1,235 @@
+"""What does one entry of the issue log hold, and how does it stand in Markdown?"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from kotef.failures.history import FailureKind
+from kotef.failures.outcomes import Outcome
+from kotef.sdd.files import Problem
+
+MAX_TEXT: Final = 4_000
+"""Characters kept of each text of an entry."""
+
+RUN_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+
+
+def _kept(value: object) -> object:
+    """A text as it can be stored: no lone surrogates (bytes of a file name that are no UTF-8), and not too long."""
+    if not isinstance(value, str):
+        return value
+    text = value.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+
+
+Text = Annotated[str, BeforeValidator(_kept)]
+
+
+class _Stored(BaseModel):
+    """Frozen, with camelCase keys in JSON; keys a later version adds are ignored."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+class IssueFailure(_Stored):
+    """One failed check, as `failures.history.FailureEntry` has it, without what only the run itself needs."""
+
+    visit: int
+    command: Text
+    exit_code: int | None
+    """None: our own timeout ended it; negative N: killed by signal N."""
+    kind: FailureKind
+    detail: Text = ""
+    summary: Text = ""
+    tests: tuple[Text, ...] = ()
+
+
+class IssueEntry(_Stored):
+    """One run that did not succeed (or did not at first).
+
+    Source: the snitch, by code; `goal`, summaries, test ids and paths come from people, tools and models, and nothing
+    in them can end or imitate an entry.
+    """
+
+    run_id: str = Field(pattern=f"^{RUN_ID}$")
+    """The key: a log has one entry of a run, whatever happens."""
+    date: Text
+    """UTC, ISO 8601; when the run ended."""
+    outcome: Outcome
+    reason: Text
+    """A machine word."""
+    sentence: Text = ""
+    """The reason for people."""
+    state: Literal["open", "resolved"] = "open"
+    """`resolved` once a resume of the run ended verified."""
+    goal: Text
+    ticket: Text | None = None
+    """Its id; None when only a goal was named."""
+    attempts: int
+    max_attempts: int
+    entries: tuple[IssueFailure, ...] = ()
+    """The newest failures, oldest first."""
+    last_error_kinds: tuple[Text, ...] = ()
+    last_command: Text = ""
+    """Empty when no command failed."""
+    files_changed: tuple[Text, ...] = ()
+    run_dir: Text
+    """Relative to the workspace root where it lies inside; logs are in it."""
+    patches: tuple[Text, ...] = ()
+    follow_up: Text
+    """What a person should do, in one sentence."""
+    resume: Text = ""
+    """The command line that goes on; empty when nothing would."""
+    notes: tuple[Text, ...] = ()
+
+
+class IssueLog(BaseModel):
+    """The entries of a log in the order of the file, and what in it looks like an entry but cannot be read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: tuple[IssueEntry, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class Span(NamedTuple):
+    """Where an entry stands, from its first character to the last before the end of its line."""
+
+    run_id: str
+    start: int
+    end: int
+    stored: str
+    """JSON of the entry; empty when the entry has a beginning only."""
+
+
+_MARK: Final = re.compile(
+    rf"^<!-- kotef:(?:issue (?P<begins>{RUN_ID})"
+    rf"|end (?P<ends>{RUN_ID}) (?P<stored>\{{[^<>\r\n]*\}})) -->(?=[ \t]*\r?$)",
+    re.MULTILINE,
+)
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+
+
+def render(entry: IssueEntry) -> str:
+    """The entry as Markdown that `parse_issues` reads back exactly; ends with a newline.
+
+    The readable part is for people and lossy: one line per fact, and no character in it that could start a line, a
+    tag, a link or a terminal sequence. The exact values are JSON in the comment that ends the entry, ASCII without
+    `<`, `>` and `--`.
+    """
+    stored = json.dumps(entry.model_dump(mode="json", by_alias=True), ensure_ascii=True)
+    for character in ("<", ">", "--"):
+        stored = stored.replace(character, "".join(f"\\u{ord(letter):04x}" for letter in character))
+    begin, end = f"<!-- kotef:issue {entry.run_id} -->", f"<!-- kotef:end {entry.run_id} {stored} -->"
+    return "\n".join([begin, *_readable(entry), end, ""])
+
+
+def _readable(entry: IssueEntry) -> Iterator[str]:
+    state = "" if entry.state == "open" else " · resolved"
+    yield f"## {_plain(entry.date, 40)} · {entry.outcome}{state} · {_plain(entry.goal, 80) or 'no goal'}"
+    yield ""
+    facts = {
+        "Run": f"{code_span(entry.run_id)}, {entry.state}",
+        "Goal": _plain(entry.goal, 600),
+        "Ticket": _plain(entry.ticket or "", 80),
+        "Outcome": f"{entry.outcome} ({_plain(entry.reason, 80)})",
+        "Why": _plain(entry.sentence, 400),
+        "Attempts": f"{entry.attempts} of {entry.max_attempts}",
+        "Last error kinds": ", ".join(_plain(kind, 40) for kind in entry.last_error_kinds),
+        "Last failing command": code_span(entry.last_command),
+        "Files changed": ", ".join(code_span(path) for path in entry.files_changed),
+        "Logs": code_span(entry.run_dir),
+        "Patches": ", ".join(code_span(path) for path in entry.patches),
+        "Next": _plain(entry.follow_up, 1000),
+        "Resume": code_span(entry.resume),
+    }
+    for label, fact in facts.items():
+        if fact:
+            yield f"- **{label}**: {fact}"
+    for note in entry.notes:
+        yield f"- **Note**: {_plain(note, 400)}"
+    if entry.entries:
+        yield from ("", "Last failures, newest last:", "")
+    for failure in entry.entries:
+        status = "timeout" if failure.exit_code is None else f"exit {failure.exit_code}"
+        detail = f"/{_plain(failure.detail, 40)}" if failure.detail else ""
+        said = f": {code_span(failure.summary, 400)}" if failure.summary.strip() else ""
+        yield f"- visit {failure.visit}: {code_span(failure.command)}, {status}, {failure.kind}{detail}{said}"
+        for test in failure.tests:
+            yield f"  - {code_span(test)}"
+    yield ""
+
+
+def one_line(text: str, limit: int) -> str:
+    """One line of printable text: terminal sequences, control, format and bidirectional characters become spaces."""
+    visible = (" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in _ANSI.sub(" ", text))
+    line = " ".join("".join(visible).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _plain(text: str, limit: int) -> str:
+    """One line in which no tag, comment, link or image can begin."""
+    return one_line(text, limit).replace("<", "&lt;").replace("](", "]&#40;")
+
+
+def code_span(text: str, limit: int = 300) -> str:
+    """One line as a code span, whatever backticks are in it; empty for no text."""
+    line = one_line(text, limit)
+    ticks = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{space}{line}{space}{ticks}" if line else ""
+
+
+def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
+    """Read the entries of a log; hand-written text between them is skipped, whatever it is.
+
+    `path` is what problems are reported under. Of two entries of one run the first counts.
+    """
+    entries: dict[str, IssueEntry] = {}
+    problems: list[Problem] = []
+    line, counted = 1, 0
+    for span in spans(text):
+        line, counted = line + text.count("\n", counted, span.start), span.start
+        entry, problem = read_span(span)
+        if entry and entry.run_id in entries:
+            problem = f"a second entry of run {span.run_id}; the first counts, delete one"
+        if problem:
+            problems.append(Problem(path=path, line=line, text=problem))
+        elif entry:
+            entries[entry.run_id] = entry
+    return IssueLog(entries=tuple(entries.values()), problems=tuple(problems))
+
+
+def spans(text: str) -> Iterator[Span]:
+    """Every entry, and every beginning that has no end of its own before the next beginning."""
+    begun: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if mark["begins"]:
+            if begun:
+                yield Span(begun["begins"], begun.start(), begun.end(), "")
+            begun = mark
+        elif begun and begun["begins"] == mark["ends"]:
+            yield Span(mark["ends"], begun.start(), mark.end(), mark["stored"])
+            begun = None
+    if begun:
+        yield Span(begun["begins"], begun.start(), begun.end(), "")
+
+
+def read_span(span: Span) -> tuple[IssueEntry | None, str]:
+    """The entry in a span, or what is wrong with it."""
+    if not span.stored:
+        return None, f"the entry of run {span.run_id} has no end; see its run directory"
+    try:
+        entry = IssueEntry.model_validate_json(span.stored)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "its values"
+        return None, f"the entry of run {span.run_id} cannot be read: {place}: {one_line(first['msg'], 120)}"
+    if entry.run_id != span.run_id:
+        return None, f"the entry of run {span.run_id} holds the values of another run"
+    return entry, ""

@@ -1,0 +1,139 @@
+"""With what does a project start to write down what it wants?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from kotef.errors import SpecError
+from kotef.sdd.tickets import list_tickets
+from kotef.workspace.paths import resolve_inside, write_atomic
+
+_PROJECT: Final = """\
+# Project
+
+What this project is for, who uses it, and what it must never do.{language}
+
+## Definition of Done
+
+- Every quality gate of `architect.md` passes.
+- What changed is covered by a test.
+
+## Stop rules
+
+- Stop and ask when two requirements contradict each other.
+
+## Risks
+
+- Name here what would be expensive to get wrong.
+"""
+
+_ARCHITECT: Final = """\
+# Architecture
+
+The parts, what each one answers for, and which way they may depend on each other.
+
+## Quality gates
+
+One command per line, run from the root of the repository; each must exit with 0.
+
+```sh
+{checks}
+```
+"""
+
+_BEST_PRACTICES: Final = """\
+# Best practices
+
+How code is written here: names, errors, tests. Point to a file that shows it well.
+"""
+
+_TICKET: Final = """\
+# Ticket: 01 First ticket
+
+Spec version: 1
+Context: project.md, architect.md
+Dependencies: none
+
+## Objective & DoD
+
+Say in a sentence or two what shall be different when this is done.
+
+**Definition of Done**
+
+- [ ] All checks pass
+
+## Implementation Sketch
+
+Where the change belongs, and what it should reuse.
+
+## Steps
+
+1. Write a test that fails.
+2. Make it pass.
+
+## Affected Files / Modules
+
+- `README.md`
+
+## Tests
+
+```sh
+{checks}
+```
+
+## Risks & Edge Cases
+
+- What could break, and for whom.
+
+## Non-Goals
+
+- What this ticket leaves alone.
+"""
+
+_FIRST_TICKET: Final = ".sdd/backlog/tickets/open/01-first-ticket.md"
+_NO_CHECK: Final = "# no check was found; write the command that proves this project works"
+_NO_TEST: Final = "false  # replace this by the command that shows whether the ticket is done"
+
+
+class SkeletonResult(BaseModel):
+    """Paths relative to the workspace root, in the order they were looked at."""
+
+    model_config = ConfigDict(frozen=True)
+
+    written: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Files that were there already and have not been touched."""
+
+
+def write_skeleton(root: Path, checks: Sequence[str], *, language: str = "") -> SkeletonResult:
+    """Write a first `.sdd/` with these check commands; a file that exists is never overwritten.
+
+    `language` is named in `project.md`; empty leaves it out. Where there are tickets, no first one is added. What is
+    written reads back without a problem, and `read_spec` finds exactly these checks.
+
+    Raises `SpecError` when `.sdd` is no directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
+    """
+    folder = root / ".sdd"
+    if (folder.is_symlink() or folder.exists()) and not folder.is_dir():
+        raise SpecError(".sdd", "is not a directory", hint="move it away, then `kotef init`")
+    texts = {
+        ".sdd/project.md": _PROJECT.format(language=f" It is written in {language}." if language else ""),
+        ".sdd/architect.md": _ARCHITECT.format(checks="\n".join(checks) or _NO_CHECK),
+        ".sdd/best_practices.md": _BEST_PRACTICES,
+        ".sdd/.gitignore": "runs/\n",
+    }
+    tickets = list_tickets(root)
+    if _FIRST_TICKET in [ticket.path for ticket in tickets.open] or not (tickets.open or tickets.closed):
+        texts[_FIRST_TICKET] = _TICKET.format(checks="\n".join(checks) or _NO_TEST)
+    written, kept = [], []
+    for path, text in texts.items():
+        file = root / path
+        if file.is_symlink() or file.exists():
+            kept.append(path)
+        else:
+            resolve_inside(root, path, write=False)
+            write_atomic(file, text.encode())
+            written.append(path)
+    return SkeletonResult(written=tuple(written), kept=tuple(kept))

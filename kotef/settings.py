@@ -1,0 +1,106 @@
+"""Every limit: its unit, its default, and where it came from."""
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kotef.checks.model import Role
+
+MAX_ATTEMPTS: Final = 3
+"""Failed verifications allowed unless `--max-attempts` says otherwise (1 to 20)."""
+
+
+class Limits(BaseModel):
+    """What a run may spend. Checkpointed with the task, so a resume has them as they were."""
+
+    model_config = ConfigDict(frozen=True)
+
+    max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1, le=20)
+    """Failed verifications; enforced by `decide` and nowhere else."""
+    max_tokens: int = Field(default=2_000_000, ge=1)
+    """Input plus output tokens of the whole run."""
+    max_calls: int = Field(default=300, ge=1)
+    """Model calls of the whole run, failed ones included."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """In the currency of `[prices]`; None is no limit."""
+    max_time: float = Field(default=3600.0, gt=0)
+    """Wall seconds of the whole run, the time before a resume included."""
+    max_steps: int = Field(default=200, ge=1, le=200)
+    """Model calls of one visit of the coder."""
+    max_tool_calls: int = Field(default=100, ge=1, le=100)
+    """Tool calls of one visit of the coder."""
+    command_timeout: float = Field(default=600.0, gt=0)
+    """Wall seconds of one command."""
+    idle_timeout: float = Field(default=120.0, gt=0)
+    """Seconds one command may stay silent."""
+
+
+class Price(BaseModel):
+    """What a model costs, per million tokens, in whatever currency `--max-cost` is meant in."""
+
+    model_config = ConfigDict(frozen=True)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    """Input tokens read from the endpoint's cache; None: as `input`."""
+
+    def of(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """The cost of one call; `tokens_cached` is a part of `tokens_in`."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = tokens_in - tokens_cached
+        return (fresh * self.input + tokens_cached * cached + tokens_out * self.output) / 1_000_000
+
+
+Policy = Literal["allowed", "ask", "refused"]
+ProfileName = Literal["strict", "fast", "smoke", "yolo"]
+
+
+class Profile(BaseModel):
+    """One row of the profile table: what is checked, with which limits, and what commands may do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    meaning: str
+    roles: frozenset[Role]
+    """Roles of *detected* checks that run; a check somebody named always runs."""
+    limits: Limits
+    installs: Policy
+    """Commands that install packages."""
+    other_commands: Policy
+    """Commands that are neither known to be harmless nor known to be dangerous."""
+
+
+ALL_ROLES: Final[frozenset[Role]] = frozenset({"test", "lint", "types", "build", "other"})
+
+PROFILES: Final[dict[ProfileName, Profile]] = {
+    "strict": Profile(
+        meaning="every detected check, no installs; the default",
+        roles=ALL_ROLES,
+        limits=Limits(),
+        installs="refused",
+        other_commands="allowed",
+    ),
+    "fast": Profile(
+        meaning="tests and linters, a quarter of the budget, shorter timeouts",
+        roles=frozenset({"test", "lint"}),
+        limits=Limits(max_tokens=500_000, max_calls=100, max_time=1200, command_timeout=300, idle_timeout=60),
+        installs="refused",
+        other_commands="allowed",
+    ),
+    "smoke": Profile(
+        meaning="tests only, one attempt: does this setup work at all?",
+        roles=frozenset({"test"}),
+        limits=Limits(max_attempts=1, max_tokens=200_000, max_calls=40, max_time=600, command_timeout=120),
+        installs="refused",
+        other_commands="ask",
+    ),
+    "yolo": Profile(
+        meaning="every check, five attempts, installs and any command allowed; success is judged as strictly",
+        roles=ALL_ROLES,
+        limits=Limits(max_attempts=5),
+        installs="allowed",
+        other_commands="allowed",
+    ),
+}
+"""No profile ever assumes success: the verdict has no profile."""

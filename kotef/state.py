@@ -1,0 +1,227 @@
+"""Which channels does the graph carry, and who writes each?"""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kotef.checks.model import Check
+from kotef.checks.verdict import Verification
+from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
+from kotef.failures.outcomes import Outcome
+from kotef.sdd.spec import Spec
+from kotef.sdd.ticket import Ticket
+from kotef.settings import Limits, ProfileName
+
+SCHEMA_VERSION = 1
+
+StoppedBy = Literal[
+    "finished",
+    "step_cap",
+    "tool_budget",
+    "tokens",
+    "calls",
+    "money",
+    "time",
+    "mistakes",
+    "doom_loop",
+    "cycle",
+    "content_repeat",
+    "aborted",
+    "model_error",
+]
+
+
+class Task(BaseModel):
+    """What was asked, as it was when the run started; a resume reads it from here, never from the disk again."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    goal: str
+    """One or more sentences; the ticket's title and objective when only a ticket was named."""
+    ticket: Ticket | None = None
+    spec: Spec
+    checks: tuple[Check, ...]
+    """Never empty, but with `allow_unverified`."""
+    limits: Limits
+    profile: ProfileName = "strict"
+    allow_edits: tuple[str, ...] = ()
+    """Globs of protected paths that this run may change (ticket and `--allow-edits`)."""
+    allow_unverified: bool = False
+    trust: bool = False
+    coder: str = "model"
+    """The chain of coders as asked for."""
+    model: str = ""
+    planner_model: str = ""
+    base_url: str = ""
+
+
+class PlanStep(BaseModel):
+    """One step of a plan."""
+
+    model_config = ConfigDict(frozen=True)
+
+    description: str
+    files: tuple[str, ...] = ()
+    """Workspace-relative paths the step means to touch."""
+    addresses: str = ""
+    """Fingerprint of the failure this step answers; empty when it answers the goal itself."""
+    failure: str = ""
+    """Summary of that failure, filled in by code from the history; empty with `addresses`."""
+
+
+class Plan(BaseModel):
+    """What the coder is to do in one visit."""
+
+    model_config = ConfigDict(frozen=True)
+
+    visit: int = Field(ge=1)
+    steps: tuple[PlanStep, ...]
+    hypothesis: str = ""
+    """Why the last attempt failed and what is different now; empty at the first."""
+    source: Literal["model", "code"]
+    """`code` when no model made it: a coder without one, or an answer that could not be read."""
+
+
+class Edits(BaseModel):
+    """What one visit of the coder did."""
+
+    model_config = ConfigDict(frozen=True)
+
+    visit: int = Field(ge=1)
+    coder: str
+    stopped_by: StoppedBy
+    summary: str = ""
+    """The coder's last words; a claim, never evidence."""
+    changed: tuple[str, ...] = ()
+    """Paths that differ from the tree before the visit."""
+    foreign: tuple[str, ...] = ()
+    """Paths that changed during the visit, but not by the coder's hands: a person's, never put back."""
+    detail: str = ""
+    """The error or the limit, in one line, when `stopped_by` is not `finished`."""
+
+
+class Usage(BaseModel):
+    """What was spent; sums are taken over `by_call`, so recording a call twice costs nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    by_call: dict[str, "Spent"] = Field(default_factory=dict)
+    """Keyed `visit/node/call`."""
+
+    @property
+    def total(self) -> "Spent":
+        """The sum of all calls."""
+        calls = self.by_call.values()
+        return Spent(
+            tokens_in=sum(call.tokens_in for call in calls),
+            tokens_out=sum(call.tokens_out for call in calls),
+            tokens_cached=sum(call.tokens_cached for call in calls),
+            cost=sum(call.cost for call in calls),
+            calls=sum(call.calls for call in calls),
+            commands=sum(call.commands for call in calls),
+            seconds=sum(call.seconds for call in calls),
+            estimated=any(call.estimated for call in calls),
+        )
+
+
+class Spent(BaseModel):
+    """Tokens, money, calls and seconds of one model call, one command, or one node."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    """Part of `tokens_in` that the endpoint read from its cache."""
+    cost: float = 0.0
+    calls: int = 0
+    commands: int = 0
+    seconds: float = 0.0
+    """Wall seconds of the node that recorded it."""
+    estimated: bool = False
+    """True when the endpoint reported no usage and the tokens were estimated from the text."""
+
+    @property
+    def tokens(self) -> int:
+        """Input plus output."""
+        return self.tokens_in + self.tokens_out
+
+
+def over_budget(spent: Spent, limits: Limits) -> tuple[StoppedBy, str] | None:
+    """Which limit of the run is reached, with the figure and the limit in words; None while none is."""
+    if spent.tokens >= limits.max_tokens:
+        return "tokens", f"{spent.tokens:,} of {limits.max_tokens:,} tokens used (--max-tokens)"
+    if spent.calls >= limits.max_calls:
+        return "calls", f"{spent.calls} of {limits.max_calls} model calls used (--max-calls)"
+    if limits.max_cost is not None and spent.cost >= limits.max_cost:
+        return "money", f"{spent.cost:.4f} of {limits.max_cost:.4f} spent (--max-cost)"
+    if spent.seconds >= limits.max_time:
+        return "time", f"{spent.seconds:.0f} of {limits.max_time:.0f} seconds used (--max-time)"
+    return None
+
+
+class Asked(BaseModel):
+    """One coder was asked about one failure on one tree; it is not asked the same again."""
+
+    model_config = ConfigDict(frozen=True)
+
+    coder: str
+    fingerprint: str
+    tree: str
+
+
+def merge_usage(usage: Usage, new: Usage) -> Usage:
+    """Reducer of the `usage` channel: one update is what one node spent."""
+    return Usage(by_call=usage.by_call | new.by_call)
+
+
+def merge_snapshots(snapshots: dict[int, str], new: dict[int, str]) -> dict[int, str]:
+    """Reducer of the `snapshots` channel: one update is the tree of one visit."""
+    return snapshots | new
+
+
+def union(tried: frozenset[Asked], new: frozenset[Asked]) -> frozenset[Asked]:
+    """Reducer of the `tried` channel: one update is what one coder was asked."""
+    return tried | new
+
+
+class AgentInput(TypedDict):
+    """What a run starts with. No channel with a reducer: input would go through it as an update."""
+
+    task: Task  # runs.start
+
+
+class AgentState(AgentInput):
+    """What the nodes read. A channel with a reducer starts as its type called without arguments."""
+
+    failure_history: Annotated[FailureHistory, merge_failures]  # verifier; planner for a refused review
+    usage: Annotated[Usage, merge_usage]  # planner, coder, verifier
+    snapshots: Annotated[dict[int, str], merge_snapshots]  # verifier (0), coder
+    tried: Annotated[frozenset[Asked], union]  # coder
+    plan: NotRequired[Plan]  # planner
+    edits: NotRequired[Edits]  # coder
+    baseline: NotRequired[Verification | None]  # verifier, visit 0 only; None asks for a new one
+    test_results: NotRequired[Verification]  # verifier
+    outcome: NotRequired[Outcome | None]  # planner
+    reason: NotRequired[str]  # planner; a machine word
+    sentence: NotRequired[str]  # planner; the same for people
+    done: NotRequired[bool]  # planner
+
+
+class StateUpdate(TypedDict, total=False):
+    """What a node may return. Its keys are channels; `tests/test_channels.py` holds them to it."""
+
+    plan: Plan
+    edits: Edits
+    baseline: Verification
+    test_results: Verification
+    failure_history: list[FailureEntry]  # one verification; the reducer folds it in
+    usage: Usage
+    snapshots: dict[int, str]
+    tried: frozenset[Asked]
+    outcome: Outcome | None
+    reason: str
+    sentence: str
+    done: bool

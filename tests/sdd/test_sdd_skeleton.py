@@ -1,0 +1,88 @@
+"""`kotef init` writes what kotef reads back, and nothing over what is there."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kotef.errors import SpecError, WorkspaceError
+from kotef.sdd.skeleton import write_skeleton
+from kotef.sdd.spec import read_spec
+from kotef.sdd.tickets import list_tickets
+
+FILES = (
+    ".sdd/project.md",
+    ".sdd/architect.md",
+    ".sdd/best_practices.md",
+    ".sdd/.gitignore",
+    ".sdd/backlog/tickets/open/01-first-ticket.md",
+)
+CHECKS = ("ruff check .", "cd web && npm test", "python -m pytest -q -k 'a or b'")
+
+
+@pytest.mark.parametrize("checks", [CHECKS, ()])
+def test_a_skeleton_reads_back_without_a_problem(tmp_path: Path, checks: tuple[str, ...]) -> None:
+    result = write_skeleton(tmp_path, checks, language="Python")
+
+    assert (result.written, result.kept) == (FILES, ())
+    spec = read_spec(tmp_path)
+    assert (spec.checks, spec.problems) == (checks, ())
+    assert spec.stop_rules
+    assert spec.project_done
+    assert spec.risks
+    assert spec.best_practices
+    assert "written in Python." in spec.project
+    folder = list_tickets(tmp_path)
+    (ticket,) = folder.open
+    assert (ticket.id, ticket.title, ticket.problems, folder.problems) == ("01", "First ticket", (), ())
+    assert ticket.tests == (checks or ("false",))
+    assert (tmp_path / ".sdd/.gitignore").read_text() == "runs/\n"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.from_regex(r"[a-z]{2,8}( [a-z./'\"-]{1,12}){0,4}", fullmatch=True), unique=True, max_size=5))
+def test_any_plain_check_reads_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, checks: list[str]) -> None:
+    root = tmp_path_factory.mktemp("root")
+    plain = [check for check in checks if not check.startswith(("cd ", "export ", "source "))]
+
+    write_skeleton(root, plain)
+
+    assert read_spec(root).checks == tuple(plain)
+
+
+def test_a_file_that_exists_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / ".sdd").mkdir()
+    (tmp_path / ".sdd/project.md").write_text("mine")
+    (tmp_path / ".sdd/best_practices.md").symlink_to("nowhere")
+
+    first = write_skeleton(tmp_path, CHECKS)
+    again = write_skeleton(tmp_path, ("other",))
+
+    assert first.kept == (".sdd/project.md", ".sdd/best_practices.md")
+    assert (again.written, again.kept) == ((), FILES)
+    assert (tmp_path / ".sdd/project.md").read_text() == "mine"
+    assert read_spec(tmp_path).checks == CHECKS
+
+
+def test_where_there_are_tickets_no_first_one_is_added(tmp_path: Path) -> None:
+    closed = tmp_path / ".sdd/backlog/closed"
+    closed.mkdir(parents=True)
+    (closed / "01-a.md").write_text("# A")
+
+    assert write_skeleton(tmp_path, CHECKS).written == FILES[:-1]
+
+
+def test_a_skeleton_stays_inside_the_workspace(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (root / ".sdd").symlink_to(outside)
+    with pytest.raises(WorkspaceError, match="leads out of the workspace"):
+        write_skeleton(root, CHECKS)
+    assert list(outside.iterdir()) == []
+
+    (root / ".sdd").unlink()
+    (root / ".sdd").write_text("x")
+    with pytest.raises(SpecError):
+        write_skeleton(root, CHECKS)
