@@ -1,0 +1,19 @@
+"""What went wrong with one tool call, in words the model can act on?"""
+
+from typing import Literal
+
+FaultKind = Literal["schema_reject", "tool_not_found", "exec_error", "permission_denied"]
+"""Who must change what: the arguments, the tool's name, the path or the moment, or the intention itself."""
+
+
+class ToolFault(Exception):  # noqa: N818 - a fault is answered by the model within the visit; an error ends something
+    """One tool call came to nothing; the message is what the model reads, and it names the way out.
+
+    Not a `KotefError`: it never reaches a person and has no exit status. It may run over several lines where it
+    shows the model the text it missed.
+    """
+
+    def __init__(self, kind: FaultKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.message = message

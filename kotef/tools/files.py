@@ -1,0 +1,133 @@
+"""How does the model look at files, and write whole ones?"""
+
+import os
+import posixpath
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.tools.difference import compare
+from kotef.tools.faults import ToolFault
+from kotef.tools.guard import Guard
+from kotef.tools.text import Text, clip_line, lines_of
+from kotef.tools.tree import Place, is_noise, locate, missing, read_text
+from kotef.workspace.paths import write_atomic
+
+MAX_LINE: Final = 2000
+"""Characters of one line that are shown."""
+MAX_VIEW: Final = 40_000
+"""Characters of one view; the rest is another call."""
+MAX_ENTRIES: Final = 200
+
+_PLACEHOLDER: Final = re.compile(
+    r"""\s*(?:\#|//|/\*|<!--|--|;|%|\{/\*)?\s*\(?\s*
+    (?:(?:\.{3}|…)\s*.{0,40}?\b(?:rest|remain\w*|existing|unchanged|previous|omitted|same|other|as\ before)\b.{0,60}
+     |(?:the\ )?(?:rest|remainder)\ of\ (?:the\ |this\ )?(?:code|file|class|function|module|method|content)s?\b.{0,60}
+     |(?:existing|unchanged|remaining)\ (?:code|methods?|functions?|content|tests?)\b.{0,40}(?:\.{3}|…|unchanged|here).*
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class Written(NamedTuple):
+    """What a writing tool did."""
+
+    path: str
+    """Workspace-relative, of the file that was written."""
+    report: str
+    """For the model."""
+
+
+def view_file(root: Path, path: str, *, start: int = 1, lines: int = 400) -> str:
+    """Numbered lines `start` (from 1) to `start + lines - 1`, and what else there is. Raises `ToolFault`."""
+    place = locate(root, path)
+    if place.real.is_dir():
+        raise ToolFault("exec_error", f"{place.name} is a directory; its entries:\n{list_dir(root, path)}")
+    text = read_text(root, place)
+    all_lines = lines_of(text.plain)
+    total = len(all_lines)
+    note = f", {text.note}" if text.note else ""
+    if not total:
+        return f"{place.name}: empty file{note}"
+    if start > total:
+        raise ToolFault("exec_error", f"{place.name} has {total} lines; start={start} is beyond the end")
+    shown: list[str] = []
+    size = 0
+    for number, line in enumerate(all_lines[start - 1 : start - 1 + lines], start):
+        shown.append(f"{number}\t{clip_line(line, MAX_LINE)}")
+        size += len(shown[-1])
+        if size > MAX_VIEW:
+            break
+    end = start + len(shown) - 1
+    more = f"\n[{total - end} more lines: start={end + 1}]" if end < total else ""
+    return f"{place.name}: lines {start}-{end} of {total}{note}\n" + "\n".join(shown) + more
+
+
+def list_dir(root: Path, path: str = ".") -> str:
+    """The entries of a directory, sorted, directories with `/` and links with `@`. Raises `ToolFault`."""
+    place = locate(root, path)
+    try:
+        with os.scandir(place.real) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except FileNotFoundError as error:
+        raise missing(root, place) from error
+    except NotADirectoryError as error:
+        raise ToolFault("exec_error", f"{place.name} is a file; use view_file") from error
+    except OSError as error:
+        raise ToolFault("exec_error", f"{place.name}: {(error.strerror or str(error)).lower()}") from error
+    shown, noise = [], []
+    for entry in entries:
+        folder = entry.is_dir(follow_symlinks=False)
+        if folder and is_noise(entry.name, posixpath.normpath(f"{place.name}/{entry.name}")):
+            noise.append(entry.name)
+        else:
+            shown.append(entry.name + ("/" if folder else "@" if entry.is_symlink() else ""))
+    lines = [f"{place.name}: {len(shown)} entries" if shown else f"{place.name}: empty", *shown[:MAX_ENTRIES]]
+    if len(shown) > MAX_ENTRIES:
+        lines.append(f"[{len(shown) - MAX_ENTRIES} more; find_files with a glob shows a part]")
+    if noise:
+        lines.append(f"[{len(noise)} not listed: {', '.join(noise)}]")
+    return "\n".join(lines)
+
+
+def write_file(root: Path, path: str, content: str, *, guard: Guard) -> Written:
+    """Write a whole file; an existing one keeps its encoding, byte order mark and line ends. Raises `ToolFault`."""
+    place = locate(root, path, guard=guard)
+    if not place.real.exists():
+        store(root, place, Text(content), content)
+        return Written(place.name, f"created {place.name} ({len(lines_of(content))} lines)")
+    old = read_text(root, place)
+    plain = content.replace("\r\n", "\n")
+    new = plain.replace("\n", old.newline) if "\n" in old.raw else content
+    if new == old.raw:
+        return Written(place.name, f"{place.name} has this content already")
+    refuse_placeholder(place, old.plain, plain)
+    store(root, place, old, new)
+    return Written(place.name, f"wrote {place.name}: {compare(old.plain, plain).stat}")
+
+
+def refuse_placeholder(place: Place, old: str, new: str) -> None:
+    """Raise `ToolFault` when lines of the file would give way to a line that only stands for them."""
+    before = set(old.split("\n"))
+    for number, line in enumerate(new.split("\n"), 1):
+        if line not in before and _PLACEHOLDER.fullmatch(line) and compare(old, new).removed:
+            raise ToolFault(
+                "schema_reject",
+                f"{place.name} was not written: line {number} ({line.strip()[:80]!r}) stands for code that would be "
+                "lost; use edit_file for the parts that change, or write the whole text",
+            )
+
+
+def store(root: Path, place: Place, text: Text, raw: str) -> None:
+    """Write `raw` in the encoding of `text`. Raises `ToolFault`, and `NoSpaceError` when only a person can help."""
+    try:
+        write_atomic(place.real, text.encode(raw), root=root)
+    except UnicodeEncodeError as error:
+        character = f"U+{ord(raw[error.start]):04X}"
+        message = f"{place.name} is {text.encoding} and cannot hold the character {character}; write it in another way"
+        raise ToolFault("exec_error", message) from error
+    except NoSpaceError:
+        raise
+    except WorkspaceError as error:
+        raise ToolFault("exec_error", f"not written: {error}") from error

@@ -1,0 +1,38 @@
+"""Which files may the coder not change, and what is it told instead?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kotef.checks.protected import matches
+
+
+class Guard(Protocol):
+    """Says which files of the workspace this run may change."""
+
+    def may_edit(self, path: str) -> str | None:
+        """None if it may; else the reason and the way out, for the model. `path` is workspace-relative with `/`."""
+
+
+@dataclass(frozen=True)
+class EditGuard:
+    """The guard of a run: files that judge it, and paths the project forbids."""
+
+    protected: frozenset[str]
+    """Paths that judge the run; what ticket and `--allow-edits` allow is not in it."""
+    forbidden: Sequence[str] = ()
+    """Globs and directories from KOTEF.md, one without `/` at any depth; nothing lifts them."""
+
+    def may_edit(self, path: str) -> str | None:
+        """None if it may be changed; else why not. Forbidden comes first: no permission helps there."""
+        for glob in self.forbidden:
+            anywhere = () if "/" in glob.strip("/") else (f"**/{glob}",)
+            if matches(path, (glob, *anywhere)):
+                return f"{path} is forbidden by KOTEF.md ({glob}); solve the task without changing it"
+        if path in self.protected:
+            return (
+                f"{path} is protected: it judges this run, and an edit would be put back. Change the code it tests, or "
+                "add a new test file. A person can permit it with `allow test edits:` in the ticket or "
+                f"`--allow-edits {path}`"
+            )
+        return None

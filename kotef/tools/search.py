@@ -1,0 +1,210 @@
+"""Where in the workspace is a text, or a file of some name?"""
+
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Generator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import regex  # type: ignore[import-untyped]  # for its time limit: a pattern that explodes cannot be stopped in `re`
+
+from kotef.errors import WorkspaceError
+from kotef.tools.faults import ToolFault
+from kotef.tools.globs import matches
+from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
+from kotef.tools.tree import NOISE, RUNS, locate, missing, walk
+from kotef.workspace.paths import resolve_inside
+
+MAX_HITS: Final = 100
+MAX_WIDTH: Final = 300
+MAX_NAMES: Final = 200
+MAX_SECONDS: Final = 10.0
+"""Wall seconds of one search; what was found until then is told."""
+_MAX_SEARCHED_LINE: Final = 2000
+"""Characters of a line that are looked at."""
+
+
+class _Hit(NamedTuple):
+    """One line that matches; `name` is relative to where the search started."""
+
+    name: str
+    number: int
+    line: str
+
+
+class _LateError(Exception):
+    """The search took too long."""
+
+
+class _NotUnderstoodError(Exception):
+    """ripgrep does not know this pattern or glob; Python may."""
+
+
+def find_files(root: Path, glob: str, path: str = ".") -> str:
+    """Files below `path` that match, sorted; dependencies, environments and caches are skipped. Raises `ToolFault`."""
+    place = locate(root, path)
+    if not place.real.is_dir():
+        raise _no_directory(root, path)
+    deadline = time.monotonic() + MAX_SECONDS
+    prefix = "" if place.name == "." else f"{place.name}/"
+    found = sorted(prefix + name for name in walk(place.real, deadline=deadline) if _is_meant(prefix, name, glob))
+    late = [f"[stopped after {MAX_SECONDS:.0f} s; name a deeper path]"] if time.monotonic() > deadline else []
+    if not found:
+        return "\n".join([f"no file matches {glob} in {place.name}", *late])
+    more = [f"[{len(found) - MAX_NAMES} more; narrow the glob or the path]"] if len(found) > MAX_NAMES else []
+    return "\n".join([*found[:MAX_NAMES], *more, *late])
+
+
+def grep(root: Path, pattern: str, path: str = ".", *, glob: str = "", ignore_case: bool = False) -> str:
+    """Lines that match a regular expression as `path:line: text`; ripgrep where present, Python otherwise.
+
+    Raises `ToolFault` for a pattern that cannot be read, and for one that takes too long on a single line.
+    """
+    place = locate(root, path)
+    if not place.real.exists():
+        raise missing(root, place)
+    if not pattern:
+        raise ToolFault("schema_reject", "pattern is empty; find_files lists files")
+    query = _Query(root, place.real, pattern, glob, ignore_case=ignore_case)
+    shown, ending = list[str](), ""
+    try:
+        with closing(query.hits()) as hits:
+            for hit in hits:
+                if len(shown) == MAX_HITS:
+                    ending = f"[more than {MAX_HITS} hits; narrow pattern, path or glob]"
+                    break
+                shown.append(f"{hit.name}:{hit.number}: {clip_line(hit.line.rstrip(), MAX_WIDTH)}")
+    except _LateError:
+        ending = f"[stopped after {MAX_SECONDS:.0f} s; narrow pattern, path or glob]"
+    if not shown:
+        where = f"{place.name} ({glob})" if glob else place.name
+        return "\n".join(part for part in (f"no line matches {pattern} in {where}", ending) if part)
+    return "\n".join([*shown, ending] if ending else shown)
+
+
+def _no_directory(root: Path, path: str) -> ToolFault:
+    place = locate(root, path)
+    if place.real.exists():
+        return ToolFault("exec_error", f"{place.name} is a file; use view_file")
+    return missing(root, place)
+
+
+def _is_meant(prefix: str, name: str, glob: str) -> bool:
+    """Globs may be relative to the directory searched or to the workspace; models write both."""
+    return matches(name, glob) or ("/" in glob and matches(prefix + name, glob))
+
+
+class _Query:
+    """One search, whoever does it."""
+
+    def __init__(self, root: Path, start: Path, pattern: str, glob: str, *, ignore_case: bool) -> None:
+        self.top = Path(root).resolve()
+        self.base = start if start.is_dir() else start.parent
+        self.file = None if start.is_dir() else start.name
+        self.pattern, self.glob, self.ignore_case = pattern, glob, ignore_case
+        self.deadline = time.monotonic() + MAX_SECONDS
+        self.readable = cache(self._readable)
+
+    def hits(self) -> Generator[_Hit]:
+        """Hits with workspace-relative names, without those in files that are not to be read."""
+        for hit in self._found():
+            name = (self.base / hit.name).relative_to(self.top).as_posix()
+            if self.readable(name):
+                yield hit._replace(name=name)
+
+    def _readable(self, name: str) -> bool:
+        try:
+            resolve_inside(self.top, name, write=False)
+        except WorkspaceError:
+            return False
+        return True
+
+    def _found(self) -> Generator[_Hit]:
+        program = shutil.which("rg")
+        if program is not None:
+            try:
+                yield from self._ripgrep(program)
+            except _NotUnderstoodError:  # raised before the first hit only
+                pass
+            else:
+                return
+        yield from self._python()
+
+    def _ripgrep(self, program: str) -> Generator[_Hit]:
+        """Raises `_NotUnderstoodError` before the first hit, `_LateError` when time is up."""
+        words = [program, "--no-config", "--color=never", "--no-heading", "--line-number", "--with-filename", "--null"]
+        words += ["--hidden", "--no-ignore", "--no-messages", "--sort=path", f"--max-filesize={MAX_BYTES}"]
+        words += [
+            f"--max-columns={_MAX_SEARCHED_LINE}",
+            "--max-columns-preview",
+            "--crlf",
+            f"--max-count={MAX_HITS + 1}",
+        ]
+        words += ["--ignore-case"] if self.ignore_case else []
+        if self.file is None:
+            words += [f"--glob={self.glob.removeprefix('./')}"] if self.glob else []
+            words += [f"--glob=!**/{noise}/**" for noise in (*sorted(NOISE), RUNS)]
+            words += [f"--glob=!{marker.parent.name}/**" for marker in self.base.glob("*/pyvenv.cfg")]
+        words += ["--regexp", self.pattern, "--", f"./{self.file}" if self.file else "./"]
+        with subprocess.Popen(
+            words, cwd=self.base, env={}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            timer = threading.Timer(MAX_SECONDS, process.kill)
+            timer.start()
+            found = False
+            try:
+                for line in process.stdout or ():
+                    found = True
+                    yield _parsed(line)
+                status = process.wait()
+            finally:
+                timer.cancel()
+                process.kill()
+        if time.monotonic() > self.deadline:
+            raise _LateError
+        if status > 1 and not found:
+            raise _NotUnderstoodError
+
+    def _python(self) -> Generator[_Hit]:
+        try:
+            compiled = regex.compile(self.pattern, regex.IGNORECASE if self.ignore_case else 0)
+        except regex.error as error:
+            message = f"pattern cannot be read: {error}; to search for the text itself use {regex.escape(self.pattern)}"
+            raise ToolFault("schema_reject", message) from error
+        names = [self.file] if self.file else walk(self.base, deadline=self.deadline)
+        for name in names:
+            if self.file is None and self.glob and not matches(name, self.glob):
+                continue
+            for number, line in enumerate(_lines(self.base / name), 1):
+                left = self.deadline - time.monotonic()
+                if left <= 0:
+                    raise _LateError
+                try:
+                    if compiled.search(line[:_MAX_SEARCHED_LINE], timeout=left):
+                        yield _Hit(name, number, line)
+                except TimeoutError as error:
+                    message = f"pattern takes too long on line {number} of {name}; use one with fewer nested repeats"
+                    raise ToolFault("exec_error", message) from error
+        if time.monotonic() > self.deadline:
+            raise _LateError
+
+
+def _parsed(line: bytes) -> _Hit:
+    name, _, rest = line.rstrip(b"\r\n").partition(b"\0")
+    number, _, text = rest.partition(b":")
+    return _Hit(name.decode("utf-8", "surrogateescape"), int(number), text.decode("utf-8", "replace"))
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines of a plain text file; none of one that is a link, too large, binary or unreadable."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return []
+        text = decode(path.read_bytes())
+    except OSError:  # gone or closed to us since it was listed: as ripgrep, go on with the others
+        return []
+    return lines_of(text.plain) if text else []

@@ -1,0 +1,49 @@
+"""What is the model told about a command that ran, or may not run?"""
+
+import signal
+from typing import Final
+
+from kotef.checks.model import CommandResult
+from kotef.tools.faults import ToolFault
+from kotef.tools.policy import Ruling
+from kotef.tools.text import clip_middle
+
+MAX_OUTPUT: Final = 12_000
+"""Characters of output shown; the log has all of it."""
+
+
+def refuse(command: str, ruling: Ruling) -> None:
+    """Raise `ToolFault` `permission_denied` unless the command is allowed; there is nobody to ask during a visit."""
+    if ruling.policy == "refused":
+        raise ToolFault("permission_denied", f"not run: {ruling.reason}")
+    if ruling.policy == "ask":
+        raise ToolFault(
+            "permission_denied", f"not run, a person would have to agree: {ruling.reason} (`{command[:200]}`)"
+        )
+
+
+def render(result: CommandResult) -> str:
+    """How the command ended in the first line, then its output, head and tail if it is long.
+
+    Each stream may have what the other leaves free of `MAX_OUTPUT`, and never less than half if it needs it.
+    """
+    half = MAX_OUTPUT // 2
+    out, err = result.stdout.rstrip(), result.stderr.rstrip()
+    shown_out = clip_middle(out, max(half, MAX_OUTPUT - len(err)))
+    shown_err = clip_middle(err, max(half, MAX_OUTPUT - len(out)))
+    parts = [f"{_ending(result)} ({result.seconds:.1f} s)", shown_out or ("" if err else "[no output]")]
+    parts.append(f"[stderr]\n{shown_err}" if err else "")
+    return "\n".join(part for part in parts if part)
+
+
+def _ending(result: CommandResult) -> str:
+    if result.timed_out:
+        return "timed out: it was stopped before it had finished; give it a narrower task, or a longer timeout"
+    if result.exit_code is None:
+        return "stopped before it had finished"
+    if result.exit_code >= 0:
+        return f"exit {result.exit_code}"
+    try:
+        return f"killed by {signal.Signals(-result.exit_code).name}"
+    except ValueError:
+        return f"killed by signal {-result.exit_code}"

@@ -1,0 +1,113 @@
+"""Which files does the workspace have, and which one was meant?"""
+
+import difflib
+import os
+import posixpath
+import shlex
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import WorkspaceError
+from kotef.tools.faults import ToolFault
+from kotef.tools.guard import Guard
+from kotef.tools.text import MAX_BYTES, Text, decode
+from kotef.workspace.paths import resolve_inside
+
+NOISE: Final = frozenset(
+    {
+        *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "virtualenv", "__pycache__", ".tox", ".nox"),
+        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".cache", ".gradle", ".eggs", ".idea"),
+    }
+)
+"""Names of directories that hold no source: histories, dependencies, environments, caches."""
+
+RUNS: Final = ".sdd/runs"
+_SEARCHED: Final = 20_000
+"""Files looked at for a name that is close to a missing one."""
+_SUGGESTIONS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path inside the workspace that was checked."""
+
+    real: Path
+    """Absolute, without symbolic links; it may be missing."""
+    name: str
+    """The same relative to the workspace, with `/`; `.` for the workspace itself."""
+
+
+def locate(root: Path, path: str, *, guard: Guard | None = None) -> Place:
+    """Check a path the model gave, for writing if there is a guard to ask.
+
+    Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected.
+    """
+    try:
+        real = resolve_inside(root, path or ".", write=guard is not None)
+    except WorkspaceError as error:
+        raise ToolFault("permission_denied", str(error)) from error
+    top = Path(os.path.realpath(root))
+    name = real.relative_to(top).as_posix()
+    if guard is not None:
+        above = next((f"{base}/" for base in (top, root) if path.startswith(f"{base}/")), "")
+        given = posixpath.normpath(path.removeprefix(above))
+        for named in dict.fromkeys((name, given)):  # a link to a file is as protected as either of its names
+            if reason := guard.may_edit(named):
+                raise ToolFault("permission_denied", reason)
+    return Place(real, name)
+
+
+def read_text(root: Path, place: Place) -> Text:
+    """The text at a place. Raises `ToolFault` `exec_error` when it is missing, too large, binary or unreadable."""
+    try:
+        size = place.real.stat().st_size
+        if size > MAX_BYTES:
+            message = f"{place.name} has {size / 1e6:.1f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read"
+            raise ToolFault(
+                "exec_error", f"{message}; print a part with run_command: sed -n '1,200p' {shlex.quote(place.name)}"
+            )
+        text = decode(place.real.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise missing(root, place) from error
+    except OSError as error:
+        raise ToolFault("exec_error", f"{place.name}: {(error.strerror or str(error)).lower()}") from error
+    if text is None:
+        raise ToolFault("exec_error", f"{place.name} is binary ({size} bytes); only text is read and edited")
+    return text
+
+
+def missing(root: Path, place: Place) -> ToolFault:
+    """The fault for a path that is not there, naming the closest ones that are."""
+    base = posixpath.basename(place.name)
+    names = list(islice(walk(Path(os.path.realpath(root)), deadline=time.monotonic() + 1), _SEARCHED))
+    same = [name for name in names if posixpath.basename(name) == base]
+    close = difflib.get_close_matches(place.name, names, n=_SUGGESTIONS, cutoff=0.75)
+    found = list(dict.fromkeys([*same, *close]))[:_SUGGESTIONS]
+    hint = f"did you mean {', '.join(found)}?" if found else "see list_dir or find_files"
+    return ToolFault("exec_error", f"{place.name}: no such file; {hint}")
+
+
+def walk(start: Path, *, deadline: float) -> Iterator[str]:
+    """Names of all files below `start`, relative to it, without noise; sorted within each directory, files first.
+
+    Symbolic links are named but not followed. Ends early, in silence, once `time.monotonic()` is past `deadline`.
+    """
+    for directory, folders, files in os.walk(start):
+        if time.monotonic() > deadline:
+            return
+        below = posixpath.normpath(Path(directory).relative_to(start).as_posix())
+        prefix = "" if below == "." else f"{below}/"
+        if "pyvenv.cfg" in files and prefix:
+            folders.clear()
+            continue
+        folders[:] = sorted(folder for folder in folders if not is_noise(folder, f"{prefix}{folder}"))
+        yield from (prefix + file for file in sorted(files))
+
+
+def is_noise(base: str, name: str) -> bool:
+    """Whether a directory is skipped in listings and searches; `name` is its path, `base` the last part of it."""
+    return base in NOISE or name == RUNS or name.endswith(f"/{RUNS}")
