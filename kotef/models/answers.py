@@ -1,0 +1,285 @@
+"""What did the endpoint answer, is it whole, and which message is it?"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx2
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
+from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
+from langchain_core.messages.tool import invalid_tool_call, tool_call
+
+from kotef.models.faults import AnswerError, ReportedError
+
+MAX_ANSWER: Final = 32 * 1024 * 1024
+"""Bytes of one answer, framing included; an endpoint that sends more is talking nonsense."""
+
+DRAIN_SECONDS: Final = 1.0
+"""How long the end of the response is waited for after `[DONE]`, so that the connection can be used again."""
+
+UNSAFE_FINISHES: Final = frozenset({"length", "content_filter"})
+"""Finish reasons after which the last thing written may be half a thing."""
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""Rule of thumb for English and code; used only where the endpoint reports no usage."""
+
+
+@dataclass
+class _CallDraft:
+    index: int | None
+    id: str
+    name: str
+    arguments: list[str]
+
+
+@dataclass
+class Answer:
+    """One answer while it arrives: the pieces of a stream, or one object, in the shapes servers really send."""
+
+    finish_reason: str | None = None
+    model: str = ""
+    id: str = ""
+    usage: dict[str, Any] = field(default_factory=dict)
+    _content: list[str] = field(default_factory=list)
+    _refusal: list[str] = field(default_factory=list)
+    _reasoning: list[str] = field(default_factory=list)
+    _calls: list[_CallDraft] = field(default_factory=list)
+    _has_choice: bool = False
+
+    def add(self, chunk: object) -> None:
+        """Take one chunk, or the one object of an answer that was not streamed."""
+        if not isinstance(chunk, dict):
+            raise AnswerError("nonsense", "the answer is JSON, but not an object")
+        if chunk.get("error"):
+            raise ReportedError(chunk["error"])
+        self.model = _text(chunk.get("model")) or self.model
+        self.id = _text(chunk.get("id")) or self.id
+        if isinstance(chunk.get("usage"), dict):
+            self.usage = chunk["usage"]
+        for choice in _dicts(chunk.get("choices")):
+            if choice.get("index") in {0, None}:
+                self._has_choice = True
+                self._take(choice.get("delta") or choice.get("message"))
+                self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
+
+    def _take(self, part: object) -> None:
+        if not isinstance(part, dict):
+            return
+        self._content.append(_text(part.get("content")))
+        self._refusal.append(_text(part.get("refusal")))
+        self._reasoning.append(_text(part.get("reasoning_content") or part.get("reasoning")))
+        for piece in _dicts(part.get("tool_calls")):
+            self._take_call(piece)
+
+    def _take_call(self, piece: dict[str, Any]) -> None:
+        """A piece belongs to the call with its index, else to the last; a new id with a name is always a new call.
+
+        Some servers number every call 0, and some give no number at all.
+        """
+        function = piece.get("function")
+        function = function if isinstance(function, dict) else {}
+        index, call_id, name = piece.get("index"), _text(piece.get("id")), _text(function.get("name"))
+        arguments = function.get("arguments")
+        written = json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
+        same = [draft for draft in self._calls if index is None or draft.index == index]
+        if not same or (name and (index is None or (call_id and call_id != same[-1].id))):
+            self._calls.append(_CallDraft(index if isinstance(index, int) else None, call_id, name, [written]))
+            return
+        draft = same[-1]
+        draft.id = draft.id or call_id
+        draft.name = draft.name or name
+        draft.arguments.append(written)
+
+    def check(self) -> None:
+        """Raise `AnswerError` unless the answer is whole: the server itself must have said why it ended."""
+        if not self._has_choice:
+            raise AnswerError("nonsense", "an answer without choices")
+        if not self.finish_reason:
+            raise AnswerError("truncated", "the answer ended without a finish reason")
+
+    @property
+    def characters(self) -> int:
+        """Everything the model wrote, for an estimate of its tokens."""
+        written = [*self._content, *self._refusal, *self._reasoning]
+        return sum(map(len, written)) + sum(len(part) for draft in self._calls for part in draft.arguments)
+
+    def message(self, *, used_ids: Collection[str], request_characters: int, tries: int) -> AIMessage:
+        """The message, its tool calls parsed strictly: one that is not whole and well-formed is invalid, never mended.
+
+        `used_ids` are the call ids of the conversation so far; a call that repeats one gets a fresh id.
+        """
+        valid: list[ToolCall] = []
+        invalid: list[InvalidToolCall] = []
+        taken = set(used_ids)
+        for draft in self._calls:
+            call_id = draft.id if draft.id and draft.id not in taken else f"call_{uuid4().hex[:24]}"
+            taken.add(call_id)
+            written = _joined(draft.arguments)
+            args, problem = _arguments(draft.name, written, self.finish_reason or "")
+            if args is None:
+                invalid.append(invalid_tool_call(name=draft.name or "unknown", args=written, id=call_id, error=problem))
+            else:
+                valid.append(tool_call(name=draft.name, args=args, id=call_id))
+        content = _joined(self._content) or _joined(self._refusal)
+        reasoning = _joined(self._reasoning)
+        usage = _usage(self.usage)
+        metadata = {
+            "model_provider": "openai",
+            "model_name": self.model,
+            "id": self.id,
+            "finish_reason": self.finish_reason,
+            "tries": tries,
+        }
+        if usage is None:
+            usage = _estimated(request_characters, self.characters)
+            metadata["usage_estimated"] = True
+        return AIMessage(
+            content=content if content.strip() else "",
+            additional_kwargs={"reasoning_content": reasoning} if reasoning else {},
+            response_metadata=metadata,
+            tool_calls=valid,
+            invalid_tool_calls=invalid,
+            usage_metadata=usage,
+        )
+
+
+async def read_answer(pieces: AsyncIterator[bytes]) -> Answer:
+    """The answer in a response body: server-sent events or one JSON object, whatever its content type says.
+
+    Raises AnswerError when the body is neither, or is not whole; what `pieces` raises passes through, unless the
+    answer was already complete.
+    """
+    answer = Answer()
+    streamed = False
+    rest: list[bytes] = []
+    lines = _lines(pieces)
+    try:
+        async for line in lines:
+            if not line.startswith(b"data:"):
+                rest.append(line)
+                continue
+            streamed = True
+            event = line[5:].strip()
+            if event == b"[DONE]":
+                await _drain(lines)
+                break
+            if event:
+                answer.add(_parsed(event))
+    except httpx2.HTTPError:
+        if not answer.finish_reason:
+            raise
+    if not streamed:
+        answer.add(_parsed(b"\n".join(rest)))
+    answer.check()
+    return answer
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines ended by a newline only: U+2028 and the like may stand inside JSON."""
+    pending: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        size += len(piece)
+        if size > MAX_ANSWER:
+            raise AnswerError("nonsense", f"an answer of more than {MAX_ANSWER // 1024**2} MB")
+        first, *others = piece.split(b"\n")
+        pending.append(first)
+        for line in others:
+            yield b"".join(pending)
+            pending = [line]
+    yield b"".join(pending)
+
+
+async def _drain(lines: AsyncIterator[bytes]) -> None:
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in lines:
+                pass
+    except TimeoutError:
+        return  # the connection will not be used again; the answer is whole all the same
+
+
+def _parsed(body: bytes) -> object:
+    stripped = body.strip()
+    if not stripped:
+        raise AnswerError("nonsense", "an empty answer")
+    if stripped.startswith(b"<"):
+        raise AnswerError("nonsense", "an HTML page instead of an answer")
+    try:
+        return json.loads(stripped)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("nonsense", f"an answer that is not JSON: {error}") from None
+
+
+def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, Any] | None, str]:
+    """The arguments of one call, or None and why they cannot be used."""
+    if not name:
+        return None, "the call names no tool"
+    if finish_reason in UNSAFE_FINISHES:
+        return None, f"the answer was cut off (finish reason {finish_reason}), so the call may be incomplete"
+    try:
+        args = json.loads(written, parse_constant=_refuse_constant) if written.strip() else {}
+        json.dumps(args, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return None, "the arguments hold half of a character (a lone surrogate)"
+    except (ValueError, RecursionError) as error:
+        return None, f"the arguments are not valid JSON: {error}"
+    if not isinstance(args, dict):
+        return None, f"the arguments must be a JSON object, not {type(args).__name__}"
+    return args, ""
+
+
+def _refuse_constant(name: str) -> None:
+    msg = f"{name} is not JSON"
+    raise ValueError(msg)
+
+
+def _usage(sent: dict[str, Any]) -> UsageMetadata | None:
+    """The endpoint's own figures; None if it sent none (some send zeros)."""
+    tokens_in, tokens_out = _count(sent.get("prompt_tokens")), _count(sent.get("completion_tokens"))
+    if not tokens_in and not tokens_out:
+        return None
+    usage = UsageMetadata(input_tokens=tokens_in, output_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
+    if cached := _count(_detail(sent, "prompt_tokens_details", "cached_tokens")):
+        usage["input_token_details"] = InputTokenDetails(cache_read=cached)
+    if reasoning := _count(_detail(sent, "completion_tokens_details", "reasoning_tokens")):
+        usage["output_token_details"] = OutputTokenDetails(reasoning=reasoning)
+    return usage
+
+
+def _estimated(characters_in: int, characters_out: int) -> UsageMetadata:
+    tokens_in, tokens_out = (-(-count // CHARACTERS_PER_TOKEN) for count in (characters_in, characters_out))
+    return UsageMetadata(input_tokens=tokens_in, output_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
+
+
+def _detail(sent: dict[str, Any], group: str, name: str) -> object:
+    details = sent.get(group)
+    return details.get(name) if isinstance(details, dict) else None
+
+
+def _count(value: object) -> int:
+    return max(value, 0) if isinstance(value, int) else 0
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    """Text as it is, or the text of a list of parts; anything else is none."""
+    if isinstance(value, str):
+        return value
+    return "".join(_text(part.get("text")) for part in _dicts(value))
+
+
+def _joined(parts: list[str]) -> str:
+    """The whole text; the halves of a character that was cut between two chunks come together, a lone half is `?`."""
+    whole = "".join(parts)
+    try:
+        whole.encode()
+    except UnicodeEncodeError:
+        return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole

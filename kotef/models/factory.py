@@ -1,0 +1,156 @@
+"""Which endpoint was asked for, does it answer, and what model object speaks with it?"""
+
+import json
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pydantic import SecretStr
+
+from kotef.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from kotef.models.openai import OnRetry, StrictChatOpenAI
+
+OPENAI_URL: Final = "https://api.openai.com/v1"
+"""Where a key without a base URL leads."""
+
+NO_KEY: Final = "none"
+"""Sent to an endpoint that needs no key; the client insists on one."""
+
+DEADLINE_SECONDS: Final = 900.0
+"""Seconds one call may take, retries included."""
+
+LOOKUP_SECONDS: Final = 5.0
+"""Seconds an endpoint may take to list its models."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Who is asked: enough for `make_model`."""
+
+    name: str
+    """The model; empty until `discover_model` has named it."""
+    base_url: str
+    """With scheme, without a slash at the end."""
+    api_key: SecretStr | None
+    """None for a server that needs none."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What `kotef doctor` says of an endpoint."""
+
+    ok: bool
+    verdict: str
+    """One line; the way out is in it when `ok` is false."""
+
+
+def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str | None = None) -> Endpoint | None:
+    """The endpoint of options and environment (KOTEF_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY); options win.
+
+    None: neither a base URL nor a key is known, so there is nobody to ask. Raises UsageError for a base URL that is
+    none, and where only a key is given without the name of a model: OpenAI has a hundred, and prices to match.
+    """
+    name = (model or env.get("KOTEF_MODEL", "")).strip()
+    url = (base_url or env.get("OPENAI_BASE_URL", "")).strip().rstrip("/")
+    key = env.get("OPENAI_API_KEY", "").strip()
+    if not url and not key:
+        return None
+    if url and not url.lower().startswith(("http://", "https://")):
+        raise UsageError(f"{url}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1")
+    if not url and not name:
+        raise UsageError("no model is named", hint="give --model or set KOTEF_MODEL")
+    return Endpoint(name, url or OPENAI_URL, SecretStr(key) if key else None)
+
+
+def make_model(
+    name: str,
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    temperature: float | None = None,
+    deadline: float = DEADLINE_SECONDS,
+    on_retry: "OnRetry | None" = None,
+) -> "StrictChatOpenAI":
+    """The model object of an endpoint; a local server needs only `base_url`.
+
+    `temperature` None leaves it to the endpoint.
+    """
+    from kotef.models.openai import StrictChatOpenAI
+
+    return StrictChatOpenAI(
+        model=name,
+        base_url=base_url or OPENAI_URL,
+        api_key=SecretStr(api_key or NO_KEY),
+        temperature=temperature,
+        deadline=deadline,
+        on_retry=on_retry,
+    )
+
+
+async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Endpoint:
+    """The endpoint with the first model it lists (a local server has one), unless it has a name already.
+
+    Raises ModelError when it cannot be asked or lists none.
+    """
+    if endpoint.name:
+        return endpoint
+    names = await list_models(endpoint, seconds=seconds)
+    if not names:
+        raise ModelError(
+            "bad_request", "it lists no model", endpoint=_shown(endpoint), hint="give --model or set KOTEF_MODEL"
+        )
+    return replace(endpoint, name=names[0])
+
+
+async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> list[str]:
+    """Names of the models the endpoint offers, in its order; asked once. Raises ModelError."""
+    from kotef.models.faults import FAILURES, AnswerError, diagnose, redacted
+    from kotef.models.openai import open_client
+
+    key = endpoint.api_key.get_secret_value() if endpoint.api_key else NO_KEY
+    try:
+        async with aclosing(open_client(endpoint.base_url, key, read_timeout=seconds)) as lifetime:
+            client = await anext(lifetime)
+            body = (await client.models.with_raw_response.list()).text
+        return _model_names(body)
+    except (AnswerError, *FAILURES) as error:
+        fault = redacted(diagnose(error), key)
+        failure = ModelError(fault.fault, fault.detail, endpoint=_shown(endpoint), hint=fault.hint)
+    raise failure
+
+
+async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Probe:
+    """Is the endpoint reachable, is the key accepted, is the model there? Asks for the list of models, no tokens."""
+    try:
+        names = await list_models(endpoint, seconds=seconds)
+    except ModelError as error:
+        return Probe(ok=False, verdict=str(error))
+    where = f"model endpoint at {_shown(endpoint)}"
+    if not endpoint.name:
+        if not names:
+            return Probe(ok=False, verdict=f"{where}: answers, but lists no model (give --model or set KOTEF_MODEL)")
+        return Probe(ok=True, verdict=f"{where}: answers; no model is named, {names[0]} will be used")
+    if endpoint.name in names or f"{endpoint.name}:latest" in names:
+        return Probe(ok=True, verdict=f"{where}: answers, and has {endpoint.name}")
+    some = ", ".join(names[:5]) or "none"
+    return Probe(ok=False, verdict=f"{where}: answers, but does not list {endpoint.name} (it lists {some})")
+
+
+def _model_names(body: str) -> list[str]:
+    from kotef.models.faults import AnswerError
+
+    try:
+        listed = json.loads(body)["data"]
+        return [str(model["id"]) for model in listed]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        what = "an HTML page" if body.lstrip()[:1] == "<" else "something else"
+        raise AnswerError("nonsense", f"{what} instead of a list of models") from None
+
+
+def _shown(endpoint: Endpoint) -> str:
+    from kotef.models.faults import shown
+
+    return shown(endpoint.base_url)

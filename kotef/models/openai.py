@@ -1,0 +1,269 @@
+"""How is an OpenAI-compatible endpoint asked so that only whole answers ever act?"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from ipaddress import ip_address
+from itertools import count
+from typing import Any, Final, Literal
+from weakref import WeakKeyDictionary
+
+import openai
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import LanguageModelInput
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.tools import BaseTool
+from langchain_openai import ChatOpenAI
+from pydantic import Field, PrivateAttr, SecretStr
+
+from kotef.errors import ContextOverflowError, ModelError
+from kotef.models.answers import CHARACTERS_PER_TOKEN, Answer, read_answer
+from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL
+from kotef.models.faults import FAILURES, MAX_TRIES, AnswerError, Fault, backoff, diagnose, parts_of, redacted, shown
+
+CONNECT_SECONDS: Final = 10.0
+READ_SECONDS: Final = 600.0
+
+OnRetry = Callable[[int, float, str], None]
+"""Called before each wait: the tries so far, the seconds to wait, the reason in one line."""
+
+_UNUSED: Final = object()
+"""Stands where ChatOpenAI would build its own clients, which nobody would close."""
+
+_Lifetime = AsyncGenerator[openai.AsyncOpenAI]
+
+_open: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, set[_Lifetime]]] = WeakKeyDictionary()
+"""Clients not yet closed. A model that is collected first would start closing its own in a task, and a loop that is
+about to end cancels its tasks, half-way through."""
+
+
+class StrictChatOpenAI(ChatOpenAI):
+    """ChatOpenAI that never acts on half an answer, always ends in time, and fails as a `ModelError` or not at all.
+
+    Retries live here and nowhere else. Asynchronous: `invoke` works where no event loop runs. An answer is handed on
+    when it is whole, so `astream` yields one chunk; over HTTP it is streamed, for the read timeout to mean silence.
+    """
+
+    deadline: float = Field(default=DEADLINE_SECONDS, gt=0)
+    """Seconds one call may take, retries and waits included."""
+    read_timeout: float = Field(default=READ_SECONDS, gt=0)
+    """Seconds the endpoint may stay silent."""
+    max_tries: int = Field(default=MAX_TRIES, ge=1)
+    """HTTP requests for one answer, the first included."""
+    retry_base: float = Field(default=1.0, ge=0)
+    """Seconds of the first wait, give or take half; the next ones double."""
+    on_retry: OnRetry | None = Field(default=None, exclude=True)
+    """None: retries are silent."""
+
+    use_responses_api: bool | None = False
+    disable_streaming: bool | Literal["tool_calling"] = True
+    client: Any = Field(default=_UNUSED, exclude=True)
+    async_client: Any = Field(default=_UNUSED, exclude=True)
+    http_socket_options: Sequence[tuple[int, int, int]] | None = ()
+
+    _clients: dict[asyncio.AbstractEventLoop, tuple[_Lifetime, openai.AsyncOpenAI]] = PrivateAttr(default_factory=dict)
+    _usage_refused: bool = PrivateAttr(default=False)
+
+    @property
+    def endpoint(self) -> str:
+        """The base URL as it may be printed."""
+        return shown(self.openai_api_base or OPENAI_URL)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; without this they close when the loop does."""
+        loop = asyncio.get_running_loop()
+        if loop in self._clients:
+            lifetime, _ = self._clients.pop(loop)
+            _open[loop].discard(lifetime)
+            await lifetime.aclose()
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002 - the hook's signature
+        **kwargs: Any,
+    ) -> ChatResult:
+        payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        try:
+            async with asyncio.timeout(self.deadline):
+                answer, tries = await self._persist(payload)
+        except TimeoutError:
+            raise self._failure(Fault("timeout", f"no whole answer within {self.deadline:g} s")) from None
+        used_ids = {call["id"] or "" for message in messages for call in getattr(message, "tool_calls", ())}
+        size = len(json.dumps([payload["messages"], payload.get("tools")], ensure_ascii=False, default=str))
+        message = answer.message(used_ids=used_ids, request_characters=size, tries=tries)
+        if not message.response_metadata["model_name"]:
+            message.response_metadata["model_name"] = self.model_name
+        generation = ChatGeneration(message=message, generation_info={"finish_reason": answer.finish_reason})
+        return ChatResult(generations=[generation], llm_output={"model_name": self.model_name})
+
+    async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
+        yield _as_chunk(await self._agenerate(*args, **kwargs))
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002 - the hook's signature
+        **kwargs: Any,
+    ) -> ChatResult:
+        return asyncio.run(self._agenerate(messages, stop, **kwargs))
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
+        yield _as_chunk(self._generate(*args, **kwargs))
+
+    async def _persist(self, payload: dict[str, Any]) -> tuple[Answer, int]:
+        """The first whole answer, and how many requests it took."""
+        for tries in count(1):
+            with_usage = not self._usage_refused
+            try:
+                return await self._try(payload, with_usage=with_usage), tries
+            except UnicodeEncodeError:
+                payload = _encodable(payload)
+                continue
+            except (AnswerError, *FAILURES) as error:
+                fault = diagnose(error)
+                if with_usage and fault.fault == "bad_request" and _names_usage(error):
+                    self._usage_refused = True
+                    continue
+            if not fault.again or tries >= self.max_tries:
+                raise self._failure(fault, tries)
+            wait = backoff(tries, self.retry_base) if fault.wait is None else fault.wait
+            if self.on_retry is not None:
+                self.on_retry(tries, wait, f"{fault.fault}: {redacted(fault, self._key).detail}")
+            await asyncio.sleep(wait)
+        raise AssertionError  # `count` does not end
+
+    async def _try(self, payload: dict[str, Any], *, with_usage: bool) -> Answer:
+        """One request. The messages go around the client's transformation, which costs more than all the rest."""
+        client = await self._client()
+        extra = {**(payload.get("extra_body") or {}), "messages": payload["messages"]}
+        request = {**payload, "stream": True, "messages": [], "extra_body": extra}
+        if with_usage:
+            request["stream_options"] = {"include_usage": True}
+        async with client.chat.completions.with_streaming_response.create(**request) as response:
+            return await read_answer(response.iter_bytes())
+
+    async def _client(self) -> openai.AsyncOpenAI:
+        """The client of the running event loop: connections cannot be shared between loops."""
+        loop = asyncio.get_running_loop()
+        for gone in [known for known in self._clients if known.is_closed()]:
+            del self._clients[gone]
+        if loop not in self._clients:
+            lifetime = open_client(self.openai_api_base or OPENAI_URL, self._key, read_timeout=self.read_timeout)
+            self._clients[loop] = lifetime, await anext(lifetime)
+            _open.setdefault(loop, set()).add(lifetime)
+        return self._clients[loop][1]
+
+    @property
+    def _key(self) -> str:
+        return self.openai_api_key.get_secret_value() if isinstance(self.openai_api_key, SecretStr) else NO_KEY
+
+    def _failure(self, fault: Fault, tries: int = 1) -> ModelError:
+        """The error to raise; it has no cause, for the client's own errors quote headers and bodies."""
+        fault = redacted(fault, self._key)
+        if fault.overflow:
+            return ContextOverflowError(fault.detail, endpoint=self.endpoint)
+        detail = fault.detail if tries == 1 else f"{fault.detail}, after {tries} tries"
+        return ModelError(fault.fault, detail, endpoint=self.endpoint, hint=fault.hint)
+
+    def _get_request_payload(
+        self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Malformed arguments go back as a JSON object that quotes them: servers parse what they are sent."""
+        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
+        for message in payload["messages"]:
+            for call in message.get("tool_calls") or ():
+                if not _is_object(call["function"]["arguments"]):
+                    call["function"]["arguments"] = json.dumps({"malformed": call["function"]["arguments"]})
+        return payload
+
+    def get_num_tokens(self, text: str) -> int:
+        """An estimate: the tokenizer of the class above is a download."""
+        return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+    def get_num_tokens_from_messages(
+        self,
+        messages: Sequence[BaseMessage],
+        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool] | None = None,
+        **_: Any,
+    ) -> int:
+        """An estimate, as above, of all that would be sent."""
+        payload = self._get_request_payload(list(messages))["messages"]
+        return self.get_num_tokens(json.dumps([payload, [str(tool) for tool in tools or ()]], ensure_ascii=False))
+
+
+async def open_client(base_url: str, api_key: str, *, read_timeout: float) -> _Lifetime:
+    """Yield a client, once; it closes with the generator, and the event loop closes its generators when it ends.
+
+    Redirects are not followed: they turn a POST into a GET. A loopback address is never asked through a proxy, and
+    costs no loading of certificates (tens of milliseconds) where it needs none: its context trusts nobody.
+    """
+    local = _is_loopback(base_url)
+    certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and base_url.startswith("http://") else True
+    timeout = openai.Timeout(read_timeout, connect=min(CONNECT_SECONDS, read_timeout))
+    http = openai.DefaultAsyncHttpxClient(
+        timeout=timeout, follow_redirects=False, trust_env=not local, verify=certificates
+    )
+    client = openai.AsyncOpenAI(base_url=base_url, api_key=api_key, timeout=timeout, max_retries=0, http_client=http)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+def _as_chunk(result: ChatResult) -> ChatGenerationChunk:
+    """A whole answer in the form of a stream's only, and last, chunk."""
+    generation = result.generations[0]
+    message = generation.message
+    assert isinstance(message, AIMessage)  # noqa: S101 - made above, in `_agenerate`
+    chunk = AIMessageChunk(
+        content=message.content,
+        additional_kwargs=message.additional_kwargs,
+        response_metadata=message.response_metadata,
+        tool_calls=message.tool_calls,
+        invalid_tool_calls=message.invalid_tool_calls,
+        usage_metadata=message.usage_metadata,
+        chunk_position="last",
+    )
+    return ChatGenerationChunk(message=chunk, generation_info=generation.generation_info)
+
+
+def _names_usage(error: Exception) -> bool:
+    """Whether a refusal is about `stream_options`, which older servers do not know."""
+    return isinstance(error, openai.APIStatusError) and any(
+        word in error.response.text for word in ("stream_options", "include_usage")
+    )
+
+
+def _encodable(value: Any) -> Any:
+    """The value with lone surrogates, as in file names that are not UTF-8, replaced: they cannot be sent."""
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case dict():
+            return {key: _encodable(one) for key, one in value.items()}
+        case list():
+            return [_encodable(one) for one in value]
+        case _:
+            return value
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_loopback(base_url: str) -> bool:
+    host = parts_of(base_url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,218 @@
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from pydantic import BaseModel, ConfigDict
+from support import openai_server as serve
+from support.openai_server import Call, OpenAIServer, Reply
+
+from kotef.errors import ContextOverflowError, ModelError
+from kotef.models.openai import StrictChatOpenAI
+from kotef.models.scripted import ScriptedChatModel, calls, says
+from kotef.models.structured import Answer, RungMemory, ask, extract_json
+
+
+class Route(BaseModel):
+    """Where to go."""
+
+    model_config = ConfigDict(frozen=True)
+
+    steps: list[str]
+    hops: int = 0
+
+
+QUESTION: list[BaseMessage] = [SystemMessage("You plan."), HumanMessage("How do I get there?")]
+GOOD = '{"steps": ["left", "right"], "hops": 2}'
+ROUTE = Route(steps=["left", "right"], hops=2)
+
+
+def asked(
+    script: serve.Script, *, memory: RungMemory | None = None, **server: Any
+) -> tuple[Answer[Route], OpenAIServer]:
+    with OpenAIServer(script, **server) as running:
+        model = StrictChatOpenAI(model="m", base_url=running.base_url, api_key="k", retry_base=0.001)
+        return asyncio.run(ask(model, QUESTION, Route, memory=memory or RungMemory())), running
+
+
+def test_a_model_that_calls_functions_answers_on_the_first_rung() -> None:
+    answer, server = asked([serve.calls(serve.call("Route", steps=["left", "right"], hops=2))])
+    assert (answer.value, answer.rung, answer.problems) == (ROUTE, "function_calling", ())
+    assert len(answer.messages) == server.calls == 1
+    assert server.requests[0].tools == ["Route"]
+    assert server.requests[0].body["tool_choice"] == {"type": "function", "function": {"name": "Route"}}
+
+
+def test_json_in_words_counts_on_any_rung() -> None:
+    answer, server = asked([serve.text(f"<think>{{}}</think>Here you are:\n```json\n{GOOD}\n```")])
+    assert (answer.value, server.calls) == (ROUTE, 1)
+
+
+@pytest.mark.parametrize(
+    ("refuses", "rung", "requests"),
+    [
+        ({"tools"}, "json_schema", 2),
+        ({"tools", "json_schema"}, "json_mode", 3),
+        ({"tools", "response_format"}, "text", 4),
+    ],
+)
+def test_what_the_endpoint_refuses_is_left_for_the_next_rung(refuses: set[str], rung: str, requests: int) -> None:
+    answer, server = asked([serve.text(GOOD)], refuses=refuses)
+    assert (answer.value, answer.rung) == (ROUTE, rung)
+    assert server.calls == requests
+    assert len(answer.messages) == 1
+    assert len(answer.problems) == requests - 1
+
+
+def test_the_rung_that_worked_is_remembered_for_that_model() -> None:
+    memory = RungMemory()
+    with OpenAIServer([serve.text(GOOD)] * 3, refuses={"tools"}) as server:
+
+        async def run() -> None:
+            for name in ("one", "one", "two"):
+                model = StrictChatOpenAI(model=name, base_url=server.base_url, api_key="k")
+                assert (await ask(model, QUESTION, Route, memory=memory)).value == ROUTE
+
+        asyncio.run(run())
+    used = ["tools" if "tools" in request.body else "format" for request in server.requests]
+    assert used == ["tools", "format", "format", "tools", "format"]
+
+
+def test_an_answer_that_does_not_validate_is_asked_for_once_more_with_the_error() -> None:
+    wrong = serve.calls(serve.call("Route", hops="many"))
+    answer, server = asked([wrong, serve.calls(serve.call("Route", steps=["left", "right"], hops=2))])
+    assert (answer.value, answer.rung, len(answer.messages)) == (ROUTE, "function_calling", 2)
+    assert "steps: Field required" in answer.problems[0]
+    assert "steps: Field required" in server.requests[1].text
+    sent = server.requests[1].messages
+    assert [one["role"] for one in sent] == ["system", "user", "assistant", "tool"]
+    assert sent[3]["tool_call_id"] == sent[2]["tool_calls"][0]["id"]
+
+
+def test_malformed_arguments_are_answered_with_their_error() -> None:
+    answer, server = asked([serve.calls(Call("Route", '{"steps": ["le')), serve.calls(serve.call("Route", steps=[]))])
+    assert answer.value == Route(steps=[])
+    assert "not valid JSON" in server.requests[1].text
+
+
+def test_a_model_that_never_manages_costs_five_calls_and_gives_none() -> None:
+    answer, server = asked(lambda request, n: serve.text("I would rather not."))
+    assert (answer.value, answer.rung) == (None, None)
+    assert len(answer.messages) == len(answer.problems) == server.calls == 5
+    assert all(message.usage_metadata for message in answer.messages)
+
+
+def test_the_schema_is_in_the_last_persons_message_where_the_request_does_not_carry_it() -> None:
+    _, server = asked([serve.text(GOOD)], refuses={"tools", "response_format"})
+    last = server.requests[-1].messages
+    assert [one["role"] for one in last] == ["system", "user"]
+    assert last[1]["content"].startswith("How do I get there?")
+    assert '"steps"' in last[1]["content"]
+    assert "JSON" in last[1]["content"]
+
+
+@pytest.mark.parametrize("reply", [serve.status(401), serve.status(404), serve.status(500), serve.html()])
+def test_a_fault_that_is_no_refusal_passes_up(reply: Reply) -> None:
+    with pytest.raises(ModelError):
+        asked(lambda request, n: reply)
+
+
+def test_an_overflow_passes_up_at_once() -> None:
+    with OpenAIServer([serve.overflow("openai")]) as server:
+        model = StrictChatOpenAI(model="m", base_url=server.base_url, api_key="k")
+        with pytest.raises(ContextOverflowError):
+            asyncio.run(ask(model, QUESTION, Route, memory=RungMemory()))
+    assert server.calls == 1
+
+
+def test_the_scripted_model_can_be_asked() -> None:
+    model = ScriptedChatModel(replies=[calls("Route", steps=["a"]), says(GOOD)])
+    memory = RungMemory()
+    assert asyncio.run(ask(model, QUESTION, Route, memory=memory)).value == Route(steps=["a"])
+    assert asyncio.run(ask(model, QUESTION, Route, memory=memory)).value == ROUTE
+
+
+# extract_json
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Sure! {"a": 1} Anything else?', {"a": 1}),
+        ('```json\n{"a": 1}\n```', {"a": 1}),
+        ('use {x} and {"y"}, then {"a": {"b": [1, 2]}}', {"a": {"b": [1, 2]}}),
+        ('{"a": 1} or rather {"a": 1, "b": 2}', {"a": 1, "b": 2}),
+        ('<think>maybe {"a": 0, "much": "longer"}</think>{"a": 1}', {"a": 1}),
+        ('thinking {"a": 0}</think>{"a": 1}', {"a": 1}),
+        ('{"a": [1, 2,], "b": {"c": 3,},}', {"a": [1, 2], "b": {"c": 3}}),
+        ('{"a": ",}", "b": [",]",],}', {"a": ",}", "b": [",]"]}),
+        ("", None),
+        ("no object", None),
+        ("[1, 2]", None),
+        ('{"a": 1', None),
+        ('{"a": "half', None),
+        ('{"a": [1, 2', None),
+        ("{'a': 1}", None),
+        ('<think>{"a": 1}', None),
+    ],
+)
+def test_the_object_in_a_text(text: str, value: Any) -> None:
+    assert extract_json(text) == value
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+OBJECTS = st.dictionaries(
+    st.text(max_size=5),
+    st.recursive(
+        LEAVES,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(
+    OBJECTS,
+    st.text(alphabet="abc .,:\n`'", max_size=20),
+    st.text(alphabet="abc .,:\n`'", max_size=20),
+    st.sampled_from([None, 2]),
+)
+@settings(max_examples=100)
+def test_an_object_is_found_whatever_stands_around_it(
+    value: dict[str, Any], before: str, after: str, indent: int | None
+) -> None:
+    written = json.dumps(value, indent=indent)
+    if "think>" not in written:
+        assert extract_json(before + written + after) == value
+
+
+@given(OBJECTS, st.data())
+@settings(max_examples=60)
+def test_an_object_that_does_not_end_is_never_closed(value: dict[str, Any], data: st.DataObject) -> None:
+    """What is found in a part of an object is an object that stands whole inside it."""
+    written = json.dumps(value)
+    part = written[: data.draw(st.integers(0, len(written) - 1))]
+    found = extract_json(part)
+    assert found is None or json.dumps(found) in part
+
+
+@given(st.text(alphabet='{}[]",:\\a1 \n', max_size=200))
+@settings(max_examples=200)
+def test_no_text_is_too_strange(text: str) -> None:
+    assert isinstance(extract_json(text), dict | None)
+
+
+@pytest.mark.parametrize(
+    "unit", ["{", '{"', '{"a":', '{"a":[', '{"a":[1,],x ', '{"\\"{', "<think>", '{"a', "[", '{"a":1,},', "{,}", "`" * 3]
+)
+def test_extraction_takes_linear_time(unit: str) -> None:
+    started = time.process_time()
+    extract_json(unit * (200_000 // len(unit)))
+    assert time.process_time() - started < 1.5
