@@ -1,0 +1,70 @@
+"""What are the nodes handed at run time, and never checkpointed?"""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kotef.checks.model import Check, CommandResult
+from kotef.coders.base import Coder
+from kotef.context.prompts import Prompts
+from kotef.models.structured import RungMemory
+from kotef.settings import Limits, Price
+from kotef.workspace.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+class Emit(Protocol):
+    """Sends one event to the run's log and to whoever watches; never raises."""
+
+    def __call__(self, event: str, /, **facts: Any) -> None:
+        """`event` is one of the names in `runs.events`; `facts` are its fields."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The wall time of a run that may have been interrupted and resumed."""
+
+    limit: float
+    """Seconds the whole run may take (`Limits.max_time`)."""
+    used: float = 0.0
+    """Seconds used before this process took over."""
+    started: float = field(default_factory=time.monotonic)
+
+    def elapsed(self) -> float:
+        """Seconds used, earlier processes included."""
+        return self.used + time.monotonic() - self.started
+
+    def left(self) -> float:
+        """Seconds left, never under zero."""
+        return max(0.0, self.limit - self.elapsed())
+
+    def cap(self, limits: Limits) -> tuple[float, float]:
+        """Wall and idle timeout of the next command: its own limits, or what is left of the run."""
+        left = max(1.0, self.left())
+        return min(limits.command_timeout, left), min(limits.idle_timeout, left)
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    """The outside world of one run."""
+
+    root: Path
+    """The workspace: git top level, or `--root`."""
+    run_dir: Path
+    """`.sdd/runs/<run-id>`; logs and patches go here."""
+    snapshots: Snapshots
+    run_check: Callable[[Check, str], Awaitable[CommandResult]]
+    """Runs one check; the second argument names its log (`visit-1-pytest`)."""
+    coder: Coder
+    planner: "BaseChatModel | None"
+    """None: the plan is made by code, and nothing can be reviewed."""
+    planner_price: Price | None
+    prompts: Prompts
+    rungs: RungMemory
+    emit: Emit
+    clock: Clock

@@ -1,0 +1,53 @@
+"""Which tool is at work now, and how did it go?"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
+from langchain_core.messages import ToolMessage
+from langgraph.types import Command
+
+from kotef.deps import Emit
+
+
+class Activity(AgentMiddleware[Any, Any, Any]):
+    """Tells the run's events of every tool call, for the live view and for whoever reads the run later."""
+
+    def __init__(self, emit: Emit, visit: int) -> None:
+        """One instance a visit."""
+        super().__init__()
+        self.emit, self.visit = emit, visit
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Two events around the call."""
+        call = request.tool_call
+        shown = _shown(call["args"])
+        self.emit("tool_started", visit=self.visit, tool=call["name"], arguments=shown[:300])
+        started = time.monotonic()
+        result = await handler(request)
+        failed = isinstance(result, ToolMessage) and result.status == "error"
+        note = str(result.content).strip().splitlines()[:1] if isinstance(result, ToolMessage) else []
+        self.emit(
+            "tool_finished",
+            visit=self.visit,
+            tool=call["name"],
+            arguments=shown[:300],
+            ok=not failed,
+            note="".join(note)[:200],
+            seconds=round(time.monotonic() - started, 3),
+        )
+        return result
+
+
+TELLING: Final = ("path", "command", "pattern", "glob", "names")
+"""Arguments that say what a call is about, the most telling first; the others are in the model's conversation."""
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    told = next((arguments[name] for name in TELLING if arguments.get(name)), "")
+    return told if isinstance(told, str) else ", ".join(map(str, told))

@@ -1,0 +1,70 @@
+"""What becomes of a tool call that arrived broken, or as text?"""
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langgraph.types import Command
+
+from kotef.deps import Emit
+from kotef.models.rescue import rescue_tool_calls
+
+BROKEN = "malformed_arguments"
+"""The one argument of a call that stands for a broken one; no tool has a parameter of that name."""
+
+
+class Malformed(AgentMiddleware[Any, Any, Any]):
+    """Answers a broken call with its error, and reads a call that came as text where it names a known tool.
+
+    Without it a turn whose calls are all malformed would end the loop as if the work were done.
+    """
+
+    def __init__(self, known: Collection[str], emit: Emit) -> None:
+        """`known` are the names of the tools in the request."""
+        super().__init__()
+        self.known, self.emit = frozenset(known), emit
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """Every call of the answer is either a good one or stands for a broken one; none is lost."""
+        response = await handler(request)
+        response.result[:] = [
+            self._mended(message) if isinstance(message, AIMessage) else message for message in response.result
+        ]
+        return response
+
+    def _mended(self, message: AIMessage) -> AIMessage:
+        if message.invalid_tool_calls:
+            broken = [
+                ToolCall(
+                    name=call["name"] or "unknown",
+                    args={BROKEN: f"{call['error'] or 'not valid JSON'}: {(call['args'] or '')[:200]}"},
+                    id=call["id"],
+                    type="tool_call",
+                )
+                for call in message.invalid_tool_calls
+            ]
+            return message.model_copy(update={"tool_calls": [*message.tool_calls, *broken], "invalid_tool_calls": []})
+        if message.tool_calls or not isinstance(message.content, str):
+            return message
+        rescued = rescue_tool_calls(message.content, self.known)
+        if rescued:
+            self.emit("rescued", calls=[call["name"] for call in rescued])
+        return message.model_copy(update={"tool_calls": rescued}) if rescued else message
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """A call that stands for a broken one is answered, never executed."""
+        call = request.tool_call
+        if BROKEN not in call["args"]:
+            return await handler(request)
+        text = (
+            f"the arguments of this call could not be read: {call['args'][BROKEN]}\n"
+            f"Nothing was executed. Send the call again with complete, valid JSON for {call['name']}."
+        )
+        return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")

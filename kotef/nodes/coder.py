@@ -1,0 +1,62 @@
+"""What does one visit of the coder change?"""
+
+import time
+
+from langgraph.runtime import Runtime
+
+from kotef.coders.base import Brief
+from kotef.deps import Deps
+from kotef.nodes.guarding import guard_of
+from kotef.state import AgentState, Asked, Spent, StateUpdate, Usage
+
+SHOWN_ENTRIES = 6
+"""Failure entries a coder is shown, the newest."""
+
+
+async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
+    """Hand the plan to the coder and take the tree it leaves behind; what it says about it is only a claim."""
+    deps, plan = runtime.context, state.get("plan")
+    assert plan is not None, "the only edge to here is taken with a plan"  # noqa: S101
+    started = time.monotonic()
+    before = _tree_before(deps, plan.visit)
+    deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
+    brief = Brief(
+        task=state["task"],
+        plan=plan,
+        failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
+        changed=deps.snapshots.changed(state["snapshots"][0], before),
+        guard=guard_of(state["task"], state["snapshots"][0], deps.snapshots),
+        spent=state["usage"],
+    )
+    work = await deps.coder.work(brief)
+    after = deps.snapshots.take()
+    edits = work.edits.model_copy(update={"changed": deps.snapshots.changed(before, after)})
+    deps.emit(
+        "coder_finished",
+        visit=plan.visit,
+        stopped_by=edits.stopped_by,
+        changed=list(edits.changed),
+        detail=edits.detail,
+        summary=edits.summary,
+    )
+    spent = Usage(by_call={f"{plan.visit}/coder/seconds": Spent(seconds=time.monotonic() - started)})
+    return {
+        "edits": edits,
+        "snapshots": {plan.visit: after},
+        "usage": Usage(by_call=work.usage.by_call | spent.by_call),
+        "tried": frozenset(
+            Asked(coder=deps.coder.name, fingerprint=step.addresses, tree=before)
+            for step in plan.steps
+            if step.addresses
+        ),
+    }
+
+
+def _tree_before(deps: Deps, visit: int) -> str:
+    """The tree this visit started from, also when a kill made it start twice."""
+    note = deps.run_dir / f"visit-{visit}.base"
+    if note.exists() and (known := note.read_text().strip()):
+        return known
+    tree = deps.snapshots.take()
+    note.write_text(tree + "\n")
+    return tree

@@ -1,0 +1,133 @@
+"""Is the run over, and if so, how did it end?"""
+
+from typing import Final, NamedTuple
+
+from kotef.failures.outcomes import Outcome
+from kotef.sdd.ticket import open_lines
+from kotef.settings import MAX_ATTEMPTS
+from kotef.state import AgentState, StoppedBy, over_budget
+
+NEEDS_REVIEW: Final = "needs_review"
+"""`Verification.detail` of a green verification that only an accepting review can turn into `verified`."""
+
+
+class Ending(NamedTuple):
+    """The outcome, its machine reason, and one sentence for people."""
+
+    outcome: Outcome
+    reason: str
+    sentence: str
+
+
+def decide(state: AgentState) -> Ending | None:
+    """The ending this state calls for; None to go on. Pure; the order of the rows is the agreement.
+
+    `interrupted` is not here: a signal ends the process from outside, and the state stays resumable.
+    `blocked` is not here either: only a plan (or a person) can say it, so it comes after every rule of code.
+    """
+    return (
+        _verified(state)
+        or _environment_broken(state)
+        or _budget_exceeded(state)
+        or _attempts_exceeded(state)
+        or _stuck(state)
+        or _model_unavailable(state)
+    )
+
+
+def _verified(state: AgentState) -> Ending | None:
+    result = state.get("test_results")
+    task = state["task"]
+    if result is None or result.environment:
+        return None
+    if result.visit == 0:
+        if task.checks and result.green and not task.goal and not open_lines(task.ticket):
+            return Ending("verified", "already_green", "every check was green before the run; nothing to do")
+        return None
+    if not task.checks:
+        return Ending(
+            "unverified", "no_checks", "no check exists here; the edits are unjudged, as --allow-unverified asks"
+        )
+    if result.passed and result.detail != NEEDS_REVIEW:
+        return Ending("verified", "verified", result.summary.partition("\n")[0])
+    return None
+
+
+def _environment_broken(state: AgentState) -> Ending | None:
+    result = state.get("test_results")
+    if result is None or result.visit > 0 or not result.environment:
+        return None
+    return Ending("environment_broken", result.environment, result.summary)
+
+
+_CAPS: Final[dict[StoppedBy, str]] = {
+    "tokens": "max_tokens",
+    "calls": "max_calls",
+    "money": "max_cost",
+    "time": "max_time",
+}
+
+
+def _budget_exceeded(state: AgentState) -> Ending | None:
+    edits = state.get("edits")
+    if over := over_budget(state["usage"].total, state["task"].limits):
+        return Ending("budget_exceeded", _CAPS[over[0]], over[1])
+    if edits is not None and edits.stopped_by in _CAPS:
+        return Ending("budget_exceeded", _CAPS[edits.stopped_by], edits.detail)
+    return None
+
+
+def _attempts_exceeded(state: AgentState) -> Ending | None:
+    history, limits = state["failure_history"], state["task"].limits
+    if history.attempts < limits.max_attempts:
+        return None
+    refused = [entry for entry in history.last if entry.detail == "review_refused"]
+    if refused:
+        return Ending(
+            "bounded_attempts_exceeded", "review_refused", f"checks green, review refused: {refused[0].summary}"
+        )
+    used = "the only attempt" if limits.max_attempts == 1 else f"all {limits.max_attempts} attempts"
+    return Ending("bounded_attempts_exceeded", "bounded_attempts_exceeded", f"{used} failed verification")
+
+
+def no_progress(state: AgentState) -> str:
+    """Why the newest spent visit brought nothing new, as one sentence for a nudge; empty when it did.
+
+    No change to the tree; a tree seen before with the same failures; or the same fingerprints after a change.
+    """
+    visits = sorted(state["failure_history"].spent)
+    return _stalled(state, visits[-1]) if visits else ""
+
+
+def _stalled(state: AgentState, visit: int) -> str:
+    trees, history = state["snapshots"], state["failure_history"]
+
+    def prints(number: int) -> frozenset[str]:
+        return frozenset(entry.fingerprint for entry in history.entries if entry.visit == number)
+
+    earlier = [number for number in history.spent if number < visit]
+    if trees.get(visit) == trees.get(visit - 1):
+        return "the last attempt changed no file."
+    if any(trees.get(number) == trees.get(visit) and prints(number) == prints(visit) for number in earlier):
+        return "the last attempt led back to a tree that was judged before, with the same failures."
+    if earlier and prints(visit) == prints(max(earlier)):
+        return "the last attempt changed files, but exactly the same failures came back."
+    return ""
+
+
+def _stuck(state: AgentState) -> Ending | None:
+    """Two visits in a row without progress, so that the nudge had an attempt; never before the default bound."""
+    visits = sorted(state["failure_history"].spent)
+    if len(visits) < MAX_ATTEMPTS:
+        return None
+    before, last = _stalled(state, visits[-2]), _stalled(state, visits[-1])
+    if before and last:
+        return Ending("stuck", "stuck", f"no progress after a nudge: {last.rstrip('.')}")
+    return None
+
+
+def _model_unavailable(state: AgentState) -> Ending | None:
+    edits = state.get("edits")
+    if edits is None or edits.stopped_by != "model_error":
+        return None
+    return Ending("model_unavailable", "model_error", edits.detail)

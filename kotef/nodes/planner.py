@@ -1,0 +1,141 @@
+"""Is the run over; and if not, what should the coder do next?"""
+
+import time
+
+from langchain_core.messages import HumanMessage
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+
+from kotef.deps import Deps
+from kotef.errors import ModelError
+from kotef.failures.history import FailureEntry
+from kotef.models.structured import ask
+from kotef.nodes.decide import Ending, decide, no_progress
+from kotef.nodes.review import review, usage_of
+from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage
+
+SHOWN_ENTRIES = 8
+
+
+class StepAnswer(BaseModel):
+    """One step of the plan."""
+
+    description: str = Field(description="what to change, concretely")
+    files: list[str] = Field(default_factory=list, description="workspace-relative paths this step touches")
+    addresses: str = Field(default="", description="fingerprint of the failure this step answers, or empty")
+
+
+class PlanAnswer(BaseModel):
+    """The plan for the next visit of the coder."""
+
+    hypothesis: str = Field(default="", description="why the last attempt failed and what is different now")
+    steps: list[StepAnswer] = Field(default_factory=list)
+    blocked: str = Field(default="", description="only if no honest plan exists: the one-sentence reason")
+
+
+async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
+    """Decide by code; only if the run goes on is a plan made, by the model where there is one."""
+    deps = runtime.context
+    started = time.monotonic()
+    visit = _next_visit(state)
+    settled, update = await review(state, deps)
+    try:
+        ending = decide(settled)
+        if ending is None:
+            plan, ending, usage = await _plan(settled, visit, deps)
+            update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | usage.by_call)
+            if plan is not None:
+                update["plan"] = plan
+                deps.emit("planned", visit=visit, source=plan.source, hypothesis=plan.hypothesis, steps=_shown(plan))
+    except ModelError as error:
+        ending = Ending("model_unavailable", error.fault, str(error))
+    if ending is not None:
+        deps.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
+        update |= {
+            "outcome": ending.outcome,
+            "reason": ending.reason,
+            "sentence": ending.sentence,
+            "done": ending.outcome == "verified",
+        }
+    seconds = Usage(by_call={f"{visit}/planner/seconds": Spent(seconds=time.monotonic() - started)})
+    update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | seconds.by_call)
+    return update
+
+
+def _next_visit(state: AgentState) -> int:
+    """Visits are numbered from 1; one that left nothing to judge keeps its number and is made again."""
+    edits, judged = state.get("edits"), state.get("test_results")
+    if edits is None:
+        return 1
+    return edits.visit + 1 if judged is not None and judged.visit == edits.visit else edits.visit
+
+
+def _shown(plan: Plan) -> list[str]:
+    return [step.description for step in plan.steps]
+
+
+async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None, Ending | None, Usage]:
+    """A plan, or the ending `blocked`; exactly one of the two."""
+    if deps.planner is None or not deps.coder.needs_model:
+        return plan_by_code(state, visit), None, Usage()
+    task = state["task"]
+    nudge = no_progress(state)
+    if nudge:
+        deps.emit("nudge", visit=visit, what=nudge)
+    baseline = state.get("baseline")
+    text = deps.prompts.render(
+        "planner",
+        goal=task.goal,
+        ticket=task.ticket,
+        spec=task.spec,
+        checks=task.checks,
+        allow_edits=task.allow_edits,
+        baseline=baseline.summary if baseline else "",
+        failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
+        last_edits=state.get("edits"),
+        nudge=deps.prompts.render("nudge", what=nudge) if nudge else "",
+        attempts=state["failure_history"].attempts,
+        max_attempts=task.limits.max_attempts,
+    )
+    deps.emit("model_call", visit=visit, node="planner")
+    answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
+    usage = usage_of(answer, f"{visit}/planner", deps.planner_price)
+    if answer.value is not None and answer.value.blocked.strip():
+        return None, Ending("blocked", "plan_blocked", answer.value.blocked.strip()[:400]), usage
+    if answer.value is None or not answer.value.steps:
+        deps.emit("plan_fallback", visit=visit, problems=list(answer.problems)[:5])
+        return plan_by_code(state, visit), None, usage
+    return _checked(answer.value, state, visit), None, usage
+
+
+def _checked(answer: PlanAnswer, state: AgentState, visit: int) -> Plan:
+    """The model's plan with the failures it answers filled in; an answer that names none gets the newest."""
+    newest = state["failure_history"].last
+    known = {entry.fingerprint: entry for entry in state["failure_history"].entries}
+    steps = [
+        PlanStep(
+            description=step.description,
+            files=tuple(step.files),
+            addresses=step.addresses if step.addresses in known else "",
+            failure=known[step.addresses].summary if step.addresses in known else "",
+        )
+        for step in answer.steps
+    ]
+    if newest and not any(step.addresses for step in steps):
+        steps[0] = steps[0].model_copy(update={"addresses": newest[0].fingerprint, "failure": newest[0].summary})
+    return Plan(visit=visit, steps=tuple(steps), hypothesis=answer.hypothesis, source="model")
+
+
+def plan_by_code(state: AgentState, visit: int) -> Plan:
+    """One step for each newest failure, else one for the goal; what a plan is without a model."""
+    task, failures = state["task"], state["failure_history"].last
+    steps = [_step(entry) for entry in failures]
+    if not steps:
+        files = task.ticket.affected if task.ticket else ()
+        steps = [PlanStep(description=task.goal or "make every check pass", files=tuple(files))]
+    return Plan(visit=visit, steps=tuple(steps), hypothesis=no_progress(state), source="code")
+
+
+def _step(entry: FailureEntry) -> PlanStep:
+    what = f"make {entry.tests[0]} pass" if entry.tests else f"make `{entry.command}` succeed"
+    return PlanStep(description=what, addresses=entry.fingerprint, failure=entry.summary)

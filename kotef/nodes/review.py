@@ -1,0 +1,100 @@
+"""Is there anything that was asked and that no check proves; and does a reviewer refuse the change for it?"""
+
+from typing import TypeVar
+
+from langchain_core.messages import HumanMessage
+from pydantic import BaseModel, Field
+
+from kotef.checks.verdict import Verification
+from kotef.deps import Deps
+from kotef.errors import ModelError
+from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
+from kotef.models.structured import Answer, ask
+from kotef.models.usage import spent_on
+from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.sdd.proof import proved_lines
+from kotef.settings import Price
+from kotef.state import AgentState, StateUpdate, Usage
+
+MAX_PATCH = 24_000
+"""Characters of the diff a reviewer reads."""
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+
+class ReviewAnswer(BaseModel):
+    """The review of one change."""
+
+    accept: bool = Field(description="false only if the change plainly fails what is asked, or fakes it")
+    reason: str = Field(default="", description="one sentence; required when refusing")
+
+
+async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate]:
+    """The state with a review's word applied, and the update that records it; unchanged when none is due.
+
+    A reviewer can only refuse. Where checks and tests prove the goal, an unreadable answer or a dead endpoint does
+    not stand in the way, and the unproved lines are reported; where nothing but a review can prove it, they do.
+    """
+    judged = state.get("test_results")
+    if judged is None or not judged.passed or judged.visit == 0:
+        return state, {}
+    needed = judged.detail == NEEDS_REVIEW
+    unproved = _unproved(state, judged)
+    if deps.planner is None or not (needed or unproved):
+        return state, {}
+    try:
+        answer = await _ask(state, judged, unproved, deps)
+    except ModelError:
+        if needed:
+            raise
+        return state, {}
+    usage = usage_of(answer, f"{judged.visit}/review", deps.planner_price)
+    accepted = answer.value.accept if answer.value else not needed
+    reason = (answer.value.reason if answer.value else "the review gave no readable answer").strip()
+    deps.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
+    if accepted:
+        settled = judged.model_copy(update={"detail": ""})
+        return {**state, "test_results": settled}, {"test_results": settled, "usage": usage}
+    return _refused(state, judged, reason, usage)
+
+
+def _unproved(state: AgentState, judged: Verification) -> tuple[str, ...]:
+    ticket = state["task"].ticket
+    if ticket is None:
+        return ()
+    proved = proved_lines(ticket.done, judged)
+    return tuple(line.text for line in ticket.done if line.line not in proved)
+
+
+async def _ask(state: AgentState, judged: Verification, unproved: tuple[str, ...], deps: Deps) -> Answer[ReviewAnswer]:
+    assert deps.planner is not None  # noqa: S101  the caller has looked
+    patch = deps.snapshots.patch(state["snapshots"][0], judged.tree)
+    shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
+    text = deps.prompts.render("review", goal=state["task"].goal, unproved=unproved, patch=shown)
+    deps.emit("model_call", visit=judged.visit, node="review")
+    return await ask(deps.planner, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)
+
+
+def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage) -> tuple[AgentState, StateUpdate]:
+    entry = FailureEntry(
+        visit=judged.visit,
+        check="review",
+        command="review",
+        exit_code=0,
+        kind="unknown",
+        detail="review_refused",
+        summary=(reason or "the review refused without a reason")[:MAX_SUMMARY],
+        fingerprint="review",
+    )
+    settled = judged.model_copy(update={"passed": False, "detail": "review_refused", "summary": entry.summary})
+    new: AgentState = {
+        **state,
+        "test_results": settled,
+        "failure_history": merge_failures(state["failure_history"], [entry]),
+    }
+    return new, {"test_results": settled, "failure_history": [entry], "usage": usage}
+
+
+def usage_of(answer: Answer[AnswerT], key: str, price: Price | None) -> Usage:
+    """What the calls behind one structured answer cost, keyed by call number."""
+    return Usage(by_call={f"{key}/{number}": spent_on(each, price) for number, each in enumerate(answer.messages)})

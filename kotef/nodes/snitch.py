@@ -1,0 +1,94 @@
+"""What must a person know about a run that did not succeed?"""
+
+import datetime as dt
+from pathlib import Path
+
+from langgraph.runtime import Runtime
+
+from kotef.deps import Deps
+from kotef.errors import NoSpaceError
+from kotef.failures.outcomes import RESUMABLE, Outcome
+from kotef.nodes.best import leave_best
+from kotef.nodes.decide import Ending
+from kotef.sdd.follow_up import follow_up
+from kotef.sdd.issue import IssueEntry, IssueFailure
+from kotef.sdd.issues import record
+from kotef.state import AgentState, StateUpdate
+
+SHOWN_ENTRIES = 5
+
+
+async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
+    """Leave the tree at its best visit, then write the one entry of this run; no model is asked."""
+    deps = runtime.context
+    leave_best(state, deps)
+    outcome = state.get("outcome")
+    assert outcome is not None  # noqa: S101  the only edge to here is taken with an outcome
+    write_entry(state, Ending(outcome, state.get("reason", ""), state.get("sentence", "")), deps)
+    return {}
+
+
+def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Path:
+    """Write, or rewrite in place, the entry of this run; returns the log it stands in.
+
+    When the disk is full, what cached logs of this run can be spared makes room, and it is tried once more.
+    """
+    path = deps.root / ".sdd" / "issues.md"
+    entry = entry_of(state, ending, deps)
+    try:
+        change = record(path, entry)
+    except NoSpaceError:
+        for log in (deps.run_dir / "logs").glob("*.log"):
+            log.unlink()
+        change = record(path, entry)
+    deps.emit("issue", path=str(path), change=change)
+    return path
+
+
+def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
+    """The entry for an ending of this state."""
+    task, history = state["task"], state["failure_history"]
+    failures = tuple(
+        IssueFailure(
+            visit=entry.visit,
+            command=entry.command,
+            exit_code=entry.exit_code,
+            kind=entry.kind,
+            detail=entry.detail,
+            summary=entry.summary,
+            tests=entry.tests,
+        )
+        for entry in history.entries[-SHOWN_ENTRIES:]
+    )
+    run_dir = deps.run_dir.relative_to(deps.root) if deps.run_dir.is_relative_to(deps.root) else deps.run_dir
+    before = state["snapshots"].get(0)
+    judged = state.get("test_results")
+    return IssueEntry(
+        run_id=task.run_id,
+        date=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        outcome=ending.outcome,
+        reason=ending.reason,
+        sentence=ending.sentence,
+        goal=task.ticket.title if task.ticket else task.goal,
+        ticket=task.ticket.id if task.ticket else None,
+        attempts=history.attempts,
+        max_attempts=task.limits.max_attempts,
+        entries=failures,
+        last_error_kinds=history.last_error_kinds,
+        last_command=history.last_commands[-1] if history.last_commands else "",
+        files_changed=deps.snapshots.changed(before, deps.snapshots.take())[:50] if before else (),
+        run_dir=str(run_dir),
+        patches=tuple(str(run_dir / path.name) for path in sorted(deps.run_dir.glob("visit-*.patch"))),
+        follow_up=follow_up(ending.outcome, ending.sentence, failures),
+        resume=resume_hint(ending.outcome, task.run_id, task.limits.max_attempts) or "",
+        notes=tuple(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
+    )
+
+
+def resume_hint(outcome: Outcome, run_id: str, max_attempts: int) -> str | None:
+    """The command that goes on from this ending; None when there is nothing to go on with."""
+    if outcome in ("bounded_attempts_exceeded", "stuck"):
+        return f"kotef resume {run_id} --max-attempts {min(20, max_attempts + 2)}" if max_attempts < 20 else None  # noqa: PLR2004
+    if outcome == "budget_exceeded":
+        return f"kotef resume {run_id}  # with a larger limit, for example --max-tokens"
+    return f"kotef resume {run_id}" if outcome in RESUMABLE else None

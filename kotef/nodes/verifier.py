@@ -1,0 +1,159 @@
+"""Do the project's own checks pass, compared with the state before the run?"""
+
+import time
+from collections.abc import Sequence
+
+from langgraph.runtime import Runtime
+
+from kotef.checks.model import Check, CommandResult
+from kotef.checks.verdict import Results, Verification, environment_fault, failure_entries, judge, judge_baseline
+from kotef.deps import Deps
+from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.nodes.guarding import guard_of
+from kotef.nodes.proof import finish_interrupted_proof, prove_new_tests
+from kotef.sdd.ticket import open_lines
+from kotef.state import AgentState, Edits, Spent, StateUpdate, Task, Usage
+from kotef.workspace.snapshots import Restored
+
+NO_CHECKS = (
+    "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
+    "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
+)
+
+
+async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
+    """Judge the tree by running every check once; no model is asked. Visit 0 is the baseline.
+
+    A visit in which the endpoint failed before anything was changed leaves nothing to judge: it is not an attempt.
+    """
+    deps = runtime.context
+    started = time.monotonic()
+    baseline, edits = state.get("baseline"), state.get("edits")
+    if baseline is None or edits is None:
+        verification, update = await _baseline(state["task"], deps)
+    elif edits.stopped_by == "model_error" and not edits.changed:
+        return {}
+    else:
+        verification, update = await _visit(state, baseline, edits, deps)
+    deps.emit(
+        "verified",
+        visit=verification.visit,
+        passed=verification.passed,
+        detail=verification.detail,
+        summary=verification.summary,
+        fixed=list(verification.fixed),
+        broken=list(verification.broken),
+        put_back=list(verification.put_back),
+        left=list(verification.left),
+    )
+    kept = deps.run_dir / f"visit-{verification.visit}.json"
+    kept.write_text(verification.model_dump_json(), encoding="utf-8")
+    spent = Spent(seconds=time.monotonic() - started, commands=len(verification.checks))
+    update["usage"] = Usage(by_call={f"{verification.visit}/verifier/checks": spent})
+    return update
+
+
+async def _baseline(task: Task, deps: Deps) -> tuple[Verification, StateUpdate]:
+    """The state before the run: what is red already is known before a token is paid for."""
+    tree = deps.snapshots.take()
+    kept, left_out = deps.snapshots.preserve_ignored()
+    deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
+    results = await _run_checks(task.checks, 0, deps)
+    if environment_fault(results):
+        deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")
+        results = await _run_checks(task.checks, 0, deps)
+    verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
+    wrote = deps.snapshots.changed(tree, deps.snapshots.take())
+    verification = verification.model_copy(update={"wrote": wrote})
+    if not task.checks and not task.allow_unverified:
+        verification = verification.model_copy(update={"environment": "no_checks", "summary": NO_CHECKS})
+    return verification, {
+        "baseline": verification,
+        "test_results": verification,
+        "snapshots": {0: tree},
+        "failure_history": failure_entries(verification),
+    }
+
+
+def _named_text(task: Task) -> str:
+    """Where the goal and the ticket may name tests and checks: all they say but the risks and what is not wanted."""
+    ticket = task.ticket
+    said = (ticket.title, ticket.objective, *(line.text for line in ticket.done), *ticket.steps) if ticket else ()
+    return "\n".join((task.goal, *said))
+
+
+async def _visit(
+    state: AgentState, baseline: Verification, edits: Edits, deps: Deps
+) -> tuple[Verification, StateUpdate]:
+    """Put back what judges, run the checks, compare with the baseline; not passed means the history grows."""
+    task = state["task"]
+    finish_interrupted_proof(deps)
+    restored = put_back(task, edits, state["snapshots"], deps)
+    tree = deps.snapshots.take()
+    before = state["snapshots"][0]
+    changed = tuple(path for path in deps.snapshots.changed(before, tree) if path not in baseline.wrote)
+    (deps.run_dir / f"visit-{edits.visit}.patch").write_text(
+        deps.snapshots.patch(before, tree), encoding="utf-8", errors="surrogateescape"
+    )
+    results = await _run_checks(task.checks, edits.visit, deps)
+
+    def verdict(*, proved: Sequence[str] = (), accepted: bool = False) -> Verification:
+        return judge(
+            baseline,
+            results,
+            visit=edits.visit,
+            tree=tree,
+            changed=changed,
+            needs_proof=bool(task.goal or open_lines(task.ticket)),
+            proved=proved,
+            review_accepted=accepted,
+            put_back=restored.put_back,
+            left=restored.left,
+            allow=task.allow_edits,
+        )
+
+    verification = verdict()
+    if verification.detail == "nothing_proves_the_goal" and verification.new_tests:
+        proved = await prove_new_tests(task, verification, before=before, tree=tree, changed=changed, deps=deps)
+        verification = verdict(proved=proved)
+    if verification.detail == "nothing_proves_the_goal" and deps.planner is not None:
+        pending = verdict(accepted=True)
+        if pending.passed:
+            verification = pending.model_copy(update={"detail": NEEDS_REVIEW})
+    return verification, {
+        "test_results": verification,
+        "snapshots": {edits.visit: tree},
+        "failure_history": failure_entries(verification),
+    }
+
+
+def put_back(task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps) -> Restored:
+    """Make everything that judges as it was before the run, but never what somebody else changed meanwhile."""
+    before, last = snapshots[0], snapshots[edits.visit]
+    touched = deps.snapshots.changed(before, last)
+    guard = guard_of(task, before, deps.snapshots)
+    guarded_now = [path for path in touched if guard.may_edit(path) is not None]
+    if not guarded_now:
+        return Restored((), ())
+    return deps.snapshots.restore(before, last=last, paths=guarded_now, keep=edits.foreign)
+
+
+async def _run_checks(checks: Sequence[Check], visit: int, deps: Deps) -> Results:
+    """Every check, in order, one at a time: checks of one project share its files and ports."""
+    results: list[tuple[Check, CommandResult]] = []
+    for check in checks:
+        deps.emit("check_started", visit=visit, check=check.name, command=check.command)
+        result = await deps.run_check(check, f"visit-{visit}-{check.name}")
+        deps.emit(
+            "check_finished",
+            visit=visit,
+            check=check.name,
+            exit_code=result.exit_code,
+            passed=result.passed,
+            kind=result.kind,
+            summary=result.summary,
+            executed=result.tests_executed,
+            seconds=round(result.seconds, 3),
+        )
+        results.append((check, result))
+    return results
