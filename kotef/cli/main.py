@@ -1,0 +1,262 @@
+"""Which commands does kotef have? Nothing heavy is imported before one of them runs."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from kotef import __version__
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EXIT_STATUS = """\b
+Exit status:
+  0  verified (or unverified, only with --allow-unverified)
+  1  a defect in kotef itself
+  2  usage or configuration error, or the workspace is busy; nothing was run
+  3  the attempts are spent, or the run was stuck
+  4  a budget is spent: tokens, calls, money or time
+  5  the environment is broken: no check found, checks cannot run, disk full
+  6  blocked: a decision only a person can take
+  7  the model endpoint is unavailable
+  130, 143  interrupted by SIGINT, SIGTERM
+Unless it is 0 or 2, there is one entry in .sdd/issues.md.
+"""
+
+
+class Main(click.Group):
+    """Turns an error of ours into one line and its exit status; everything else is a defect and shows itself."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command named."""
+        from kotef.errors import KotefError
+
+        try:
+            return super().invoke(ctx)
+        except KotefError as error:
+            click.echo(f"kotef: error: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(
+    cls=Main,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with `kotef demo`, then `kotef doctor` in a repository of yours.",
+)
+@click.version_option(__version__, prog_name="kotef", message="%(prog)s %(version)s")
+def main() -> None:
+    """A coding agent that can be trusted to stop.
+
+    kotef works on a goal or a ticket until the project's own checks prove it, or until its attempts are spent; then it
+    says why, in one outcome, one exit status, one result file and, unless it succeeded, one entry in .sdd/issues.md.
+    """
+
+
+def limits(command: F) -> F:
+    """The options that bound a run; shared by `run` and `resume`."""
+    options = (
+        click.option("--max-attempts", type=click.IntRange(1, 20), help="Failed verifications allowed.  [default: 3]"),
+        click.option("--max-tokens", type=click.IntRange(1), help="Tokens, in plus out.  [default: 2000000]"),
+        click.option("--max-calls", type=click.IntRange(1), help="Model calls.  [default: 300]"),
+        click.option(
+            "--max-cost", type=click.FloatRange(0, min_open=True), help="Money; needs [prices] in the user's config."
+        ),
+        click.option(
+            "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time.  [default: 3600]"
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def where(command: F) -> F:
+    """The option that says which workspace is meant."""
+    return click.option(
+        "--root",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="The workspace.  [default: the git top level, else the current directory]",
+    )(command)
+
+
+MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
+PLANNER_MODEL = click.option(
+    "--planner-model",
+    envvar="KOTEF_PLANNER_MODEL",
+    show_envvar=True,
+    help="Model of the planner.  [default: as the coder]",
+)
+BASE_URL = click.option(
+    "--base-url",
+    envvar="OPENAI_BASE_URL",
+    show_envvar=True,
+    help="OpenAI-compatible endpoint; a local server needs no key.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+
+@main.command(epilog=EXIT_STATUS)
+@click.argument("goal", required=False, default="")
+@click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
+@where
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="CMD",
+    help="A command that judges; may be repeated.  [default: ticket, .sdd, detection]",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["strict", "fast", "smoke", "yolo"]),
+    default="strict",
+    show_default=True,
+    help="Which checks and budgets.",
+)
+@limits
+@MODEL
+@PLANNER_MODEL
+@BASE_URL
+@click.option(
+    "--allow-edits",
+    multiple=True,
+    metavar="GLOB",
+    help="Protected files (tests, their configuration) this run may change.",
+)
+@click.option(
+    "--allow-unverified", is_flag=True, help="Work without any check; ends `unverified`, exit 0, with an entry."
+)
+@click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
+@click.option("--trust", is_flag=True, help="Let this repository's .sdd/prompts take effect.")
+@JSON
+def run(**options: Any) -> None:
+    """Work on GOAL, or on a ticket, until its checks pass or the attempts are spent.
+
+    \b
+    Examples:
+      kotef run "make tests/test_cart.py pass"
+      kotef run --ticket 07
+      kotef run "add a --quiet option" --check "pytest -q" --max-attempts 5
+      OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
+
+    With neither GOAL nor --ticket the open tickets are listed. Uncommitted work is kept: kotef commits nothing, and
+    every attempt is in .sdd/runs/<run-id>/visit-N.patch.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.running import run_command
+
+    sys.exit(run_command(options))
+
+
+@main.command(epilog=EXIT_STATUS)
+@click.argument("run_id", metavar="RUN", required=False)
+@click.option("--last", is_flag=True, help="The newest run of this workspace.")
+@where
+@limits
+@MODEL
+@PLANNER_MODEL
+@BASE_URL
+@JSON
+def resume(**options: Any) -> None:
+    """Go on with a run that was killed or interrupted, or that a larger limit can help.
+
+    \b
+    Examples:
+      kotef resume --last
+      kotef resume 20260131-101500-3fa2 --max-attempts 5
+
+    Attempts and budgets go on from where they were.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.running import resume_command
+
+    sys.exit(resume_command(options))
+
+
+@main.command()
+@where
+@JSON
+def runs(root: Path | None, as_json: bool) -> None:
+    """List the runs of this workspace, oldest first."""
+    from kotef.cli.reading import runs_command
+
+    runs_command(root, as_json=as_json)
+
+
+@main.command()
+@click.argument("run_id", metavar="RUN", required=False)
+@where
+@JSON
+def show(run_id: str | None, root: Path | None, as_json: bool) -> None:
+    """Show the report of RUN (default: the newest)."""
+    from kotef.cli.reading import show_command
+
+    show_command(run_id, root, as_json=as_json)
+
+
+@main.command()
+@where
+@JSON
+def issues(root: Path | None, as_json: bool) -> None:
+    """List the entries of .sdd/issues.md: runs that stopped short, and what to do about each."""
+    from kotef.cli.reading import issues_command
+
+    issues_command(root, as_json=as_json)
+
+
+@main.command()
+@where
+def init(root: Path | None) -> None:
+    """Write a .sdd/ skeleton with the checks found here. Never overwrites a file."""
+    from kotef.cli.reading import init_command
+
+    init_command(root)
+
+
+@main.command(epilog=EXIT_STATUS)
+@click.option(
+    "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Leave both workspaces in DIR."
+)
+def demo(keep: Path | None) -> None:
+    """Show both endings on small example repositories, with a scripted model in place of a real one.
+
+    One task is fixed at the second attempt, one is never fixed and ends with its entry in .sdd/issues.md. Everything
+    but the model is real: the graph, git, pytest, the files. Exit status 0 when both ended as they must.
+    """
+    from kotef.cli.demo import demo_command
+
+    sys.exit(demo_command(keep))
+
+
+@main.command()
+@where
+@MODEL
+@BASE_URL
+def doctor(root: Path | None, model: str | None, base_url: str | None) -> None:
+    """Check what a run needs here: git, the checks, the endpoint; say what to do. Exit status 0, or 5."""
+    from kotef.cli.doctor import doctor_command
+
+    sys.exit(doctor_command(root, model=model, base_url=base_url))
+
+
+@main.command()
+def graph() -> None:
+    """Print the graph of a run as Mermaid."""
+    from kotef.graph import build_graph
+
+    click.echo(build_graph().get_graph().draw_mermaid())
+
+
+@main.command()
+@click.argument("name", type=click.Choice(["result"]))
+def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
+    """Print a JSON schema: `kotef schema result` is that of result.json."""
+    import json
+
+    from kotef.runs.result import schema as result_schema
+
+    click.echo(json.dumps(result_schema(), indent=2))
+
+
+if __name__ == "__main__":
+    main()

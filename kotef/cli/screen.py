@@ -1,0 +1,168 @@
+"""What does a person see while a run is at work?"""
+
+import os
+import time
+import unicodedata
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from kotef.runs.events import Line
+
+NODES: Final = {
+    "check_started": "verifier",
+    "verified": "planner",
+    "planned": "coder",
+    "coder_started": "coder",
+    "coder_finished": "verifier",
+    "proving": "verifier",
+    "ended": "done",
+}
+
+
+def plain(text: str) -> str:
+    """`text` without what could steer a terminal: control characters and bidirectional marks, line breaks kept."""
+    kept = (char for char in text if char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"})
+    return "".join(kept)
+
+
+def one_line(text: str, width: int = 160) -> str:
+    """The first line that says something, cut to `width` characters."""
+    line = next((line for line in plain(text).splitlines() if line.strip()), "").strip()
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Colours only on a terminal; `NO_COLOR` is respected by rich, and lines are never wrapped when piped."""
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def is_live(screen: Console) -> bool:
+    """A live view needs a terminal that a person watches."""
+    return screen.is_terminal and not screen.is_dumb_terminal and not os.environ.get("CI")
+
+
+@dataclass(slots=True)
+class Screen:
+    """Turns the events of a run into lines, and on a terminal keeps one status line below them."""
+
+    max_attempts: int
+    screen: Console = field(default_factory=console)
+    attempt: int = 0
+    node: str = "verifier"
+    doing: str = "baseline"
+    tokens: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def watching(self) -> AbstractContextManager[Any]:
+        """The live status line, for as long as the run is at work; nothing when piped or in CI."""
+        if not is_live(self.screen):
+            return nullcontext()
+        return Live(console=self.screen, get_renderable=self._status, refresh_per_second=4, transient=True)
+
+    def __call__(self, event: Line) -> None:
+        """Take in one event, and say it if it is worth a line."""
+        name = str(event["event"])
+        self.node = NODES.get(name, self.node)
+        if name == "coder_started":
+            self.attempt = int(event["visit"])
+        elif name == "model_answer":
+            self.tokens += int(event["tokens_in"]) + int(event["tokens_out"])
+        elif name == "model_call":
+            self.doing = "asking the model"
+        elif name == "tool_started":
+            self.doing = f"{event['tool']} {event['arguments']}"
+        elif name == "check_started":
+            self.doing = str(event["command"])
+        if said := _said(event, self.max_attempts):
+            text, style = said
+            self.screen.print(Text(plain(text), style=style))
+
+    def _status(self) -> Text:
+        seconds = int(time.monotonic() - self.started)
+        where = f"attempt {self.attempt} of {self.max_attempts}" if self.attempt else "baseline"
+        parts = (
+            where,
+            self.node,
+            one_line(self.doing, 50),
+            f"{self.tokens:,} tokens",
+            f"{seconds // 60}:{seconds % 60:02}",
+        )
+        return Text(" · ".join(parts), style="dim", overflow="ellipsis", no_wrap=True)
+
+
+def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
+    """The line for one event and its style; None for what only the status line shows."""
+    match event["event"]:
+        case "run_started":
+            checks = "".join(f"\n  check: {command}" for command in event["checks"])
+            return f"run {event['run']}  model: {event['model']}  sandbox: {event['sandbox']}{checks}", "bold"
+        case "run_resumed":
+            return f"run {event['run']} goes on", "bold"
+        case "notice":
+            return f"note: {event['text']}", "yellow"
+        case "snapshot" if event["left_out"]:
+            some = ", ".join(event["left_out"][:5])
+            return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
+        case "retry":
+            return f"  {event['what']}: {event['why']}", "yellow"
+        case "model_retry":
+            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", "yellow"
+        case "check_finished":
+            return _check_line(event)
+        case "planned":
+            steps = "".join(f"\n    {number}. {one_line(step)}" for number, step in enumerate(event["steps"], 1))
+            why = f": {one_line(event['hypothesis'])}" if event["hypothesis"] else ""
+            return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}{steps}", "bold"
+        case "plan_fallback":
+            return "  the model gave no readable plan; code made one", "yellow"
+        case "nudge":
+            return f"  nudge: {event['what']}", "yellow"
+        case "tool_finished":
+            note = "" if event["ok"] else f" {one_line(event['note'], 100)}"
+            mark = "✓" if event["ok"] else "✗"
+            return f"  ↳ {event['tool']} {one_line(event['arguments'], 80)} {mark}{note}", "" if event["ok"] else "red"
+        case "coder_finished":
+            changed = ", ".join(event["changed"][:8]) or "nothing"
+            why = (
+                ""
+                if event["stopped_by"] == "finished"
+                else f"; stopped by {event['stopped_by']}: {one_line(event['detail'])}"
+            )
+            return f"  changed: {changed}{why}", ""
+        case "proving":
+            return "  proving the new tests on the code as it was before", ""
+        case "verified":
+            return _verdict_lines(event)
+        case "reviewed":
+            return f"  review: {'accepted' if event['accepted'] else 'refused: ' + one_line(event['reason'])}", ""
+        case "restored":
+            return f"the workspace was left at visit {event['visit']}, the best one", ""
+        case _:
+            return None
+
+
+def _check_line(event: Line) -> tuple[str, str]:
+    status = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
+    ran = f", {event['executed']} tests ran" if event["executed"] is not None else ""
+    summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
+    head = "baseline" if event["visit"] == 0 else "verifier"
+    return f"  {head}: {event['check']}: {status}{ran} ({event['seconds']:.1f} s){summary}", "green" if event[
+        "passed"
+    ] else "red"
+
+
+def _verdict_lines(event: Line) -> tuple[str, str] | None:
+    lines = []
+    if event["put_back"]:
+        lines.append(f"  put back before judging: {', '.join(event['put_back'][:8])}")
+    if event["left"]:
+        lines.append(f"  left, because somebody else changed them: {', '.join(event['left'][:8])}")
+    if event["visit"]:
+        word = "verified" if event["passed"] else "not verified"
+        lines.append(f"  {word}: {one_line(event['summary'], 300)}")
+    return ("\n".join(lines), "green" if event["passed"] else "red") if lines else None

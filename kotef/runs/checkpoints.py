@@ -1,0 +1,28 @@
+"""How does the state of a run get to the disk and back?"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from kotef.checks.verification import Verification
+from kotef.failures.history import FailureHistory
+from kotef.state import Asked, Edits, Plan, Task, Usage
+
+STORED: Final = [
+    (model.__module__, model.__name__) for model in (Task, Plan, Edits, Verification, FailureHistory, Usage, Asked)
+]
+"""The types a checkpoint may hold besides messages; anything else in the file is not brought to life."""
+
+
+@asynccontextmanager
+async def checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """The saver of one run. WAL with `synchronous=normal`: a kill loses nothing, a power cut at most the last step."""
+    async with aiosqlite.connect(path) as connection:
+        await connection.execute("PRAGMA journal_mode=wal")
+        await connection.execute("PRAGMA synchronous=normal")
+        yield AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=STORED))

@@ -1,0 +1,70 @@
+"""What has the user configured, outside of any repository?"""
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kotef.errors import SpecError
+from kotef.settings import Price
+
+
+class UserConfig(BaseModel):
+    """`$XDG_CONFIG_HOME/kotef/config.toml` (default `~/.config`); a missing file is an empty one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str | None = None
+    base_url: str | None = None
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Per model name, per million tokens; `--max-cost` needs one."""
+    trusted: dict[str, str] = Field(default_factory=dict)
+    """Repository path → the hash of what it may set, as kotef prints it when it ignores something."""
+
+
+def config_path(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the user's configuration is, whether or not it exists."""
+    base = env.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "kotef" / "config.toml"
+
+
+def read_config(path: Path) -> UserConfig:
+    """The user's configuration; a broken file is a SpecError that names the place."""
+    if not path.exists():
+        return UserConfig()
+    try:
+        return UserConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(path, f"is not TOML: {error}", hint="mend the file") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SpecError(path, f"{where}: {first['msg']}", hint="known are model, base_url, prices, trusted") from error
+
+
+def fingerprint_of(directory: Path) -> str:
+    """One hash over the names and contents of the files below `directory`."""
+    total = hashlib.sha256()
+    for file in sorted(path for path in directory.rglob("*") if path.is_file()):
+        total.update(f"{file.relative_to(directory)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()[:32]
+
+
+def prompt_overrides(root: Path, config: UserConfig, *, trust: bool) -> tuple[Path | None, str]:
+    """The prompt directory of a trusted repository, and a line that says so when one is ignored.
+
+    A repository is trusted for this run (`--trust`), or by the user's configuration while the files are the same.
+    """
+    place = root / ".sdd" / "prompts"
+    if not place.is_dir():
+        return None, ""
+    now = fingerprint_of(place)
+    if trust or config.trusted.get(str(root)) == now:
+        return place, ""
+    return None, (
+        f".sdd/prompts is ignored: this repository is not trusted (--trust for one run, "
+        f'or "{root}" = "{now}" under [trusted] in {config_path()})'
+    )

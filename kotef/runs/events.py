@@ -1,0 +1,127 @@
+"""What happened in a run, in order, one line each?"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+
+log = logging.getLogger("kotef")
+
+Line = dict[str, Any]
+Watcher = Callable[[Line], None]
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "run_started": {"run": str, "goal": str, "ticket": str | None, "checks": list[str], "model": str, "sandbox": str},
+    "run_resumed": {"run": str, "outcome": str | None},
+    "notice": {"text": str},
+    "snapshot": {"tree": str, "kept": int, "left_out": list[str]},
+    "retry": {"what": str, "why": str},
+    "check_started": {"visit": int, "check": str, "command": str},
+    "check_finished": {
+        "visit": int,
+        "check": str,
+        "exit_code": int | None,
+        "passed": bool,
+        "kind": str | None,
+        "summary": str,
+        "executed": int | None,
+        "seconds": float,
+    },
+    "verified": {
+        "visit": int,
+        "passed": bool,
+        "detail": str,
+        "summary": str,
+        "fixed": list[str],
+        "broken": list[str],
+        "put_back": list[str],
+        "left": list[str],
+    },
+    "proving": {"visit": int, "tests": list[str]},
+    "reviewed": {"visit": int, "accepted": bool, "reason": str},
+    "planned": {"visit": int, "source": str, "hypothesis": str, "steps": list[str]},
+    "plan_fallback": {"visit": int, "problems": list[str]},
+    "nudge": {"visit": int, "what": str},
+    "model_call": {"visit": int, "node": str},
+    "model_answer": {
+        "visit": int,
+        "node": str,
+        "tokens_in": int,
+        "tokens_out": int,
+        "cost": float,
+        "estimated": bool,
+    },
+    "model_retry": {"attempt": int, "seconds": float, "why": str},
+    "coder_started": {"visit": int, "coder": str},
+    "coder_finished": {"visit": int, "stopped_by": str, "changed": list[str], "detail": str, "summary": str},
+    "tool_started": {"visit": int, "tool": str, "arguments": str},
+    "tool_finished": {"visit": int, "tool": str, "arguments": str, "ok": bool, "note": str, "seconds": float},
+    "rescued": {"calls": list[str]},
+    "in_doubt": {"visit": int, "tool": str, "arguments": str},
+    "restored": {"visit": int, "put_back": list[str], "left": list[str]},
+    "issue": {"path": str, "change": str},
+    "ended": {"outcome": str, "reason": str, "sentence": str},
+    "run_finished": {"outcome": str, "reason": str, "exit_code": int, "seconds": float},
+}
+"""Every event and its fields; the one schema for the writer, the live view and the readers of `events.jsonl`."""
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _required(fields: dict[str, Any]) -> dict[str, Any]:
+    return {field: (kind, ...) for field, kind in fields.items()}
+
+
+_MODELS: Final[dict[str, type[BaseModel]]] = {
+    name: create_model(name, __base__=_Event, **_required(fields)) for name, fields in FIELDS.items()
+}
+_LINE: Final = TypeAdapter(dict[str, Any])
+
+
+class EventLog:
+    """The one writer of `events.jsonl`; a bad event, or a full disk, costs the event and never the run."""
+
+    def __init__(self, path: Path, watchers: tuple[Watcher, ...] = ()) -> None:
+        """Numbers go on from the last line on disk, so they are monotonic over resumes."""
+        self.path, self.watchers = path, watchers
+        self._number = max((line["n"] for line in read_events(path)), default=0)
+
+    def __call__(self, event: str, /, **facts: Any) -> None:
+        """Check the event against its schema, write it, and tell the watchers."""
+        if event not in _MODELS:
+            log.warning("unknown event dropped: %s", event)
+            return
+        try:
+            fields = _MODELS[event].model_validate(facts).model_dump(mode="json")
+        except ValidationError as error:
+            log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False)[:3])
+            return
+        self._number += 1
+        line = {"n": self._number, "t": round(time.time(), 3), "event": event, **fields}
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            log.warning("event not written: %s: %s", event, error)
+        for watcher in self.watchers:
+            watcher(line)
+
+
+def read_events(path: Path) -> Iterator[Line]:
+    """The events on record, in order; a torn or foreign line is passed over."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            try:
+                line = _LINE.validate_json(text)
+            except ValidationError:
+                continue
+            if isinstance(line.get("n"), int) and line.get("event") in FIELDS:
+                yield line

@@ -1,0 +1,103 @@
+"""What exactly is asked of this run?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.checks.model import Check
+from kotef.errors import UsageError
+from kotef.sdd.spec import read_spec
+from kotef.sdd.ticket import Ticket
+from kotef.sdd.tickets import TicketFolder, find_ticket, list_tickets, open_dependencies
+from kotef.settings import PROFILES, Limits, ProfileName
+from kotef.state import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line of `kotef run`, before the repository has been looked at."""
+
+    goal: str = ""
+    ticket: str | None = None
+    checks: tuple[str, ...] = ()
+    profile: ProfileName = "strict"
+    limits: dict[str, Any] = field(default_factory=dict)
+    """The limits somebody named, by field of `Limits`; the profile gives the others."""
+    allow_edits: tuple[str, ...] = ()
+    allow_unverified: bool = False
+    ignore_dependencies: bool = False
+    trust: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A task, and what a person should know before it starts."""
+
+    task: Task
+    notices: tuple[str, ...]
+
+
+def prepare(
+    request: Request, root: Path, *, run_id: str, coder: str, model: str, planner_model: str, base_url: str
+) -> Prepared:
+    """Read the spec, the ticket and the checks once; nothing of it is read again during the run."""
+    spec = read_spec(root)
+    folder = list_tickets(root)
+    ticket = _ticket(request, folder)
+    if not (request.goal or ticket or request.checks):
+        raise UsageError("nothing to do: name a goal, a ticket or a check", hint="`kotef run --help` has examples")
+    checks = collect_checks(
+        root,
+        options=request.checks,
+        ticket=ticket.tests if ticket else (),
+        architect=spec.checks,
+    )
+    problems = (*spec.problems, *(ticket.problems if ticket else ()), *folder.problems)
+    task = Task(
+        run_id=run_id,
+        goal=request.goal or _goal_of(ticket),
+        ticket=ticket,
+        spec=spec,
+        checks=_of_profile(checks, request.profile),
+        limits=_limits(request),
+        profile=request.profile,
+        allow_edits=(*(ticket.allow_test_edits if ticket else ()), *request.allow_edits),
+        allow_unverified=request.allow_unverified,
+        trust=request.trust,
+        coder=coder,
+        model=model,
+        planner_model=planner_model,
+        base_url=base_url,
+    )
+    notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
+    return Prepared(task, (*notices, *missing_dependencies(root)))
+
+
+def _ticket(request: Request, folder: TicketFolder) -> Ticket | None:
+    if request.ticket is None:
+        return None
+    ticket = find_ticket(folder, request.ticket)
+    waiting = open_dependencies(ticket, folder)
+    if waiting and not request.ignore_dependencies:
+        raise UsageError(
+            f"ticket {ticket.id} depends on {', '.join(waiting)}, still open",
+            hint="do that first, or pass --ignore-dependencies",
+        )
+    return ticket
+
+
+def _goal_of(ticket: Ticket | None) -> str:
+    return f"{ticket.title}\n{ticket.objective}".strip() if ticket else ""
+
+
+def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, ...]:
+    """A check somebody named always runs; of the detected ones, those the profile wants."""
+    roles = PROFILES[profile].roles
+    return tuple(check for check in checks if check.origin != "detected" or check.role in roles)
+
+
+def _limits(request: Request) -> Limits:
+    named = {name: value for name, value in request.limits.items() if value is not None}
+    return PROFILES[request.profile].limits.model_copy(update=named)

@@ -1,0 +1,151 @@
+"""What does a run leave behind for a script to read?"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from kotef.checks.model import Evidence, Role
+from kotef.failures.history import FailureEntry, FailureHistory
+from kotef.failures.outcomes import Outcome
+from kotef.state import Spent, StoppedBy
+
+
+class Camel(BaseModel):
+    """Frozen, read and written in camelCase."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+class ResultEntry(Camel):
+    """One failed check of one visit; see `FailureEntry`."""
+
+    visit: int
+    check: str
+    command: str
+    exit_code: int | None
+    kind: str
+    detail: str
+    summary: str
+    fingerprint: str
+    tests: tuple[str, ...]
+    log: str | None
+
+    @classmethod
+    def of(cls, entry: FailureEntry) -> "ResultEntry":
+        """The same entry for readers outside."""
+        return cls(**entry.model_dump())
+
+
+class ResultHistory(Camel):
+    """The failure history at the end of the run; entries of visit 0 are the baseline's and cost no attempt."""
+
+    attempts: int
+    last_error_kinds: tuple[str, ...]
+    last_commands: tuple[str, ...]
+    entries: tuple[ResultEntry, ...]
+
+    @classmethod
+    def of(cls, history: FailureHistory) -> "ResultHistory":
+        """The same history for readers outside."""
+        return cls(
+            attempts=history.attempts,
+            last_error_kinds=history.last_error_kinds,
+            last_commands=history.last_commands,
+            entries=tuple(ResultEntry.of(entry) for entry in history.entries),
+        )
+
+
+class ResultCheck(Camel):
+    """One check as it was judged last."""
+
+    name: str
+    command: str
+    role: Role
+    required: bool
+    satisfied: bool
+    exit_code: int | None
+    executed: int | None
+    """Tests that really ran; null where the command tells no count."""
+    evidence: Evidence
+    """`report`: the runner's own per-test report; `counts`: its closing line; `exit`: the exit status alone."""
+
+
+class ResultUsage(Camel):
+    """What the run used, resumes included."""
+
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    cost: float
+    calls: int
+    commands: int
+    seconds: float
+    estimated: bool
+
+    @classmethod
+    def of(cls, spent: Spent) -> "ResultUsage":
+        """The same sum for readers outside."""
+        return cls(**spent.model_dump())
+
+
+class Result(Camel):
+    """`result.json`: one run, one outcome. `done` is true only with `verified`."""
+
+    schema_version: int = 1
+    kotef_version: str
+    run_id: str
+    outcome: Outcome
+    reason: str
+    """A machine word; `sentence` says the same to people."""
+    sentence: str
+    done: bool
+    exit_code: int
+    goal: str
+    ticket: str | None
+    coder: str
+    stopped_by: StoppedBy | None = None
+    """What ended the coder's last visit; null when no visit was made."""
+    winner: str | None = None
+    """The coder whose edit was verified."""
+    model: str
+    profile: str
+    sandbox: str = "off"
+    max_attempts: int
+    visits: int
+    failure_history: ResultHistory
+    checks: tuple[ResultCheck, ...] = ()
+    evidence: str = ""
+    """The verdict in one to three lines."""
+    targets: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    preexisting: tuple[str, ...] = ()
+    """Red before the run, and not asked for: listed, never blocking."""
+    new_tests: tuple[str, ...] = ()
+    proved: tuple[str, ...] = ()
+    """New tests that fail on the code as it was before the run."""
+    put_back: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """Files somebody else changed during the run: left as they are."""
+    done_lines: dict[str, str] = Field(default_factory=dict)
+    """Definition-of-Done line → its evidence; an empty one is not proved."""
+    changed: tuple[str, ...] = ()
+    """Paths that differ from the state before the run, now."""
+    tree_visit: int = 0
+    """The visit whose tree the workspace was left at; 0 is the state before the run."""
+    patches: tuple[str, ...] = ()
+    usage: ResultUsage
+    started_at: str
+    finished_at: str
+    issue: str | None = None
+    """Where the issue entry was written; null when verified, or when it could not be."""
+    resume: str | None = None
+    """The command that goes on from here; null when there is nothing to resume."""
+    notices: tuple[str, ...] = ()
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema (2020-12) of `result.json`."""
+    return Result.model_json_schema(by_alias=True, mode="serialization")

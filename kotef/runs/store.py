@@ -1,0 +1,106 @@
+"""Where is a run kept, and which runs are there?"""
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kotef.errors import NoSpaceError, UsageError, WorkspaceError
+from kotef.runs.result import Result
+from kotef.state import Task
+from kotef.workspace.paths import write_atomic
+
+
+@dataclass(frozen=True, slots=True)
+class RunDir:
+    """`.sdd/runs/<run-id>` and the files in it."""
+
+    path: Path
+
+    @property
+    def run_id(self) -> str:
+        """The name of the directory."""
+        return self.path.name
+
+    @property
+    def events(self) -> Path:
+        """One JSON object a line."""
+        return self.path / "events.jsonl"
+
+    @property
+    def logs(self) -> Path:
+        """Full outputs of commands."""
+        return self.path / "logs"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The graph's SQLite file."""
+        return self.path / "checkpoints.sqlite"
+
+    def task(self) -> Task | None:
+        """The task as it was when the run started; None when the run died before it was written."""
+        file = self.path / "task.json"
+        return Task.model_validate_json(file.read_bytes()) if file.exists() else None
+
+    def write_task(self, task: Task) -> None:
+        """Keep the task, so that a run killed before its first checkpoint can be resumed as well."""
+        write_atomic(self.path / "task.json", task.model_dump_json(indent=1).encode())
+
+    def result(self) -> Result | None:
+        """How the run ended; None while it has not (or was killed)."""
+        file = self.path / "result.json"
+        return Result.model_validate_json(file.read_bytes()) if file.exists() else None
+
+    def write_result(self, result: Result) -> None:
+        """`result.json`, whole or not at all."""
+        write_atomic(self.path / "result.json", result.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
+
+
+def runs_dir(root: Path) -> Path:
+    """Where a workspace keeps its runs."""
+    return root / ".sdd" / "runs"
+
+
+def create(root: Path) -> RunDir:
+    """A new run directory with a sortable id: UTC time and four random hex digits."""
+    run_id = time.strftime("%Y%m%d-%H%M%S", time.gmtime()) + "-" + secrets.token_hex(2)
+    run = RunDir(runs_dir(root) / run_id)
+    try:
+        run.logs.mkdir(parents=True)
+        ignore = root / ".sdd" / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("runs/\n")
+    except OSError as error:
+        if error.errno in NoSpaceError.ERRNOS:
+            raise NoSpaceError(run.path) from error
+        hint = "kotef keeps its runs there; make the directory writable"
+        raise WorkspaceError(run.path, f"cannot be created: {error.strerror}", hint=hint) from error
+    return run
+
+
+def every(root: Path) -> Iterator[RunDir]:
+    """The runs of a workspace, oldest first."""
+    place = runs_dir(root)
+    if place.is_dir():
+        yield from (RunDir(path) for path in sorted(place.iterdir()) if path.is_dir())
+
+
+def find(root: Path, wanted: str | None) -> RunDir:
+    """The run with this id (or a unique beginning of it); the newest when `wanted` is None."""
+    runs = list(every(root))
+    if not runs:
+        raise UsageError(f"no run in {runs_dir(root)}", hint="start one with `kotef run`")
+    if wanted is None:
+        return runs[-1]
+    matching = [run for run in runs if run.run_id == wanted] or [run for run in runs if run.run_id.startswith(wanted)]
+    if len(matching) != 1:
+        problem = "no run is called" if not matching else f"{len(matching)} runs begin with"
+        raise UsageError(f"{problem} {wanted}", hint="`kotef runs` lists them")
+    return matching[0]
+
+
+def relative(path: Path, root: Path) -> str:
+    """A path for people: below the workspace where it is, else as it is."""
+    return os.path.relpath(path, root) if path.is_relative_to(root) else str(path)
