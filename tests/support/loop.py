@@ -1,0 +1,160 @@
+"""How does a test play a whole run? A scripted model behind real HTTP and kotef's own command line, in one process."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+from support.openai_server import OpenAIServer, Reply, Request, call, calls, status, text
+
+from kotef.cli.main import main
+
+BUG = "def add(a, b):\n    return a - b\n"
+FIXED = "def add(a, b):\n    return a + b\n"
+TEST = """\
+import unittest
+
+from calc import add
+
+
+class Add(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(add(2, 3), 5)
+
+    def test_nothing(self):
+        self.assertEqual(add(0, 0), 0)
+"""
+CHECK = "python -m unittest -q"
+PYTEST = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
+"""Starts in a third of the time: nothing is loaded that the machine happens to have."""
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Run the real git."""
+    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+@dataclass
+class Ran:
+    """What one command line did."""
+
+    code: int
+    stdout: str
+    stderr: str
+    root: Path
+    server: OpenAIServer | None = None
+
+    @property
+    def run_dir(self) -> Path:
+        """The newest run."""
+        return max((self.root / ".sdd" / "runs").glob("2*"))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """`result.json` of the newest run."""
+        return json.loads((self.run_dir / "result.json").read_text())
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Every event of the newest run."""
+        return [json.loads(line) for line in (self.run_dir / "events.jsonl").read_text().splitlines()]
+
+    @property
+    def issues(self) -> list[dict[str, Any]]:
+        """The entries of `.sdd/issues.md`, read back."""
+        from kotef.sdd.issue import parse_issues
+
+        path = self.root / ".sdd" / "issues.md"
+        if not path.exists():
+            return []
+        log = parse_issues(path.read_text())
+        assert not log.problems
+        return [entry.model_dump() for entry in log.entries]
+
+
+def kotef(root: Path, *arguments: str) -> Ran:
+    """Run kotef's command line in this process, in the workspace `root`."""
+    command, *rest = arguments
+    done = CliRunner().invoke(main, [command, "--root", str(root), *rest])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return Ran(done.exit_code, done.stdout, done.stderr, root)
+
+
+def edit(path: str, search: str, replace: str) -> Reply:
+    """The coder changes one file."""
+    return calls(call("edit_file", path=path, edits=[{"search": search, "replace": replace}]))
+
+
+def write(path: str, content: str) -> Reply:
+    """The coder writes one file."""
+    return calls(call("write_file", path=path, content=content))
+
+
+def plan(*steps: str, hypothesis: str = "", addresses: str = "", blocked: str = "") -> Reply:
+    """The planner's answer."""
+    made = [{"description": step, "files": ["calc.py"], "addresses": addresses} for step in steps]
+    return calls(call("PlanAnswer", hypothesis=hypothesis, steps=made, blocked=blocked))
+
+
+def review(*, accept: bool, reason: str = "") -> Reply:
+    """The reviewer's answer."""
+    return calls(call("ReviewAnswer", accept=accept, reason=reason))
+
+
+FIX = edit("calc.py", "a - b", "a + b")
+DONE = text("I changed what the plan asks for.")
+
+
+@dataclass
+class Agent:
+    """A scripted model: who is asked is told from the tools offered. What is asked beyond the script gets a 500."""
+
+    coder: Sequence[Reply] = ()
+    """Replies of the coder over all visits, in order."""
+    planner: Callable[[Request, int], Reply] | Sequence[Reply] = field(
+        default_factory=lambda: lambda _, __: plan("fix add")
+    )
+    reviewer: Sequence[Reply] = ()
+    asked: dict[str, int] = field(default_factory=lambda: {"planner": 0, "coder": 0, "reviewer": 0})
+    seen: list[tuple[str, Request]] = field(default_factory=list)
+
+    def __call__(self, request: Request, _: int) -> Reply:
+        """Answer one request."""
+        tools = request.tools
+        who = "planner" if "PlanAnswer" in tools else "reviewer" if "ReviewAnswer" in tools else "coder"
+        number = self.asked[who]
+        self.asked[who] += 1
+        self.seen.append((who, request))
+        script = {"planner": self.planner, "coder": self.coder, "reviewer": self.reviewer}[who]
+        if callable(script):
+            return script(request, number)
+        return script[number] if number < len(script) else status(400, f"the script of the {who} is over")
+
+    def requests(self, who: str) -> list[Request]:
+        """What one of them was asked."""
+        return [request for name, request in self.seen if name == who]
+
+
+@contextmanager
+def unchanged(root: Path, *but: str) -> Iterator[None]:
+    """Hold that every file of the workspace is byte for byte as before, `.sdd` and the named ones aside."""
+    before = contents(root)
+    yield
+    after = contents(root)
+    assert {path: text for path, text in after.items() if path not in but} == {
+        path: text for path, text in before.items() if path not in but
+    }
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Every file of a workspace but what kotef and git keep there."""
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and not {".git", ".sdd", "__pycache__"}.intersection(path.relative_to(root).parts)
+    }

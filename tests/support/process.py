@@ -1,0 +1,62 @@
+"""How is kotef run in a process of its own that can be killed, without paying for its imports each time?"""
+
+import multiprocessing
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["kotef.cli.running", "kotef.models.openai"])
+
+
+@dataclass
+class Done:
+    """How the process ended; a negative code is the signal that killed it."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def kotef_process(arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> Done:
+    """Run kotef's command line; `kill_at` is `event:n`: SIGKILL right after the n-th event of that name was written."""
+    out, err = place / "stdout.txt", place / "stderr.txt"
+    process = _FORKS.Process(target=_child, args=(arguments, os.environ | env, str(out), str(err), kill_at))
+    process.start()
+    process.join(120)
+    assert process.exitcode is not None, "still at work after two minutes"
+    return Done(process.exitcode, out.read_text(), err.read_text())
+
+
+def _child(arguments: list[str], env: dict[str, str], out: str, err: str, kill_at: str) -> None:
+    os.environ.clear()
+    os.environ.update(env)
+    for number, path in ((1, out), (2, err)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    if kill_at:
+        _arm(kill_at)
+    from kotef.cli.main import main
+
+    try:
+        main(arguments, prog_name="kotef")
+    except SystemExit as end:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(end.code or 0))
+
+
+def _arm(kill_at: str) -> None:
+    from kotef.runs.events import EventLog
+
+    name, _, number = kill_at.partition(":")
+    write, seen = EventLog.__call__, []
+
+    def killing(log: EventLog, event: str, /, **facts: object) -> None:
+        write(log, event, **facts)
+        seen.append(event)
+        if name in (event, "any") and (len(seen) if name == "any" else seen.count(name)) == int(number or 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    EventLog.__call__ = killing

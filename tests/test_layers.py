@@ -1,0 +1,79 @@
+"""Imports point one way. Moving a name in this table is a design decision."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "kotef"
+LAYERS = [
+    "__init__ errors",
+    "workspace",
+    "failures",
+    "checks",
+    "settings sdd context",
+    "state",
+    "tools models",
+    "deps coders middleware",
+    "nodes",
+    "graph",
+    "runs",
+    "cli",
+    "__main__",
+]
+RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row.split()}
+PURE = RANK["state"]
+STANDARD_ONLY = ("failures/classify.py", "failures/summarize.py", "failures/fingerprint.py")
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def _imported(path: Path) -> list[str]:
+    """Modules imported anywhere in the file, but those only a type checker sees."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names.append(node.module or "")
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path: Path) -> None:
+    here = RANK[path.relative_to(ROOT).parts[0].removesuffix(".py")]
+    for name in _imported(path):
+        if name.startswith("kotef."):
+            assert RANK[name.split(".")[1]] <= here, f"{name} is above {path.name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_is_below_the_state_knows_no_framework(path: Path) -> None:
+    here = RANK[path.relative_to(ROOT).parts[0].removesuffix(".py")]
+    assert here > PURE or not any(name.startswith(("lang", "openai")) for name in _imported(path))
+
+
+def test_the_classifier_needs_the_standard_library_only() -> None:
+    """Its modules, and every module of ours they import, can be copied into any job."""
+    import sys
+
+    seen: set[Path] = set()
+    todo = [ROOT / name for name in STANDARD_ONLY]
+    while todo:
+        path = todo.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for name in _imported(path):
+            if name.startswith("kotef"):
+                module = ROOT.parent / name.replace(".", "/")
+                todo.append(module / "__init__.py" if module.is_dir() else module.with_suffix(".py"))
+            else:
+                assert name.split(".")[0] in sys.stdlib_module_names, f"{path.name} imports {name}"
+    assert len(seen) >= len(STANDARD_ONLY)
+
+
+def test_every_module_says_which_question_it_answers() -> None:
+    for path in FILES:
+        if path.name != "__init__.py":
+            assert ast.get_docstring(ast.parse(path.read_text())), path
