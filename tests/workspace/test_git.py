@@ -108,6 +108,7 @@ def test_nothing_a_hostile_repository_configures_is_run(root: Path, user_git: Us
 def test_a_partial_clone_does_not_fetch_through_a_program_of_the_repository(root: Path, user_git: UserGit) -> None:
     trace = hostile(root, user_git)
     user_git("config", "--unset", "core.fsmonitor")
+    (root.parent / "program").write_text(f'#!/bin/sh\necho "$*" >> {trace}\n')
     user_git("config", "core.repositoryFormatVersion", "1")
     user_git("config", "extensions.partialClone", "origin")
     user_git("config", "remote.origin.promisor", "true")
@@ -118,7 +119,7 @@ def test_a_partial_clone_does_not_fetch_through_a_program_of_the_repository(root
     with pytest.raises(WorkspaceError, match="git status failed"):
         inspect(root)
     assert not trace.exists()
-    subprocess.run(["git", "rev-list", "HEAD"], cwd=root, check=False, capture_output=True)
+    subprocess.run(["git", "rev-list", "HEAD"], cwd=root, check=False, capture_output=True, timeout=20)
     assert "example.org" in trace.read_text(), "the trap works: plain git steps into it"
 
 
