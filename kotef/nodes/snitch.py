@@ -21,9 +21,10 @@ SHOWN_ENTRIES = 5
 async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     """Leave the tree at its best visit, then write the one entry of this run; no model is asked."""
     deps = runtime.context
-    leave_best(state, deps)
     outcome = state.get("outcome")
     assert outcome is not None  # noqa: S101  the only edge to here is taken with an outcome
+    if outcome != "unverified":  # unjudged edits are what was asked for; none is better than another
+        leave_best(state, deps)
     write_entry(state, Ending(outcome, state.get("reason", ""), state.get("sentence", "")), deps)
     return {}
 
