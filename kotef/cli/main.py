@@ -57,14 +57,21 @@ def main() -> None:
 def limits(command: F) -> F:
     """The options that bound a run; shared by `run` and `resume`."""
     options = (
-        click.option("--max-attempts", type=click.IntRange(1, 20), help="Failed verifications allowed.  [default: 3]"),
-        click.option("--max-tokens", type=click.IntRange(1), help="Tokens, in plus out.  [default: 2000000]"),
-        click.option("--max-calls", type=click.IntRange(1), help="Model calls.  [default: 300]"),
         click.option(
-            "--max-cost", type=click.FloatRange(0, min_open=True), help="Money; needs [prices] in the user's config."
+            "--max-attempts", type=click.IntRange(1, 20), metavar="N", help="Failed verifications allowed; strict: 3."
         ),
         click.option(
-            "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time.  [default: 3600]"
+            "--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens, in plus out; strict: 2,000,000."
+        ),
+        click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Model calls; strict: 300."),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(0, min_open=True),
+            metavar="X",
+            help="Money; needs [prices] in the user's config.",
+        ),
+        click.option(
+            "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
         ),
     )
     for option in reversed(options):
@@ -97,7 +104,9 @@ BASE_URL = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 
-@main.command(epilog=EXIT_STATUS)
+@main.command(
+    epilog=EXIT_STATUS, short_help="Work on a goal or a ticket until it is verified or the attempts are spent."
+)
 @click.argument("goal", required=False, default="")
 @click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
 @where
@@ -113,7 +122,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
     type=click.Choice(["strict", "fast", "smoke", "yolo"]),
     default="strict",
     show_default=True,
-    help="Which checks and budgets.",
+    help="Which detected checks, which limits.",
 )
 @limits
 @MODEL
@@ -129,7 +138,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
     "--allow-unverified", is_flag=True, help="Work without any check; ends `unverified`, exit 0, with an entry."
 )
 @click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
-@click.option("--trust", is_flag=True, help="Let this repository's .sdd/prompts take effect.")
+@click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd/prompts take effect.")
 @JSON
 def run(**options: Any) -> None:
     """Work on GOAL, or on a ticket, until its checks pass or the attempts are spent.
@@ -142,14 +151,14 @@ def run(**options: Any) -> None:
       OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
 
     With neither GOAL nor --ticket the open tickets are listed. Uncommitted work is kept: kotef commits nothing, and
-    every attempt is in .sdd/runs/<run-id>/visit-N.patch.
+    every attempt is kept as .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import run_command
 
     sys.exit(run_command(options))
 
 
-@main.command(epilog=EXIT_STATUS)
+@main.command(epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget.")
 @click.argument("run_id", metavar="RUN", required=False)
 @click.option("--last", is_flag=True, help="The newest run of this workspace.")
 @where
@@ -194,7 +203,7 @@ def show(run_id: str | None, root: Path | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
-@main.command()
+@main.command(short_help="List the runs that stopped short, and what to do about each.")
 @where
 @JSON
 def issues(root: Path | None, as_json: bool) -> None:
@@ -204,7 +213,7 @@ def issues(root: Path | None, as_json: bool) -> None:
     issues_command(root, as_json=as_json)
 
 
-@main.command()
+@main.command(short_help="Write a .sdd/ skeleton with the checks found here.")
 @where
 def init(root: Path | None) -> None:
     """Write a .sdd/ skeleton with the checks found here. Never overwrites a file."""
@@ -213,7 +222,7 @@ def init(root: Path | None) -> None:
     init_command(root)
 
 
-@main.command(epilog=EXIT_STATUS)
+@main.command(epilog=EXIT_STATUS, short_help="Show both endings on example repositories; needs no key.")
 @click.option(
     "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Leave both workspaces in DIR."
 )
@@ -228,7 +237,7 @@ def demo(keep: Path | None) -> None:
     sys.exit(demo_command(keep))
 
 
-@main.command()
+@main.command(short_help="Tell what a run needs here: git, checks, endpoint.")
 @where
 @MODEL
 @BASE_URL
@@ -247,7 +256,7 @@ def graph() -> None:
     click.echo(build_graph().get_graph().draw_mermaid())
 
 
-@main.command()
+@main.command(short_help="Print the JSON schema of result.json.")
 @click.argument("name", type=click.Choice(["result"]))
 def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
     """Print a JSON schema: `kotef schema result` is that of result.json."""
