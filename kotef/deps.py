@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kotef.checks.model import Check, CommandResult
-from kotef.coders.base import Coder
 from kotef.context.prompts import Prompts
 from kotef.models.structured import RungMemory
 from kotef.settings import Limits, Price
@@ -15,6 +14,8 @@ from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from kotef.coders.chain import Chain
 
 
 class Emit(Protocol):
@@ -60,9 +61,11 @@ class Deps:
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check; the second argument names its log (`visit-1-pytest`)."""
-    coder: Coder
+    coder: "Chain"
     planner: "BaseChatModel | None"
     """None: the plan is made by code, and nothing can be reviewed."""
+    priced: bool
+    """Whether the price of every model of this run is known."""
     planner_price: Price | None
     prompts: Prompts
     rungs: RungMemory

@@ -16,6 +16,7 @@ SCHEMA_VERSION = 1
 
 StoppedBy = Literal[
     "finished",
+    "exhausted",
     "step_cap",
     "tool_budget",
     "tokens",
@@ -51,7 +52,11 @@ class Task(BaseModel):
     allow_unverified: bool = False
     trust: bool = False
     coder: str = "model"
-    """The chain of coders as asked for."""
+    """The chain of coders as asked for: `fixers,search:10s,model`."""
+    resumed_after: int = 0
+    """The newest visit spent before the last resume that raised the attempts; `stuck` looks only at later ones."""
+    accept_ambiguous: bool = False
+    """Whether an edit may be kept although other passing edits disagree with it."""
     model: str = ""
     planner_model: str = ""
     base_url: str = ""
@@ -99,7 +104,18 @@ class Edits(BaseModel):
     foreign: tuple[str, ...] = ()
     """Paths that changed during the visit, but not by the coder's hands: a person's, never put back."""
     detail: str = ""
-    """The error or the limit, in one line, when `stopped_by` is not `finished`."""
+    """The error or the limit, in one line, when `stopped_by` is not `finished`; with `exhausted`, why each coder of the
+    chain declined or found nothing."""
+    rationale: str = ""
+    """What was changed and why, in one line, from a coder that knows; a model's words are in `summary`."""
+    evidence: tuple[str, ...] = ()
+    """Facts behind the edit, one line each: candidates tried, how many passed, tests that run the edited line."""
+    alternatives: tuple[str, ...] = Field(default=(), max_length=3)
+    """Diffs of other edits that passed as well."""
+    question: str = ""
+    """What only a person can say: the passing edits disagree on this input. Empty when there is nothing to ask."""
+    asked: tuple[str, ...] = ()
+    """Coders that were asked in this visit, in order; the last one made the edit."""
 
 
 class Usage(BaseModel):
@@ -162,10 +178,8 @@ def over_budget(spent: Spent, limits: Limits) -> tuple[StoppedBy, str] | None:
     return None
 
 
-class Asked(BaseModel):
+class Asked(BaseModel, frozen=True):
     """One coder was asked about one failure on one tree; it is not asked the same again."""
-
-    model_config = ConfigDict(frozen=True)
 
     coder: str
     fingerprint: str

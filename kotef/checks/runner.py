@@ -53,7 +53,8 @@ async def run_check(
         xml = _read(Path(directory) / REPORT_NAME)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
-    return _result(done, parse_junit(xml) if xml else None, said=said, log_name=log_name if done.log else None)
+    result = _result(done, parse_junit(xml) if xml else None, said=said, log_name=log_name if done.log else None)
+    return result.model_copy(update={"summary": result.summary.replace(f"{root}{os.sep}", "")})
 
 
 def _read(path: Path) -> bytes:

@@ -18,7 +18,7 @@ from kotef.workspace.git import inspect
 BROKEN = 5
 
 
-def doctor_command(root: Path | None, *, model: str | None, base_url: str | None) -> int:
+def doctor_command(root: str | None, *, model: str | None, base_url: str | None) -> int:
     """`kotef doctor`: one line a finding, `ok` or what to do; 0, or 5 when a run would not work."""
     screen = console()
     place = workspace_of(root)
@@ -55,7 +55,7 @@ def _checks(root: Path) -> list[tuple[str, str]]:
     problems = (*spec.problems, *folder.problems, *(problem for ticket in folder.open for problem in ticket.problems))
     found += [("note", f"{problem.path}:{problem.line}: {problem.text}") for problem in dict.fromkeys(problems)]
     found += [("note", text) for text in missing_dependencies(root)]
-    return [*found, ("ok", f"{len(folder.open)} open ticket(s)")]
+    return [*found, ("ok", f"open tickets: {len(folder.open) or 'none'}")]
 
 
 def _endpoint(model: str | None, base_url: str | None) -> list[tuple[str, str]]:
@@ -67,4 +67,4 @@ def _endpoint(model: str | None, base_url: str | None) -> list[tuple[str, str]]:
         found = asyncio.run(probe(endpoint))
     except KotefError as error:
         return [("missing", str(error))]
-    return [("ok" if found.ok else "missing", found.verdict)]
+    return [("note" if found.doubt else "ok" if found.ok else "missing", found.verdict)]

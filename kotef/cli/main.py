@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,7 +21,7 @@ Exit status:
   6  blocked: a decision only a person can take
   7  the model endpoint is unavailable
   130, 143  interrupted by SIGINT, SIGTERM
-Unless it is 0 or 2, there is one entry in .sdd/issues.md.
+A run that began and was not verified leaves one entry in .sdd/issues.md.
 """
 
 
@@ -37,6 +36,10 @@ class Main(click.Group):
             return super().invoke(ctx)
         except KotefError as error:
             click.echo(f"kotef: error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except click.UsageError as error:
+            where = error.ctx.command_path if error.ctx else "kotef"
+            click.echo(f"kotef: error: {error.format_message()} (`{where} --help` tells what there is)", err=True)
             ctx.exit(error.exit_code)
 
 
@@ -83,7 +86,7 @@ def where(command: F) -> F:
     """The option that says which workspace is meant."""
     return click.option(
         "--root",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=click.Path(file_okay=False),
         help="The workspace.  [default: the git top level, else the current directory]",
     )(command)
 
@@ -100,6 +103,16 @@ BASE_URL = click.option(
     envvar="OPENAI_BASE_URL",
     show_envvar=True,
     help="OpenAI-compatible endpoint; a local server needs no key.",
+)
+CODER = click.option(
+    "--coder",
+    envvar="KOTEF_CODER",
+    show_envvar=True,
+    metavar="CHAIN",
+    help="Who edits, in order.  [default: fixers,search:10s,model; without a model: fixers,search]",
+)
+ACCEPT = click.option(
+    "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
@@ -125,6 +138,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
     help="Which detected checks, which limits.",
 )
 @limits
+@CODER
 @MODEL
 @PLANNER_MODEL
 @BASE_URL
@@ -139,6 +153,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
 )
 @click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
 @click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd/prompts take effect.")
+@ACCEPT
 @JSON
 def run(**options: Any) -> None:
     """Work on GOAL, or on a ticket, until its checks pass or the attempts are spent.
@@ -159,13 +174,15 @@ def run(**options: Any) -> None:
 
 
 @main.command(epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget.")
-@click.argument("run_id", metavar="RUN", required=False)
+@click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--last", is_flag=True, help="The newest run of this workspace.")
 @where
 @limits
+@CODER
 @MODEL
 @PLANNER_MODEL
 @BASE_URL
+@ACCEPT
 @JSON
 def resume(**options: Any) -> None:
     """Go on with a run that was killed or interrupted, or that a larger limit can help.
@@ -185,7 +202,7 @@ def resume(**options: Any) -> None:
 @main.command()
 @where
 @JSON
-def runs(root: Path | None, as_json: bool) -> None:
+def runs(root: str | None, as_json: bool) -> None:
     """List the runs of this workspace, oldest first."""
     from kotef.cli.reading import runs_command
 
@@ -193,10 +210,10 @@ def runs(root: Path | None, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("run_id", metavar="RUN", required=False)
+@click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @JSON
-def show(run_id: str | None, root: Path | None, as_json: bool) -> None:
+def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     """Show the report of RUN (default: the newest)."""
     from kotef.cli.reading import show_command
 
@@ -206,7 +223,7 @@ def show(run_id: str | None, root: Path | None, as_json: bool) -> None:
 @main.command(short_help="List the runs that stopped short, and what to do about each.")
 @where
 @JSON
-def issues(root: Path | None, as_json: bool) -> None:
+def issues(root: str | None, as_json: bool) -> None:
     """List the entries of .sdd/issues.md: runs that stopped short, and what to do about each."""
     from kotef.cli.reading import issues_command
 
@@ -215,22 +232,20 @@ def issues(root: Path | None, as_json: bool) -> None:
 
 @main.command(short_help="Write a .sdd/ skeleton with the checks found here.")
 @where
-def init(root: Path | None) -> None:
+def init(root: str | None) -> None:
     """Write a .sdd/ skeleton with the checks found here. Never overwrites a file."""
     from kotef.cli.reading import init_command
 
     init_command(root)
 
 
-@main.command(epilog=EXIT_STATUS, short_help="Show both endings on example repositories; needs no key.")
-@click.option(
-    "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Leave both workspaces in DIR."
-)
-def demo(keep: Path | None) -> None:
-    """Show both endings on small example repositories, with a scripted model in place of a real one.
+@main.command(short_help="Show both endings on example repositories; needs no key.")
+@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Leave both workspaces in DIR.")
+def demo(keep: str | None) -> None:
+    """Show both endings on two small example repositories; no key, no model, no network.
 
-    One task is fixed at the second attempt, one is never fixed and ends with its entry in .sdd/issues.md. Everything
-    but the model is real: the graph, git, pytest, the files. Exit status 0 when both ended as they must.
+    One task is fixed by a search, one cannot be done by any honest edit and ends with its entry in .sdd/issues.md. The
+    graph, git, pytest and every file are real. Exit status 0 when both ended as they must, 1 when not.
     """
     from kotef.cli.demo import demo_command
 
@@ -241,7 +256,7 @@ def demo(keep: Path | None) -> None:
 @where
 @MODEL
 @BASE_URL
-def doctor(root: Path | None, model: str | None, base_url: str | None) -> None:
+def doctor(root: str | None, model: str | None, base_url: str | None) -> None:
     """Check what a run needs here: git, the checks, the endpoint; say what to do. Exit status 0, or 5."""
     from kotef.cli.doctor import doctor_command
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 from kotef.checks.detect import collect_checks
 from kotef.cli.running import workspace_of
@@ -13,7 +12,7 @@ from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
 
 
-def runs_command(root: Path | None, *, as_json: bool) -> None:
+def runs_command(root: str | None, *, as_json: bool) -> None:
     """`kotef runs`."""
     place = workspace_of(root)
     rows = []
@@ -42,7 +41,7 @@ def runs_command(root: Path | None, *, as_json: bool) -> None:
             screen.print(f"{'':22}killed or still at work; `{row['resume']}` goes on")
 
 
-def show_command(run_id: str | None, root: Path | None, *, as_json: bool) -> None:
+def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None:
     """`kotef show`."""
     run = store.find(workspace_of(root), run_id)
     result = run.result()
@@ -63,7 +62,7 @@ def show_command(run_id: str | None, root: Path | None, *, as_json: bool) -> Non
         screen.print(text)
 
 
-def issues_command(root: Path | None, *, as_json: bool) -> None:
+def issues_command(root: str | None, *, as_json: bool) -> None:
     """`kotef issues`."""
     path = workspace_of(root) / ".sdd" / "issues.md"
     log = parse_issues(path.read_text(encoding="utf-8", errors="replace") if path.exists() else "")
@@ -84,7 +83,7 @@ def issues_command(root: Path | None, *, as_json: bool) -> None:
         screen.print(f"note: {plain(str(problem))}", style="yellow")
 
 
-def init_command(root: Path | None) -> None:
+def init_command(root: str | None) -> None:
     """`kotef init`."""
     place = workspace_of(root)
     checks = collect_checks(place, options=(), ticket=(), architect=read_spec(place).checks)

@@ -5,11 +5,14 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kotef.cli.screen import Screen, console, one_line, plain
+import click
+
+from kotef.cli.screen import Screen, console, is_live, one_line, plain
+from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.errors import ModelError, UsageError
 from kotef.models.factory import Endpoint, discover_model, make_model, resolve
@@ -20,18 +23,22 @@ from kotef.runs.result import Result
 from kotef.runs.start import Models, Setting, may_resume, resume, start
 from kotef.sdd.tickets import list_tickets
 from kotef.state import Task
-from kotef.workspace.git import inspect
+from kotef.workspace.git import GitFacts, inspect
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 LIMITS = ("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time")
+NO_MODEL_GAIN = "a model (OPENAI_API_KEY or OPENAI_BASE_URL) adds tasks that no small edit can do"
 NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a local server"
 
 
-def workspace_of(root: Path | None) -> Path:
+def workspace_of(root: str | None) -> Path:
     """The directory a command works in: `--root`, else the git top level, else the current directory."""
     if root is not None:
-        if not root.is_dir():
+        if not Path(root).is_dir():
             raise UsageError(f"--root {root}: no such directory", hint="name an existing directory")
-        return root.resolve()
+        return Path(root).resolve()
     here = Path.cwd()
     return inspect(here).toplevel or here
 
@@ -49,27 +56,24 @@ def run_command(options: dict[str, Any]) -> int:
         allow_unverified=options["allow_unverified"],
         ignore_dependencies=options["ignore_dependencies"],
         trust=options["trust"],
+        accept_ambiguous=options["accept_ambiguous"],
     )
+    if any(not check.strip() for check in request.checks):
+        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
     if not (request.goal or request.ticket or request.checks):
         return _list_tickets(root)
     config = read_config(config_path())
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
     trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
-    endpoint = _endpoint(options, config)
-    planner = options["planner_model"] or endpoint.name
-    _need_prices(options["max_cost"], config, (endpoint.name, planner))
-    run = store.create(root)
-    update = {
-        "run_id": run.run_id,
-        "model": endpoint.name,
-        "planner_model": planner,
-        "base_url": endpoint.base_url or "",
-    }
-    task = trial.task.model_copy(update=update)
+    cast = _cast(options, config)
+    _need_prices(options["max_cost"], config, cast)
+    run = store.new(root)
+    task = trial.task.model_copy(update={"run_id": run.run_id, **cast.fields()})
     overrides, ignored = prompt_overrides(root, config, trust=request.trust)
-    notices = (*trial.notices, *_facts(root), *((ignored,) if ignored else ()))
-    setting = Setting(root, _models(endpoint, task, config), Prompts(overrides), notices=notices)
-    return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
+    notices = (*trial.notices, *_facts(root), *cast.notices, *((ignored,) if ignored else ()))
+    setting = Setting(root, _models(cast, config), Prompts(overrides), notices=notices)
+    code = _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
+    return _ask_about_ambiguity(run, code, as_json=options["as_json"])
 
 
 def resume_command(options: dict[str, Any]) -> int:
@@ -81,19 +85,29 @@ def resume_command(options: dict[str, Any]) -> int:
     task = run.task()
     if task is None:
         raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
-    given = {name: options[name] for name in LIMITS}
-    raised = task.limits.model_copy(update={name: value for name, value in given.items() if value is not None})
-    may_resume(run, task, raised)
+    given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())
-    asked = {"model": options["model"] or task.model, "base_url": options["base_url"] or task.base_url or None}
-    endpoint = _endpoint(asked, config)
-    planner = options["planner_model"] or (task.planner_model if not options["model"] else endpoint.name)
-    _need_prices(raised.max_cost, config, (endpoint.name, planner))
+    asked = {name: options[name] or getattr(task, name) or None for name in ("coder", "model", "base_url")}
+    cast = _cast({**asked, "planner_model": options["planner_model"] or task.planner_model or None}, config)
+    changed = task.model_copy(
+        update={
+            "limits": task.limits.model_copy(update=given),
+            "resumed_after": _newest_visit(run) if "max_attempts" in given else task.resumed_after,
+            "accept_ambiguous": task.accept_ambiguous or options["accept_ambiguous"],
+            **cast.fields(),
+        }
+    )
+    may_resume(run, task, changed)
+    _need_prices(changed.limits.max_cost, config, cast)
     overrides, ignored = prompt_overrides(root, config, trust=task.trust)
-    shown = task.model_copy(update={"limits": raised, "model": endpoint.name, "planner_model": planner})
     notices = (ignored,) if ignored else ()
-    setting = Setting(root, _models(endpoint, shown, config), Prompts(overrides), notices=notices)
-    return _watched(lambda each: resume(run, given, each), setting, shown, as_json=options["as_json"])
+    setting = Setting(root, _models(cast, config), Prompts(overrides), notices=notices)
+    return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
+
+
+def _newest_visit(run: store.RunDir) -> int:
+    result = run.result()
+    return result.visits if result else 0
 
 
 def _list_tickets(root: Path) -> int:
@@ -112,47 +126,94 @@ def _list_tickets(root: Path) -> int:
     raise UsageError("neither a goal nor a ticket was named", hint=hint)
 
 
-def _endpoint(options: dict[str, Any], config: UserConfig) -> Endpoint:
-    """Whom to ask; UsageError with the way out when nobody is configured."""
-    found = resolve(os.environ, model=options["model"] or config.model, base_url=options["base_url"] or config.base_url)
-    if found is None:
-        raise UsageError(NO_MODEL, hint="`kotef demo` needs neither; `kotef doctor` tells what is missing")
-    if found.name:
-        return found
-    try:
-        return asyncio.run(discover_model(found))
-    except ModelError as error:
-        raise UsageError(
-            f"no model is named, and none can be asked for: {error}", hint="start the server, or give --model"
-        ) from error
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who works on a task: the chain of coders, and whom its models are asked of."""
+
+    coder: str
+    endpoint: Endpoint | None
+    """None when no coder of the chain needs a model."""
+    planner: str
+    notices: tuple[str, ...] = ()
+
+    def fields(self) -> dict[str, str]:
+        """As the task keeps it."""
+        name, url = (self.endpoint.name, self.endpoint.base_url) if self.endpoint else ("", "")
+        return {"coder": self.coder, "model": name, "planner_model": self.planner, "base_url": url}
 
 
-def _need_prices(max_cost: float | None, config: UserConfig, names: tuple[str, ...]) -> None:
-    for name in names:
+def _cast(options: dict[str, Any], config: UserConfig) -> Cast:
+    """The chain asked for, else the default for what is configured; UsageError when it needs a model and none is."""
+    model, url = options["model"] or config.model, options["base_url"] or config.base_url
+    chain = options["coder"]
+    wants_model = "model" in [link.name for link in parse_chain(chain)] if chain else None
+    endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
+    if endpoint is None:
+        if wants_model:
+            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` tells what is missing"
+            raise UsageError(NO_MODEL, hint=hint)
+        said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
+        return Cast(chain or WITHOUT_MODEL, None, "", said)
+    if not endpoint.name:
+        try:
+            endpoint = asyncio.run(discover_model(endpoint))
+        except ModelError as error:
+            hint = "start the server, or give --model"
+            raise UsageError(f"no model is named, and none can be asked for: {error}", hint=hint) from error
+    return Cast(chain or WITH_MODEL, endpoint, options["planner_model"] or endpoint.name)
+
+
+def _need_prices(max_cost: float | None, config: UserConfig, cast: Cast) -> None:
+    for name in (cast.fields()["model"], cast.planner) if cast.endpoint else ():
         if max_cost is not None and name not in config.prices:
             example = f'[prices."{name}"] input = 2.0, output = 8.0 (per million tokens)'
             raise UsageError(f"--max-cost: the price of {name} is not known", hint=f"add {example} to {config_path()}")
 
 
-def _models(
-    endpoint: Endpoint, task: Task, config: UserConfig
-) -> Callable[[Callable[[int, float, str], None]], Models]:
+def _models(cast: Cast, config: UserConfig) -> Callable[[Callable[[int, float, str], None]], Models]:
+    endpoint = cast.endpoint
+    if endpoint is None:
+        return lambda _: Models()
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
 
     def make(on_retry: Callable[[int, float, str], None]) -> Models:
-        def model(name: str) -> Any:
+        def model(name: str) -> "BaseChatModel":
             return make_model(name, base_url=endpoint.base_url, api_key=key, on_retry=on_retry)
 
-        coder = model(task.model)
-        planner = coder if task.planner_model == task.model else model(task.planner_model)
-        return Models(coder, planner, config.prices.get(task.model), config.prices.get(task.planner_model))
+        coder = model(endpoint.name)
+        planner = coder if cast.planner == endpoint.name else model(cast.planner)
+        return Models(coder, planner, config.prices.get(endpoint.name), config.prices.get(cast.planner))
 
     return make
+
+
+def _ask_about_ambiguity(run: store.RunDir, code: int, *, as_json: bool) -> int:
+    """On a terminal a person can answer at once; everywhere else the question stands in the issue entry."""
+    result = run.result()
+    if result is None or result.reason != "ambiguous_repair" or as_json or not is_live(console()):
+        return code
+    if not sys.stdin.isatty() or not click.confirm("Keep this edit all the same?", default=False):
+        return code
+    accepting = {
+        "accept_ambiguous": True,
+        "run_id": run.run_id,
+        "last": False,
+        "as_json": False,
+        "root": str(run.path.parents[2]),
+    }
+    nothing = dict.fromkeys((*LIMITS, "coder", "model", "planner_model", "base_url"))
+    return resume_command({**nothing, **accepting})
 
 
 def _facts(root: Path) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
     facts = inspect(root)
+    tracing = [name for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2") if os.environ.get(name) in ("1", "true")]
+    leaves = (f"{tracing[0]} is set: prompts and code leave this machine for LangSmith",) if tracing else ()
+    return (*leaves, *_git_facts(facts))
+
+
+def _git_facts(facts: GitFacts) -> tuple[str, ...]:
     if not facts.is_repo:
         return ("not a git repository; kotef keeps its own snapshots, and `git init` would give you yours",)
     said = []
@@ -178,25 +239,41 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, a
     return result.exit_code
 
 
-def say_result(result: Result) -> None:
-    """The ending in a few lines: outcome, what changed, where to read on, how to go on."""
+def say_result(result: Result, *, where: bool = True) -> None:
+    """The ending in a few lines: outcome, what changed and, unless not `where`, where to read on and how to go on."""
     screen = console()
-    style = "bold green" if result.outcome == "verified" else "bold red"
-    attempts = f"{result.failure_history.attempts} of {result.max_attempts} attempts failed"
-    screen.print(f"{result.outcome}: {plain(result.sentence)} ({attempts})", style=style)
-    if result.fixed:
-        screen.print(f"  fixed: {', '.join(plain(test) for test in result.fixed[:10])}")
-    if result.changed:
-        screen.print(f"  changed: {', '.join(plain(path) for path in result.changed[:10])}")
+    screen.print(_headline(result), style="bold green" if result.done else "bold red")
+    for title, items in (("fixed", result.fixed), ("changed", result.changed)):
+        if items and result.tree_visit:
+            screen.print(f"  {title}: {', '.join(plain(item) for item in items[:10])}")
+    if result.edit:
+        screen.print(f"  edit: {one_line(result.edit.rationale, 300)}")
+        for line in result.edit.evidence:
+            screen.print(f"    {one_line(line, 200)}")
     if result.preexisting:
+        some = ", ".join(plain(test) for test in result.preexisting[:5])
+        screen.print(f"  red before the run and not asked for: {some}")
+    unproved = [text for text, why in result.done_lines.items() if not why]
+    if unproved and result.done:
         screen.print(
-            f"  red before the run and not asked for: {', '.join(plain(test) for test in result.preexisting[:5])}"
+            f"  nothing proves {len(unproved)} of {len(result.done_lines)} lines of the ticket; a person should look:",
+            style="yellow",
         )
-    for text, why in result.done_lines.items():
-        if not why and result.done:
-            screen.print(f"  nothing proves: {one_line(text)}", style="yellow")
+        for text in unproved:
+            screen.print(f"    {one_line(text)}", style="yellow")
+    if not where:
+        return
     screen.print(f"  report: .sdd/runs/{result.run_id}/report.md")
     if result.issue:
         screen.print(f"  issue:  {result.issue}")
     if result.resume:
         screen.print(f"  resume: {result.resume}")
+
+
+def _headline(result: Result) -> str:
+    """The outcome in one line; a success says which attempt it was."""
+    said = plain(result.sentence)
+    if result.done and result.visits:
+        by = " (by search)" if result.winner == "search" else ""
+        return f"{result.outcome}{by} at attempt {result.failure_history.attempts + 1} of {result.max_attempts}: {said}"
+    return f"{result.outcome}: {said}"

@@ -76,6 +76,8 @@ class Screen:
             self.doing = "asking the model"
         elif name == "tool_started":
             self.doing = f"{event['tool']} {event['arguments']}"
+        elif name == "trying":
+            self.doing = f"{event['coder']}: {event['what']}"
         elif name == "check_started":
             self.doing = str(event["command"])
         if said := _said(event, self.max_attempts):
@@ -100,7 +102,9 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
     match event["event"]:
         case "run_started":
             checks = "".join(f"\n  check: {command}" for command in event["checks"])
-            return f"run {event['run']}  model: {event['model']}  sandbox: {event['sandbox']}{checks}", "bold"
+            model = f"  model: {event['model']}" if event["model"] else ""
+            who = f"coder: {event['coder']}{model}"
+            return f"run {event['run']}  {who}  sandbox: {event['sandbox']}{checks}", "bold"
         case "run_resumed":
             return f"run {event['run']} goes on", "bold"
         case "notice":
@@ -116,8 +120,8 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return _check_line(event)
         case "planned":
             steps = "".join(f"\n    {number}. {one_line(step)}" for number, step in enumerate(event["steps"], 1))
-            why = f": {one_line(event['hypothesis'])}" if event["hypothesis"] else ""
-            return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}{steps}", "bold"
+            why = f" ({one_line(event['hypothesis'])})" if event["hypothesis"] else ""
+            return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}:{steps}", "bold"
         case "plan_fallback":
             return "  the model gave no readable plan; code made one", "yellow"
         case "nudge":
@@ -126,7 +130,7 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             note = "" if event["ok"] else f" {one_line(event['note'], 100)}"
             mark = "✓" if event["ok"] else "✗"
             return f"  ↳ {event['tool']} {one_line(event['arguments'], 80)} {mark}{note}", "" if event["ok"] else "red"
-        case "coder_finished":
+        case "coder_finished" if event["stopped_by"] != "exhausted":
             changed = ", ".join(event["changed"][:8]) or "nothing"
             why = (
                 ""
@@ -134,6 +138,8 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
                 else f"; stopped by {event['stopped_by']}: {one_line(event['detail'])}"
             )
             return f"  changed: {changed}{why}", ""
+        case "declined":
+            return f"  {event['coder']}: {one_line(event['why'], 200)}", "dim"
         case "proving":
             return "  proving the new tests on the code as it was before", ""
         case "verified":
@@ -141,7 +147,7 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
         case "reviewed":
             return f"  review: {'accepted' if event['accepted'] else 'refused: ' + one_line(event['reason'])}", ""
         case "restored":
-            return f"the workspace was left at visit {event['visit']}, the best one", ""
+            return _restored_line(event), ""
         case _:
             return None
 
@@ -149,11 +155,18 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
 def _check_line(event: Line) -> tuple[str, str]:
     status = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
     ran = f", {event['executed']} tests ran" if event["executed"] is not None else ""
+    failing = f", {event['failing']} failed" if event["failing"] else ""
     summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
     head = "baseline" if event["visit"] == 0 else "verifier"
-    return f"  {head}: {event['check']}: {status}{ran} ({event['seconds']:.1f} s){summary}", "green" if event[
+    return f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s){summary}", "green" if event[
         "passed"
     ] else "red"
+
+
+def _restored_line(event: Line) -> str:
+    if event["visit"]:
+        return f"the workspace was left at attempt {event['visit']}, the best one"
+    return "no attempt is better than the state before the run, so all edits are undone; visit-N.patch has each"
 
 
 def _verdict_lines(event: Line) -> tuple[str, str] | None:
@@ -162,7 +175,6 @@ def _verdict_lines(event: Line) -> tuple[str, str] | None:
         lines.append(f"  put back before judging: {', '.join(event['put_back'][:8])}")
     if event["left"]:
         lines.append(f"  left, because somebody else changed them: {', '.join(event['left'][:8])}")
-    if event["visit"]:
-        word = "verified" if event["passed"] else "not verified"
-        lines.append(f"  {word}: {one_line(event['summary'], 300)}")
+    if event["visit"] and not event["passed"]:
+        lines.append(f"  not verified: {one_line(event['summary'], 300)}")
     return ("\n".join(lines), "green" if event["passed"] else "red") if lines else None

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from kotef.checks.verification import Verification
 from kotef.failures.history import FailureEntry
-from kotef.state import Edits, Plan, Task, Usage
+from kotef.state import Asked, Edits, Plan, Task, Usage
 from kotef.tools.guard import Guard
 
 
@@ -16,12 +17,20 @@ class Brief:
     plan: Plan
     failures: tuple[FailureEntry, ...]
     """The newest entries, newest last."""
+    judged: Verification
+    """The newest verification: what is red now."""
+    tree: str
+    """The tree the visit starts from."""
     changed: tuple[str, ...]
     """Files this run has changed before this visit."""
     guard: Guard
     """Says which files the coder may not change; the verifier puts those back."""
     spent: Usage
     """What the run has used up to now; the visit's budget is what the limits leave."""
+    tried: frozenset[Asked] = frozenset()
+    """Which coder was asked about which failure on which tree; none is asked the same again."""
+    hints: tuple[str, ...] = ()
+    """What coders before this one learnt in this visit, one line each: suspicious lines, near misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,12 @@ class Work:
 
     edits: Edits
     usage: Usage = field(default_factory=Usage)
+    found: bool = True
+    """False when the coder left the tree as it was and the next one should be asked."""
+    hints: tuple[str, ...] = ()
+    """What the next coder should know."""
+    tried: frozenset[Asked] = frozenset()
+    """Who was asked what in this visit."""
 
 
 class Coder(Protocol):
@@ -37,14 +52,24 @@ class Coder(Protocol):
 
     @property
     def name(self) -> str:
-        """As in `--coder` and in the result: `model`, `scripted`."""
+        """As in `--coder` and in the result: `fixers`, `search`, `model`."""
         ...
 
     @property
-    def needs_model(self) -> bool:
-        """False for a coder that works without asking any endpoint."""
+    def uses_model(self) -> bool:
+        """False for a coder that asks no endpoint."""
+        ...
+
+    def declines(self, brief: Brief) -> str:
+        """Why it cannot help here, in one line; empty when it can."""
         ...
 
     async def work(self, brief: Brief) -> Work:
         """Edit the workspace. What goes wrong inside the visit is `Edits.stopped_by`, not an exception."""
         ...
+
+
+def failure_key(judged: Verification) -> str:
+    """The failure as a whole: the fingerprints of every check that is not satisfied, or `green`."""
+    red = sorted({check.fingerprint for check in judged.checks if not (check.satisfied or check.advisory)})
+    return "+".join(red) or "green"

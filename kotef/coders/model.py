@@ -44,7 +44,11 @@ class ModelCoder:
     """Seconds to keep back for the verifier."""
     price: Price | None = None
     name: str = "model"
-    needs_model: bool = field(default=True, init=False)
+    uses_model: bool = field(default=True, init=False)
+
+    def declines(self, brief: Brief) -> str:  # noqa: ARG002  a model can always try
+        """Never: a model can always try."""
+        return ""
 
     async def work(self, brief: Brief) -> Work:
         """One conversation, from the brief to the model's last words or to a limit."""
@@ -113,6 +117,7 @@ class ModelCoder:
             plan=brief.plan,
             failures=brief.failures,
             changed=brief.changed,
+            hints=brief.hints,
             visit=brief.plan.visit,
             max_attempts=task.limits.max_attempts,
         )

@@ -23,8 +23,13 @@ def clip(text: str, limit: int) -> str:
 
 
 def cell(text: str) -> str:
-    """`text` on one line that cannot break out of a table cell, a list item or a code span."""
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+    """`text` on one line that cannot break out of a table cell or a list item."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def code(text: str) -> str:
+    """`cell`, for the inside of a code span."""
+    return cell(text).replace("`", "'")
 
 
 def environment(*places: Path) -> jinja2.Environment:
@@ -35,7 +40,7 @@ def environment(*places: Path) -> jinja2.Environment:
         trim_blocks=True,
         keep_trailing_newline=False,
     )
-    templates.filters |= {"clip": clip, "cell": cell}
+    templates.filters |= {"clip": clip, "cell": cell, "code": code}
     return templates
 
 

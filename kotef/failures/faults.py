@@ -35,7 +35,7 @@ STARTUP: Final = (
     Rule("python", "unknown option", r"^(?:unknown|Unknown) option:? -", TOOL, "usage", "interpreter"),
     Rule("pytest", "file or directory not found", r"^ERROR: file or directory not found: ", TOOL, "path_not_found", "arguments"),
     Rule("pytest", "ERROR: not found:", r"^ERROR: not found: ", TOOL, "no_tests", "node id that matches nothing"),
-    Rule("pytest", "INTERNALERROR>", r"^INTERNALERROR> \w+(?:\.\w+)*(?:Error|Exception)", TOOL, "crash", "pytest or a plugin"),
+    Rule("pytest", "INTERNALERROR>", r"^INTERNALERROR> \w+(?:\.\w+)*(?:Error|Exception|Exit|Interrupt)\b", TOOL, "crash", "pytest or a plugin"),
     Rule("pytest", "Error importing plugin", r"Error importing plugin ", TOOL, "missing_module", "-p, pytest_plugins"),
     Rule("pytest", "Unknown config option", r"Unknown config option", TOOL, "config", "--strict-config"),
     Rule("pytest", ".ini", r"^ERROR: \S+\.(?:ini|toml|cfg):(?:\d+:)? ", TOOL, "config", "iniconfig, TOML"),

@@ -43,8 +43,3 @@ def shorten(path: str) -> str:
     if len(path) <= MAX_SHOWN:
         return path
     return "…/" + "/".join(path.replace("\\", "/").split("/")[-3:])[-MAX_SHOWN:]
-
-
-def file_of(place: str) -> str:
-    """The path of a place, for essences: line numbers move."""
-    return place.rpartition(":")[0]

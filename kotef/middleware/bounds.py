@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from kotef.deps import Clock, Emit
 from kotef.errors import ModelError
-from kotef.models.usage import spent_on
+from kotef.models.usage import FIGURES, spent_on
 from kotef.settings import Limits, Price
-from kotef.state import Spent, StoppedBy, Usage, over_budget
+from kotef.state import StoppedBy, Usage, over_budget
 
 STOP = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
@@ -75,19 +75,10 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         for message in response.result:
             if isinstance(message, AIMessage):
                 spent = spent_on(message, self.budget.price)
-                self.emit("model_answer", visit=self.visit, node="coder", **_figures(spent))
+                self.emit("model_answer", visit=self.visit, node="coder", **spent.model_dump(include=FIGURES))
         return response
 
 
 def stopped(by: StoppedBy, detail: str) -> AIMessage:
     """The message that ends a visit: no tool call, so the loop is over."""
     return AIMessage(content=detail, additional_kwargs={STOP: [by, detail]}, response_metadata={"tries": 0})
-
-
-def _figures(spent: Spent) -> dict[str, Any]:
-    return {
-        "tokens_in": spent.tokens_in,
-        "tokens_out": spent.tokens_out,
-        "cost": spent.cost,
-        "estimated": spent.estimated,
-    }

@@ -45,6 +45,8 @@ class Probe:
     ok: bool
     verdict: str
     """One line; the way out is in it when `ok` is false."""
+    doubt: bool = False
+    """It answers, but something may be wrong all the same; a run can be tried."""
 
 
 def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str | None = None) -> Endpoint | None:
@@ -136,7 +138,7 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Probe
     if endpoint.name in names or f"{endpoint.name}:latest" in names:
         return Probe(ok=True, verdict=f"{where}: answers, and has {endpoint.name}")
     some = ", ".join(names[:5]) or "none"
-    return Probe(ok=False, verdict=f"{where}: answers, but does not list {endpoint.name} (it lists {some})")
+    return Probe(ok=True, doubt=True, verdict=f"{where}: answers, but does not list {endpoint.name} (it lists {some})")
 
 
 def _model_names(body: str) -> list[str]:

@@ -1,9 +1,14 @@
 """What did one model call cost?"""
 
+from typing import Final
+
 from langchain_core.messages import AIMessage
 
 from kotef.settings import Price
 from kotef.state import Spent
+
+FIGURES: Final = {"tokens_in", "tokens_out", "cost", "estimated"}
+"""What an event tells of one model call."""
 
 
 def spent_on(message: AIMessage, price: Price | None = None) -> Spent:

@@ -9,6 +9,14 @@ from kotef.deps import Deps
 from kotef.state import AgentState
 
 
+def leave_baseline(state: AgentState, deps: Deps) -> None:
+    """Leave the workspace as it was before the run; what the run did stays in its patches and snapshots."""
+    trees, edits = state["snapshots"], state.get("edits")
+    if edits is not None and edits.visit in trees:
+        restored = deps.snapshots.restore(trees[0], last=trees[edits.visit], keep=edits.foreign)
+        deps.emit("restored", visit=0, put_back=list(restored.put_back), left=list(restored.left))
+
+
 def leave_best(state: AgentState, deps: Deps) -> int:
     """Leave the workspace at its best visit: known before unknown, fewest regressions, most fixed, smallest diff.
 

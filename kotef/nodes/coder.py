@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from kotef.coders.base import Brief
 from kotef.deps import Deps
 from kotef.nodes.guarding import guard_of
-from kotef.state import AgentState, Asked, Spent, StateUpdate, Usage
+from kotef.state import AgentState, Spent, StateUpdate, Usage
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""
@@ -16,7 +16,9 @@ SHOWN_ENTRIES = 6
 async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     """Hand the plan to the coder and take the tree it leaves behind; what it says about it is only a claim."""
     deps, plan = runtime.context, state.get("plan")
+    judged = state.get("test_results")
     assert plan is not None, "the only edge to here is taken with a plan"  # noqa: S101
+    assert judged is not None, "the graph starts in the verifier"  # noqa: S101
     started = time.monotonic()
     before = _tree_before(deps, plan.visit)
     deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
@@ -25,8 +27,11 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         plan=plan,
         failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
         changed=deps.snapshots.changed(state["snapshots"][0], before),
+        judged=judged,
+        tree=before,
         guard=guard_of(state["task"], state["snapshots"][0], deps.snapshots),
         spent=state["usage"],
+        tried=state["tried"],
     )
     work = await deps.coder.work(brief)
     after = deps.snapshots.take()
@@ -44,11 +49,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         "edits": edits,
         "snapshots": {plan.visit: after},
         "usage": Usage(by_call=work.usage.by_call | spent.by_call),
-        "tried": frozenset(
-            Asked(coder=deps.coder.name, fingerprint=step.addresses, tree=before)
-            for step in plan.steps
-            if step.addresses
-        ),
+        "tried": work.tried,
     }
 
 

@@ -11,6 +11,10 @@ NEEDS_REVIEW: Final = "needs_review"
 """`Verification.detail` of a green verification that only an accepting review can turn into `verified`."""
 
 
+NUDGED: Final = 2
+"""Visits without progress in a row that make a run stuck: the one that earned the nudge, and the one that had it."""
+
+
 class Ending(NamedTuple):
     """The outcome, its machine reason, and one sentence for people."""
 
@@ -26,13 +30,24 @@ def decide(state: AgentState) -> Ending | None:
     `blocked` is not here either: only a plan (or a person) can say it, so it comes after every rule of code.
     """
     return (
-        _verified(state)
+        _ambiguous(state)
+        or _verified(state)
         or _environment_broken(state)
         or _budget_exceeded(state)
         or _attempts_exceeded(state)
         or _stuck(state)
         or _model_unavailable(state)
     )
+
+
+def _ambiguous(state: AgentState) -> Ending | None:
+    """Green, but other edits are green as well and disagree with it: only a person knows which is meant."""
+    edits, result = state.get("edits"), state.get("test_results")
+    if edits is None or result is None or not edits.question or state["task"].accept_ambiguous:
+        return None
+    if result.visit != edits.visit or not result.passed:
+        return None
+    return Ending("blocked", "ambiguous_repair", edits.question)
 
 
 def _verified(state: AgentState) -> Ending | None:
@@ -117,8 +132,12 @@ def _stalled(state: AgentState, visit: int) -> str:
 
 def _stuck(state: AgentState) -> Ending | None:
     """Two visits in a row without progress, so that the nudge had an attempt; never before the default bound."""
+    edits = state.get("edits")
+    if edits is not None and edits.stopped_by == "exhausted":
+        return Ending("stuck", "nothing_left_to_try", f"no coder could do anything: {edits.detail}")
     visits = sorted(state["failure_history"].spent)
-    if len(visits) < MAX_ATTEMPTS:
+    fresh = [visit for visit in visits if visit > state["task"].resumed_after]
+    if len(visits) < MAX_ATTEMPTS or len(fresh) < NUDGED:
         return None
     before, last = _stalled(state, visits[-2]), _stalled(state, visits[-1])
     if before and last:

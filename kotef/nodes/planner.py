@@ -11,7 +11,7 @@ from kotef.errors import ModelError
 from kotef.failures.history import FailureEntry
 from kotef.models.structured import ask
 from kotef.nodes.decide import Ending, decide, no_progress
-from kotef.nodes.review import review, usage_of
+from kotef.nodes.review import account, review
 from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage
 
 SHOWN_ENTRIES = 8
@@ -76,7 +76,7 @@ def _shown(plan: Plan) -> list[str]:
 
 async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None, Ending | None, Usage]:
     """A plan, or the ending `blocked`; exactly one of the two."""
-    if deps.planner is None or not deps.coder.needs_model:
+    if deps.planner is None or not deps.coder.model_plans(state["tried"]):
         return plan_by_code(state, visit), None, Usage()
     task = state["task"]
     nudge = no_progress(state)
@@ -99,7 +99,7 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
     )
     deps.emit("model_call", visit=visit, node="planner")
     answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
-    usage = usage_of(answer, f"{visit}/planner", deps.planner_price)
+    usage = account(answer, visit, "planner", deps)
     if answer.value is not None and answer.value.blocked.strip():
         return None, Ending("blocked", "plan_blocked", answer.value.blocked.strip()[:400]), usage
     if answer.value is None or not answer.value.steps:

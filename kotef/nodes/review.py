@@ -10,10 +10,9 @@ from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
 from kotef.models.structured import Answer, ask
-from kotef.models.usage import spent_on
+from kotef.models.usage import FIGURES, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.sdd.proof import proved_lines
-from kotef.settings import Price
 from kotef.state import AgentState, StateUpdate, Usage
 
 MAX_PATCH = 24_000
@@ -48,7 +47,7 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         if needed:
             raise
         return state, {}
-    usage = usage_of(answer, f"{judged.visit}/review", deps.planner_price)
+    usage = account(answer, judged.visit, "review", deps)
     accepted = answer.value.accept if answer.value else not needed
     reason = (answer.value.reason if answer.value else "the review gave no readable answer").strip()
     deps.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
@@ -95,6 +94,11 @@ def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage)
     return new, {"test_results": settled, "failure_history": [entry], "usage": usage}
 
 
-def usage_of(answer: Answer[AnswerT], key: str, price: Price | None) -> Usage:
-    """What the calls behind one structured answer cost, keyed by call number."""
-    return Usage(by_call={f"{key}/{number}": spent_on(each, price) for number, each in enumerate(answer.messages)})
+def account(answer: Answer[AnswerT], visit: int, node: str, deps: Deps) -> Usage:
+    """What the calls behind one structured answer cost, keyed by call number; told to whoever watches."""
+    by_call = {}
+    for number, message in enumerate(answer.messages):
+        spent = spent_on(message, deps.planner_price)
+        by_call[f"{visit}/{node}/{number}"] = spent
+        deps.emit("model_answer", visit=visit, node=node, **spent.model_dump(include=FIGURES))
+    return Usage(by_call=by_call)

@@ -7,8 +7,9 @@ from langgraph.runtime import Runtime
 
 from kotef.deps import Deps
 from kotef.errors import NoSpaceError
-from kotef.failures.outcomes import RESUMABLE, Outcome
-from kotef.nodes.best import leave_best
+from kotef.failures.history import FailureEntry, FailureHistory
+from kotef.failures.outcomes import RESUMABLE
+from kotef.nodes.best import leave_baseline, leave_best
 from kotef.nodes.decide import Ending
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure
@@ -23,7 +24,9 @@ async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     deps = runtime.context
     outcome = state.get("outcome")
     assert outcome is not None  # noqa: S101  the only edge to here is taken with an outcome
-    if outcome != "unverified":  # unjudged edits are what was asked for; none is better than another
+    if state.get("reason") == "ambiguous_repair":
+        leave_baseline(state, deps)
+    elif outcome != "unverified":  # unjudged edits are what was asked for; none is better than another
         leave_best(state, deps)
     write_entry(state, Ending(outcome, state.get("reason", ""), state.get("sentence", "")), deps)
     return {}
@@ -59,10 +62,9 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
             summary=entry.summary,
             tests=entry.tests,
         )
-        for entry in history.entries[-SHOWN_ENTRIES:]
+        for entry in _telling(history)[-SHOWN_ENTRIES:]
     )
     run_dir = deps.run_dir.relative_to(deps.root) if deps.run_dir.is_relative_to(deps.root) else deps.run_dir
-    before = state["snapshots"].get(0)
     judged = state.get("test_results")
     return IssueEntry(
         run_id=task.run_id,
@@ -77,17 +79,34 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         entries=failures,
         last_error_kinds=history.last_error_kinds,
         last_command=history.last_commands[-1] if history.last_commands else "",
-        files_changed=deps.snapshots.changed(before, deps.snapshots.take())[:50] if before else (),
+        files_changed=_touched(state, deps)[:50],
         run_dir=str(run_dir),
         patches=tuple(str(run_dir / path.name) for path in sorted(deps.run_dir.glob("visit-*.patch"))),
         follow_up=follow_up(ending.outcome, ending.sentence, failures),
-        resume=resume_hint(ending.outcome, task.run_id, task.limits.max_attempts) or "",
+        resume=resume_hint(ending, task.run_id, task.limits.max_attempts) or "",
         notes=tuple(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
     )
 
 
-def resume_hint(outcome: Outcome, run_id: str, max_attempts: int) -> str | None:
+def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:
+    """What the attempts ended with; the baseline's failures only when there was no attempt."""
+    return tuple(entry for entry in history.entries if entry.visit) or history.entries
+
+
+def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
+    """Every file some attempt changed, whether or not the change still stands."""
+    trees = state["snapshots"]
+    touched = {path for visit in trees if visit for path in deps.snapshots.changed(trees[0], trees[visit])}
+    return tuple(sorted(touched))
+
+
+def resume_hint(ending: Ending, run_id: str, max_attempts: int) -> str | None:
     """The command that goes on from this ending; None when there is nothing to go on with."""
+    outcome = ending.outcome
+    if ending.reason == "ambiguous_repair":
+        return f"kotef resume {run_id} --accept-ambiguous"
+    if ending.reason == "nothing_left_to_try":
+        return None
     if outcome in ("bounded_attempts_exceeded", "stuck"):
         return f"kotef resume {run_id} --max-attempts {min(20, max_attempts + 2)}" if max_attempts < 20 else None  # noqa: PLR2004
     if outcome == "budget_exceeded":

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Final
 
 from langgraph.runtime import Runtime
 
@@ -12,8 +13,11 @@ from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.guarding import guard_of
 from kotef.nodes.proof import finish_interrupted_proof, prove_new_tests
 from kotef.sdd.ticket import open_lines
-from kotef.state import AgentState, Edits, Spent, StateUpdate, Task, Usage
+from kotef.state import AgentState, Edits, Spent, StateUpdate, StoppedBy, Task, Usage
 from kotef.workspace.snapshots import Restored
+
+NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset({"model_error", "exhausted", "tokens", "calls", "money", "time"})
+"""What can end a visit that is no attempt, if it changed nothing."""
 
 NO_CHECKS = (
     "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
@@ -24,14 +28,15 @@ NO_CHECKS = (
 async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     """Judge the tree by running every check once; no model is asked. Visit 0 is the baseline.
 
-    A visit in which the endpoint failed before anything was changed leaves nothing to judge: it is not an attempt.
+    A visit that was over before anything was changed, because the endpoint failed, every coder declined or a budget of
+    the run was spent, leaves nothing to judge: it is not an attempt.
     """
     deps = runtime.context
     started = time.monotonic()
     baseline, edits = state.get("baseline"), state.get("edits")
     if baseline is None or edits is None:
         verification, update = await _baseline(state["task"], deps)
-    elif edits.stopped_by == "model_error" and not edits.changed:
+    elif edits.stopped_by in NOTHING_DONE and not edits.changed:
         return {}
     else:
         verification, update = await _visit(state, baseline, edits, deps)
@@ -135,7 +140,12 @@ def put_back(task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps) ->
     guarded_now = [path for path in touched if guard.may_edit(path) is not None]
     if not guarded_now:
         return Restored((), ())
-    return deps.snapshots.restore(before, last=last, paths=guarded_now, keep=edits.foreign)
+    restored = deps.snapshots.restore(before, last=last, paths=guarded_now, keep=edits.foreign)
+    if restored.put_back:  # whatever was there, and whoever wrote it, can be got back
+        kept = deps.snapshots.patch(deps.snapshots.take(), last)
+        name = f"visit-{edits.visit}.put-back.patch"
+        (deps.run_dir / name).write_text(kept, encoding="utf-8", errors="surrogateescape")
+    return restored
 
 
 async def _run_checks(checks: Sequence[Check], visit: int, deps: Deps) -> Results:
@@ -153,6 +163,7 @@ async def _run_checks(checks: Sequence[Check], visit: int, deps: Deps) -> Result
             kind=result.kind,
             summary=result.summary,
             executed=result.tests_executed,
+            failing=len(result.failing),
             seconds=round(result.seconds, 3),
         )
         results.append((check, result))

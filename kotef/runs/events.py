@@ -15,7 +15,15 @@ Line = dict[str, Any]
 Watcher = Callable[[Line], None]
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
-    "run_started": {"run": str, "goal": str, "ticket": str | None, "checks": list[str], "model": str, "sandbox": str},
+    "run_started": {
+        "run": str,
+        "goal": str,
+        "ticket": str | None,
+        "checks": list[str],
+        "coder": str,
+        "model": str,
+        "sandbox": str,
+    },
     "run_resumed": {"run": str, "outcome": str | None},
     "notice": {"text": str},
     "snapshot": {"tree": str, "kept": int, "left_out": list[str]},
@@ -29,6 +37,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "kind": str | None,
         "summary": str,
         "executed": int | None,
+        "failing": int,
         "seconds": float,
     },
     "verified": {
@@ -58,6 +67,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "model_retry": {"attempt": int, "seconds": float, "why": str},
     "coder_started": {"visit": int, "coder": str},
     "coder_finished": {"visit": int, "stopped_by": str, "changed": list[str], "detail": str, "summary": str},
+    "declined": {"visit": int, "coder": str, "why": str},
+    "trying": {"visit": int, "coder": str, "what": str},
     "tool_started": {"visit": int, "tool": str, "arguments": str},
     "tool_finished": {"visit": int, "tool": str, "arguments": str, "ok": bool, "note": str, "seconds": float},
     "rescued": {"calls": list[str]},

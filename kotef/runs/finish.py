@@ -10,12 +10,12 @@ from kotef.failures.outcomes import EXIT_STATUS
 from kotef.nodes.decide import Ending
 from kotef.nodes.snitch import entry_of, resume_hint, write_entry
 from kotef.runs.report import render_report
-from kotef.runs.result import Result, ResultCheck, ResultHistory, ResultUsage
+from kotef.runs.result import Result, ResultCheck, ResultEdit, ResultHistory, ResultUsage
 from kotef.runs.store import RunDir
 from kotef.sdd.issues import has_entry, record
 from kotef.sdd.proof import proved_lines
 from kotef.sdd.tickets import close_ticket
-from kotef.state import AgentState
+from kotef.state import AgentState, Edits
 from kotef.workspace.paths import write_atomic
 
 SIGTERM_EXIT = 143
@@ -35,6 +35,7 @@ def finish(
     issue = deps.root / ".sdd" / "issues.md"
     said = list(notices)
     now = deps.snapshots.take()  # before kotef itself moves a ticket
+    said += _bring_back_ignored(state, deps)
     if ending.outcome == "verified":
         said += _settle_success(state, ending, deps)
     elif not has_entry(issue, run.run_id) or ending.outcome != state.get("outcome"):
@@ -50,6 +51,16 @@ def finish(
         seconds=round(result.usage.seconds, 3),
     )
     return result
+
+
+def _bring_back_ignored(state: AgentState, deps: Deps) -> list[str]:
+    """Ignored files that the run deleted are copied back; what could not be kept is named."""
+    before = state["snapshots"].get(0)
+    if before is None:
+        return []
+    back, gone = deps.snapshots.bring_back(before)
+    said = [f"deleted during the run and brought back: {', '.join(back[:10])}"] if back else []
+    return [*said, f"deleted during the run, and too large to have been kept: {', '.join(gone[:10])}"] if gone else said
 
 
 def _settle_success(state: AgentState, ending: Ending, deps: Deps) -> list[str]:
@@ -84,6 +95,7 @@ def _result(
     proved = proved_lines(task.ticket.done, judged) if task.ticket and judged else {}
     exit_code = SIGTERM_EXIT if signal == 15 else EXIT_STATUS[ending.outcome]  # noqa: PLR2004  SIGTERM
     verified = ending.outcome == "verified"
+    spent = state["usage"].total.model_copy(update={"seconds": round(deps.clock.elapsed(), 3)})
     return Result(
         kotef_version=__version__,
         run_id=run.run_id,
@@ -97,6 +109,7 @@ def _result(
         coder=task.coder,
         stopped_by=edits.stopped_by if edits else None,
         winner=edits.coder if edits and verified else None,
+        edit=_edit(edits) if edits and edits.rationale else None,
         model=task.model,
         profile=task.profile,
         max_attempts=task.limits.max_attempts,
@@ -122,13 +135,17 @@ def _result(
             (visit for visit in sorted(trees, reverse=True) if trees[visit] == now), edits.visit if edits else 0
         ),
         patches=tuple(path.name for path in sorted(run.path.glob("visit-*.patch"))),
-        usage=ResultUsage.of(state["usage"].total.model_copy(update={"seconds": round(deps.clock.elapsed(), 3)})),
+        usage=ResultUsage.of(spent, priced=not task.model or deps.priced),
         started_at=started_at,
         finished_at=timestamp(),
         issue=None if verified else ".sdd/issues.md",
-        resume=resume_hint(ending.outcome, run.run_id, task.limits.max_attempts),
+        resume=resume_hint(ending, run.run_id, task.limits.max_attempts) if run.checkpoints.exists() else None,
         notices=tuple(notices),
     )
+
+
+def _edit(edits: Edits) -> ResultEdit:
+    return ResultEdit(**edits.model_dump(include=set(ResultEdit.model_fields)))
 
 
 def _changed(state: AgentState, deps: Deps, now: str) -> tuple[str, ...]:

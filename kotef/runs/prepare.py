@@ -29,6 +29,7 @@ class Request:
     allow_unverified: bool = False
     ignore_dependencies: bool = False
     trust: bool = False
+    accept_ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ def prepare(
         allow_edits=(*(ticket.allow_test_edits if ticket else ()), *request.allow_edits),
         allow_unverified=request.allow_unverified,
         trust=request.trust,
+        accept_ambiguous=request.accept_ambiguous,
         coder=coder,
         model=model,
         planner_model=planner_model,
@@ -82,10 +84,19 @@ def _ticket(request: Request, folder: TicketFolder) -> Ticket | None:
     waiting = open_dependencies(ticket, folder)
     if waiting and not request.ignore_dependencies:
         raise UsageError(
-            f"ticket {ticket.id} depends on {', '.join(waiting)}, still open",
+            f"ticket {ticket.id} depends on {', '.join(_standing(name, folder) for name in waiting)}",
             hint="do that first, or pass --ignore-dependencies",
         )
     return ticket
+
+
+def _standing(name: str, folder: TicketFolder) -> str:
+    """A dependency and how it stands: still open, or not there at all."""
+    try:
+        find_ticket(folder, name)
+    except UsageError:
+        return f"{name} (there is no such ticket)"
+    return f"{name} (still open)"
 
 
 def _goal_of(ticket: Ticket | None) -> str:

@@ -77,16 +77,30 @@ class ResultUsage(Camel):
     tokens_in: int
     tokens_out: int
     tokens_cached: int
-    cost: float
+    cost: float | None
+    """Null when a model was used whose price is not configured."""
     calls: int
     commands: int
     seconds: float
     estimated: bool
 
     @classmethod
-    def of(cls, spent: Spent) -> "ResultUsage":
-        """The same sum for readers outside."""
-        return cls(**spent.model_dump())
+    def of(cls, spent: Spent, *, priced: bool) -> "ResultUsage":
+        """The same sum for readers outside; `priced` is whether the price of every model is known."""
+        return cls(**spent.model_dump(exclude={"cost"}), cost=spent.cost if priced else None)
+
+
+class ResultEdit(Camel):
+    """What a coder that works without a model knows of its last edit."""
+
+    coder: str
+    rationale: str
+    evidence: tuple[str, ...]
+    """How much was tried, what else passes, how many tests run the edited line."""
+    alternatives: tuple[str, ...]
+    """Up to three other edits that pass as well, as diffs."""
+    question: str
+    """The input on which passing edits disagree; only a person knows the answer. Empty without one."""
 
 
 class Result(Camel):
@@ -108,6 +122,8 @@ class Result(Camel):
     """What ended the coder's last visit; null when no visit was made."""
     winner: str | None = None
     """The coder whose edit was verified."""
+    edit: ResultEdit | None = None
+    """Null after a model's edit, and when no edit was made."""
     model: str
     profile: str
     sandbox: str = "off"

@@ -12,7 +12,6 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from kotef.coders.base import Coder
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, UsageError, WorkspaceError
@@ -27,7 +26,7 @@ from kotef.runs.finish import finish, timestamp
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.runs.workshop import Workshop
-from kotef.settings import Limits, Price
+from kotef.settings import Price
 from kotef.state import AgentState, Task, Usage
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.snapshots import Snapshots
@@ -37,8 +36,9 @@ from kotef.workspace.snapshots import Snapshots
 class Models:
     """Who is asked: the chat models of one run and what they cost."""
 
-    coder: BaseChatModel
-    planner: BaseChatModel | None
+    coder: BaseChatModel | None = None
+    """None when no coder of the chain needs one."""
+    planner: BaseChatModel | None = None
     coder_price: Price | None = None
     planner_price: Price | None = None
     coder_name: str = "model"
@@ -63,29 +63,30 @@ class Setting:
 
 
 def start(run: RunDir, task: Task, setting: Setting) -> Result:
-    """Run `task` from its baseline to its ending. BusyError when another run works here; nothing else is raised."""
+    """Run `task` from its baseline to its ending.
+
+    BusyError when another run works here, WorkspaceError when the run directory cannot be made; nothing else.
+    """
     with workspace_lock(setting.root, run.run_id):
+        run.create()
         run.write_task(task)
         return asyncio.run(_Loop(run, task, setting).go(resumed=False))
 
 
-def resume(run: RunDir, limits: dict[str, Any], setting: Setting) -> Result:
-    """Go on with a run that was killed, or that ended in a way one can go on from; limits may be raised.
+def resume(run: RunDir, task: Task, setting: Setting) -> Result:
+    """Go on with a run that `may_resume` allows; `task` is its task with the limits now in force.
 
-    UsageError when there is nothing to go on with, BusyError when another run works here.
+    BusyError when another run works here. An earlier ending is forgotten first, so that a kill finds none.
     """
-    task = run.task()
-    if task is None:
-        raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
-    raised = task.limits.model_copy(update={name: value for name, value in limits.items() if value is not None})
-    may_resume(run, task, raised)
     with workspace_lock(setting.root, run.run_id):
-        return asyncio.run(_Loop(run, task.model_copy(update={"limits": raised}), setting).go(resumed=True))
+        run.write_task(task)
+        run.forget_result()
+        return asyncio.run(_Loop(run, task, setting).go(resumed=True))
 
 
-def may_resume(run: RunDir, task: Task, limits: Limits) -> None:
-    """UsageError, with the reason and the way out, when a resume could not change anything."""
-    result = run.result()
+def may_resume(run: RunDir, task: Task, changed: Task) -> None:
+    """UsageError, with the reason and the way out, when a resume with the `changed` task could not change anything."""
+    result, limits = run.result(), changed.limits
     if result is None or result.outcome in RESUMABLE - {"budget_exceeded"}:
         return
     if result.outcome in ("bounded_attempts_exceeded", "stuck"):
@@ -93,11 +94,14 @@ def may_resume(run: RunDir, task: Task, limits: Limits) -> None:
         if limits.max_attempts <= used:
             raise UsageError(
                 f"run {run.run_id} has used its {used} attempts",
-                hint=f"pass --max-attempts {min(20, used + 2)} or more",
+                hint=f"pass --max-attempts {min(20, used + 1)} or more",
             )
     elif result.outcome == "budget_exceeded":
         if limits == task.limits:
             raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to go on")
+    elif result.reason == "ambiguous_repair":
+        if not changed.accept_ambiguous:
+            raise UsageError(f"run {run.run_id}: {result.sentence}", hint="--accept-ambiguous keeps the edit as it is")
     else:
         why = "it is done" if result.done else "a person must act first; see its entry in .sdd/issues.md"
         raise UsageError(f"run {run.run_id} ended {result.outcome}: {why}", hint="start a new run with `kotef run`")
@@ -123,7 +127,7 @@ class _Loop:
             used = known.get("usage", Usage()).total.seconds
             models = self.setting.models(self._retrying)
             deps = self._deps(models, Clock(self.task.limits.max_time, used=used))
-            self._announce(known, resumed=resumed, models=models)
+            self._announce(known, resumed=resumed)
             try:
                 async with self._signals():
                     ending = await self._invoke(graph, known, deps)
@@ -137,7 +141,7 @@ class _Loop:
         try:
             given: Any = {"task": self.task}
             if known:
-                await self._reopen(graph, known)
+                await self._reopen(graph, known, deps)
                 given = None
             await graph.ainvoke(given, self.config, context=deps, durability="sync")
         except asyncio.CancelledError:
@@ -148,8 +152,12 @@ class _Loop:
             return self._outcome_of(error)
         return None
 
-    async def _reopen(self, graph: Graph, known: dict[str, Any]) -> None:
-        """Make a run that had ended go on at its planner, or at a new baseline where that one was broken."""
+    async def _reopen(self, graph: Graph, known: dict[str, Any], deps: Deps) -> None:
+        """Make a run that had ended go on at its planner.
+
+        Where the baseline was broken it is taken anew; an edit that was set aside as ambiguous is put in place again,
+        and judged once more.
+        """
         outcome = known.get("outcome")
         update: dict[str, Any] = {}
         if known["task"] != self.task:
@@ -165,19 +173,24 @@ class _Loop:
         if outcome == "environment_broken":
             update["baseline"] = None
             node = "__start__"
+        elif known.get("reason") == "ambiguous_repair":
+            trees, visit = known["snapshots"], known["edits"].visit
+            deps.snapshots.restore(trees[visit], last=trees[0])
+            node = "coder"
         await graph.aupdate_state(self.config, update, as_node=node)
 
     def _deps(self, models: Models, clock: Clock) -> Deps:
         snapshots = Snapshots.open(self.setting.root)
         shop = Workshop(self.setting.root, self.run, self.task, snapshots, self.setting.prompts, self.emit, clock)
-        coder: Coder = shop.coder(models.coder, name=models.coder_name, price=models.coder_price)
+        chain = shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price)
         return Deps(
             root=self.setting.root,
             run_dir=self.run.path,
             snapshots=snapshots,
             run_check=shop.run_check,
-            coder=coder,
+            coder=chain,
             planner=models.planner,
+            priced=models.coder_price is not None and models.planner_price is not None,
             planner_price=models.planner_price,
             prompts=self.setting.prompts,
             rungs=RungMemory(),
@@ -185,7 +198,7 @@ class _Loop:
             clock=clock,
         )
 
-    def _announce(self, known: dict[str, Any], *, resumed: bool, models: Models) -> None:
+    def _announce(self, known: dict[str, Any], *, resumed: bool) -> None:
         if resumed:
             self.emit("run_resumed", run=self.run.run_id, outcome=known.get("outcome"))
         else:
@@ -195,7 +208,8 @@ class _Loop:
                 goal=self.task.goal,
                 ticket=self.task.ticket.id if self.task.ticket else None,
                 checks=[check.command for check in self.task.checks],
-                model=self.task.model or models.coder_name,
+                coder=self.task.coder,
+                model=self.task.model,
                 sandbox="off",
             )
         for text in self.setting.notices:
@@ -243,11 +257,8 @@ class _Loop:
             ending = Ending(outcome, state.get("reason", ""), state.get("sentence", ""))
         else:
             self.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
-        earlier = self.run.result()
-        started = earlier.started_at if earlier else _started(self.run)
-        return finish(
-            self.run, state, ending, deps, started_at=started, notices=self.setting.notices, signal=self.signal
-        )
+        notices, started = self.setting.notices, _started(self.run)
+        return finish(self.run, state, ending, deps, started_at=started, notices=notices, signal=self.signal)
 
     def _outcome_of(self, error: Exception) -> Ending:
         """The ending an error stands for; a defect leaves its traceback in the run directory."""

@@ -1,16 +1,15 @@
 """Where is a run kept, and which runs are there?"""
 
-import os
 import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kotef.errors import NoSpaceError, UsageError, WorkspaceError
+from kotef.errors import UsageError
 from kotef.runs.result import Result
 from kotef.state import Task
-from kotef.workspace.paths import write_atomic
+from kotef.workspace.paths import os_fault, write_atomic
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,20 @@ class RunDir:
         """The graph's SQLite file."""
         return self.path / "checkpoints.sqlite"
 
+    def create(self) -> None:
+        """Make the directory; a `.gitignore` of its own keeps `runs/` out of the user's git status.
+
+        Raises NoSpaceError, WorkspaceError.
+        """
+        try:
+            self.logs.mkdir(parents=True)
+            ignore = self.path.parent / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n")
+        except OSError as error:
+            hint = "kotef keeps its runs there; make the directory writable"
+            raise os_fault(self.path, error, hint=hint) from error
+
     def task(self) -> Task | None:
         """The task as it was when the run started; None when the run died before it was written."""
         file = self.path / "task.json"
@@ -53,8 +66,13 @@ class RunDir:
         file = self.path / "result.json"
         return Result.model_validate_json(file.read_bytes()) if file.exists() else None
 
+    def forget_result(self) -> None:
+        """A run that goes on has not ended."""
+        (self.path / "result.json").unlink(missing_ok=True)
+
     def write_result(self, result: Result) -> None:
         """`result.json`, whole or not at all."""
+        self.path.mkdir(parents=True, exist_ok=True)  # an unconfined command may have deleted it
         write_atomic(self.path / "result.json", result.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
 
 
@@ -63,21 +81,10 @@ def runs_dir(root: Path) -> Path:
     return root / ".sdd" / "runs"
 
 
-def create(root: Path) -> RunDir:
-    """A new run directory with a sortable id: UTC time and four random hex digits."""
+def new(root: Path) -> RunDir:
+    """A run directory yet to be made, with a sortable id: UTC time and four random hex digits."""
     run_id = time.strftime("%Y%m%d-%H%M%S", time.gmtime()) + "-" + secrets.token_hex(2)
-    run = RunDir(runs_dir(root) / run_id)
-    try:
-        run.logs.mkdir(parents=True)
-        ignore = root / ".sdd" / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("runs/\n")
-    except OSError as error:
-        if error.errno in NoSpaceError.ERRNOS:
-            raise NoSpaceError(run.path) from error
-        hint = "kotef keeps its runs there; make the directory writable"
-        raise WorkspaceError(run.path, f"cannot be created: {error.strerror}", hint=hint) from error
-    return run
+    return RunDir(runs_dir(root) / run_id)
 
 
 def every(root: Path) -> Iterator[RunDir]:
@@ -99,8 +106,3 @@ def find(root: Path, wanted: str | None) -> RunDir:
         problem = "no run is called" if not matching else f"{len(matching)} runs begin with"
         raise UsageError(f"{problem} {wanted}", hint="`kotef runs` lists them")
     return matching[0]
-
-
-def relative(path: Path, root: Path) -> str:
-    """A path for people: below the workspace where it is, else as it is."""
-    return os.path.relpath(path, root) if path.is_relative_to(root) else str(path)

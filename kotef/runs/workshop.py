@@ -5,12 +5,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING
 
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.runner import run_check
-from kotef.coders.model import ModelCoder
+from kotef.coders.base import Coder
+from kotef.coders.chain import Chain, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
 from kotef.runs.store import RunDir
@@ -18,6 +18,9 @@ from kotef.settings import Price
 from kotef.state import Task
 from kotef.workspace.environment import child_environment
 from kotef.workspace.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 
 @dataclass(slots=True)
@@ -64,8 +67,9 @@ class Workshop:
         """Seconds one verification is expected to take: what the checks took last."""
         return min(sum(self._seconds.values()), self.clock.limit / 2)
 
-    def coder(self, model: BaseChatModel, *, name: str, price: Price | None) -> ModelCoder:
-        """The coder of this run."""
+    def _model(self, model: "BaseChatModel", *, name: str, price: Price | None) -> Coder:
+        from kotef.coders.model import ModelCoder
+
         return ModelCoder(
             model=model,
             root=self.root,
@@ -79,6 +83,47 @@ class Workshop:
             reserve=self.reserve,
             price=price,
             name=name,
+        )
+
+    def chain(self, model: "BaseChatModel | None", *, model_name: str, price: Price | None) -> Chain:
+        """The coders of this run in the order asked for; `model` is None when the chain has none."""
+        coders: list[Coder] = []
+        for link in parse_chain(self.task.coder):
+            match link.name:
+                case "fixers":
+                    coders.append(self._fixers(link.seconds))
+                case "search":
+                    coders.append(self._search(link.seconds))
+                case _:
+                    assert model is not None, "the command line has looked for an endpoint"  # noqa: S101
+                    coders.append(self._model(model, name=model_name, price=price))
+        return Chain(tuple(coders), self.emit)
+
+    def _fixers(self, seconds: float | None) -> Coder:
+        from kotef.coders.fixers.coder import SECONDS, FixersCoder
+
+        return FixersCoder(
+            root=self.root,
+            snapshots=self.snapshots,
+            run_check=self.run_check,
+            run_command=self.run_command,
+            emit=self.emit,
+            clock=self.clock,
+            seconds=seconds or SECONDS,
+        )
+
+    def _search(self, seconds: float | None) -> Coder:
+        from kotef.coders.repair.coder import SECONDS, SearchCoder
+
+        return SearchCoder(
+            root=self.root,
+            snapshots=self.snapshots,
+            run_check=self.run_check,
+            environment=child_environment(os.environ),
+            emit=self.emit,
+            clock=self.clock,
+            reserve=self.reserve,
+            seconds=seconds or SECONDS,
         )
 
     async def _run(self, command: str, log_name: str, *, timeout: float | None = None) -> CommandResult:

@@ -46,7 +46,8 @@ def _inspect(entries: Sequence[IssueFailure]) -> str:
     """Where to look: the first failing test of the newest visit, else its first failing command."""
     failures = [entry for entry in entries if entry.visit == entries[-1].visit]
     failure = next((entry for entry in failures if entry.tests), failures[0])
-    summary = one_line(failure.summary, _SHOWN)
+    named = failure.tests[0] if failure.tests else ""
+    summary = one_line(failure.summary.removeprefix(named), _SHOWN)
     said = f": {summary}" if summary else ""
     if failure.tests:
         others = len(failure.tests) - 1

@@ -137,7 +137,7 @@ def _readable(entry: IssueEntry) -> Iterator[str]:
         "Run": f"{code_span(entry.run_id)}, {entry.state}",
         "Goal": _plain(entry.goal, 600),
         "Ticket": _plain(entry.ticket or "", 80),
-        "Outcome": f"{entry.outcome} ({_plain(entry.reason, 80)})",
+        "Outcome": entry.outcome if entry.reason == entry.outcome else f"{entry.outcome} ({_plain(entry.reason, 80)})",
         "Why": _plain(entry.sentence, 400),
         "Attempts": f"{entry.attempts} of {entry.max_attempts}",
         "Last error kinds": ", ".join(_plain(kind, 40) for kind in entry.last_error_kinds),

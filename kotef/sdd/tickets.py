@@ -94,7 +94,9 @@ def find_ticket(folder: TicketFolder, wanted: str) -> Ticket:
     known = {name: ticket for ticket in folder.open for name in (ticket.slug, _stem(ticket.path))}
     close = get_close_matches(asked, known, n=1)
     like = f"; did you mean '{_printable(close[0])}'?" if close else ""
-    raise UsageError(f"no open ticket '{shown}'{like}", hint=f"open: {names or 'none'}")
+    broken = "; ".join(str(problem) for problem in folder.problems[:3])
+    unread = f"; not readable: {_printable(broken)}" if broken else ""
+    raise UsageError(f"no open ticket '{shown}'{like}{unread}", hint=f"open: {names or 'none'}")
 
 
 def open_dependencies(ticket: Ticket, folder: TicketFolder) -> tuple[str, ...]:

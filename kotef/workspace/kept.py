@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.listing import LARGEST, REBUILT
+from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import os_fault
 
 KEPT_CAP: Final = 100 * 1024 * 1024
@@ -36,7 +36,7 @@ def copy_ignored(root: Path, ignored: Iterable[str], kept: Path, *, cap: int) ->
     copied: list[str] = []
     room = cap
     for path in sorted(sizes, key=lambda path: (sizes[path], path)):
-        if sizes[path] <= min(room, LARGEST) and _copy(root / path, kept / path):
+        if sizes[path] <= room and _copy(root / path, kept / path):
             room -= sizes[path]
             copied.append(path)
         else:
@@ -57,6 +57,8 @@ def _files(root: Path, ignored: Iterable[str], left_out: list[str]) -> Iterator[
             if (here / "CACHEDIR.TAG").exists() or (here / "pyvenv.cfg").exists() or (here / ".git").exists():
                 names.clear()
                 continue
+            if here == root / ".sdd":
+                names[:] = [name for name in names if name != "runs"]  # kotef's own
             names[:] = sorted(set(names) - REBUILT)
             if seen + len(files) > _MOST_FILES:
                 left_out.append(f"{here.relative_to(root)}/")
@@ -64,6 +66,26 @@ def _files(root: Path, ignored: Iterable[str], left_out: list[str]) -> Iterator[
                 continue
             seen += len(files)
             yield from (str((here / name).relative_to(root)) for name in files)
+
+
+def bring_back(
+    root: Path, kept: Path, copied: Iterable[str], left_out: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Copy back the copied files that are gone; returns them, and those gone that had been left out.
+
+    Nothing is written where a directory of the path is a link now.
+    """
+    back = []
+    for path in copied:
+        target = root / path
+        if not os.path.lexists(target) and not _through_link(root, path) and _copy(kept / path, target):
+            back.append(path)
+    lost = [path for path in left_out if not os.path.lexists(root / path)]
+    return tuple(back), tuple(lost)
+
+
+def _through_link(root: Path, path: str) -> bool:
+    return any((root / parent).is_symlink() for parent in Path(path).parents)
 
 
 def drop_oldest(kept: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,7 @@ from typing import Final
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.workspace.entries import DIRECTORY, Entry, delete_entry, entry_at, write_entry
 from kotef.workspace.git import git, git_error, run_git
-from kotef.workspace.kept import KEPT_CAP, copy_ignored, drop_oldest
+from kotef.workspace.kept import KEPT_CAP, bring_back, copy_ignored, drop_oldest
 from kotef.workspace.listing import LARGEST, Listing, split
 from kotef.workspace.paths import os_fault, state_dir, write_atomic
 
@@ -93,20 +94,34 @@ class Snapshots:
         return self._git("write-tree").decode().strip()
 
     def preserve_ignored(self, *, cap: int = KEPT_CAP) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Copy ignored files beside the store, once for the tree as it is now; returns those copied and left out.
+        """Copy what a snapshot does not hold, ignored and large files, beside the store; returns copied and left out.
 
-        They are found under `kept/<tree>/` in the state directory: at most `LARGEST` bytes each and `cap` together,
-        never dependencies, environments or caches.
+        They are found under `kept/<tree>/` in the state directory, `cap` bytes together, the small ones first; never
+        dependencies, environments or caches.
         """
         tree = self._git("write-tree").decode().strip() if self._indexed is not None else self.take()
-        kept = self.store.parent / "kept" / tree
+        kept = self._kept(tree)
+        shutil.rmtree(kept, ignore_errors=True)  # of an earlier run on the same tree; what is ignored may have changed
+        large = [path for path in self.left_out if not path.endswith("/")]
+        copied, left_out = copy_ignored(self.root, [*self._listing.ignored(), *large], kept, cap=cap)
         record = kept.with_suffix(".json")
-        if not record.exists():
-            found = copy_ignored(self.root, self._listing.ignored(), kept, cap=cap)
-            write_atomic(record, json.dumps(found).encode())
-            drop_oldest(record.parent)
-        copied, left_out = json.loads(record.read_bytes())
+        write_atomic(record, json.dumps((copied, left_out)).encode())
+        drop_oldest(record.parent)
         return tuple(copied), tuple(left_out)
+
+    def bring_back(self, tree: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Copy back what `preserve_ignored` kept for this tree and what is gone now; returns those, and those lost.
+
+        A file that is there is left as it is, whatever it holds.
+        """
+        record = self._kept(tree).with_suffix(".json")
+        if not record.exists():
+            return (), ()
+        copied, left_out = json.loads(record.read_bytes())
+        return bring_back(self.root, self._kept(tree), copied, left_out)
+
+    def _kept(self, tree: str) -> Path:
+        return self.store.parent / "kept" / tree
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Paths that differ between two trees, sorted; a renamed file is two of them."""

@@ -31,7 +31,8 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
         with OpenAIServer(agent) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
             monkeypatch.setenv("KOTEF_MODEL", "scripted")
-            done = kotef(root, command, *arguments)
+            chain = () if "--coder" in arguments else ("--coder", "model")
+            done = kotef(root, command, *arguments, *chain)
             done.server = server
             return done
 

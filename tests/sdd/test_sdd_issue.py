@@ -63,7 +63,7 @@ def test_an_entry_says_what_a_person_needs() -> None:
         "- **Run**: `20260102-030405-ab12`, open",
         "- **Goal**: make test_y pass",
         "- **Ticket**: 07",
-        "- **Outcome**: bounded_attempts_exceeded (bounded_attempts_exceeded)",
+        "- **Outcome**: bounded_attempts_exceeded",
         "- **Why**: all 3 attempts failed verification",
         "- **Attempts**: 3 of 3",
         "- **Last error kinds**: test_failure",

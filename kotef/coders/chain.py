@@ -1,0 +1,88 @@
+"""Who is asked first, and who takes over when a coder declines or finds nothing?"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from kotef.coders.base import Brief, Coder, Work, failure_key
+from kotef.deps import Emit
+from kotef.errors import UsageError
+from kotef.state import Asked, Edits, Usage
+
+KNOWN: Final = ("fixers", "search", "model")
+WITHOUT_MODEL: Final = "fixers,search"
+"""The chain on a machine without an endpoint."""
+WITH_MODEL: Final = "fixers,search:10s,model"
+"""The default with one: what can be had for ten seconds of searching is not paid for."""
+
+_LINK: Final = re.compile(r"(?P<name>[a-z]+)(?::(?P<seconds>\d+(?:\.\d+)?)s)?$")
+
+
+class Link(NamedTuple):
+    """One coder of a chain as asked for."""
+
+    name: str
+    seconds: float | None
+    """Wall time for one visit; None is the coder's own default."""
+
+
+def parse_chain(text: str) -> tuple[Link, ...]:
+    """`fixers,search:10s,model` as links; UsageError names what is not understood."""
+    links = []
+    for part in text.split(","):
+        match = _LINK.match(part.strip())
+        if match is None or match["name"] not in KNOWN:
+            hint = f"coders are {', '.join(KNOWN)}; a time is written search:10s"
+            raise UsageError(f"--coder: {part.strip() or text!r} is not understood", hint=hint)
+        links.append(Link(match["name"], float(match["seconds"]) if match["seconds"] else None))
+    names = [link.name for link in links]
+    if len(set(names)) != len(names):
+        raise UsageError(f"--coder {text}: a coder is named twice", hint="name each once, the cheapest first")
+    return tuple(links)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Coders in order; within one visit the first that changes something ends it."""
+
+    coders: tuple[Coder, ...]
+    emit: Emit
+
+    @property
+    def name(self) -> str:
+        """The names in order."""
+        return ",".join(coder.name for coder in self.coders)
+
+    def model_plans(self, tried: frozenset[Asked]) -> bool:
+        """Whether a plan is worth a model's call: one works with it, and whoever works without has been asked."""
+        asked = {entry.coder for entry in tried}
+        rest = [coder for coder in self.coders if coder.name not in asked]
+        return any(coder.uses_model for coder in self.coders) and all(coder.uses_model for coder in rest)
+
+    async def work(self, brief: Brief) -> Work:
+        """Ask one after the other until one has edited; what the others learnt goes along."""
+        visit, hints = brief.plan.visit, brief.hints
+        asked: list[str] = []
+        reasons: list[str] = []
+        tried: frozenset[Asked] = frozenset()
+        usage = Usage()
+        for coder in self.coders:
+            question = Asked(coder=coder.name, fingerprint=failure_key(brief.judged), tree=brief.tree)
+            again = question in brief.tried and not coder.uses_model
+            tried |= {question}
+            why = "was asked about this failure on this very tree before" if again else coder.declines(brief)
+            if not why:
+                asked.append(coder.name)
+                work = await coder.work(replace(brief, hints=hints))
+                usage = Usage(by_call=usage.by_call | work.usage.by_call)
+                hints = (*hints, *work.hints)
+                if work.found:
+                    edits = work.edits.model_copy(update={"asked": tuple(asked)})
+                    return Work(edits, usage, hints=hints, tried=tried)
+                why = work.edits.detail
+            reasons.append(f"{coder.name}: {why}")
+            self.emit("declined", visit=visit, coder=coder.name, why=why)
+        edits = Edits(
+            visit=visit, coder=self.name, stopped_by="exhausted", detail="; ".join(reasons), asked=tuple(asked)
+        )
+        return Work(edits, usage, found=False, hints=hints, tried=tried)

@@ -1,0 +1,65 @@
+"""What are the fixers given, and what do they hand back?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from kotef.coders.fixers.complaints import Complaint
+from kotef.coders.fixers.project import Project
+from kotef.coders.fixers.source import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failing check."""
+
+    command: str
+    """As run, from the workspace root."""
+    output: str
+    """stdout and stderr, bounded."""
+    kind: str
+    """A `FailureKind`."""
+    detail: str
+    """The machine word beside the kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One readable step, unverified; every file in it compiles."""
+
+    fixer: str
+    """Names of the rows that made it, `+` between them."""
+    files: dict[str, bytes]
+    """Workspace-relative path → whole new content, byte for byte as it was apart from the edit."""
+    rationale: str
+    """One line, from `path:line` on."""
+    evidence: str
+    """The line of the output that called for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What one fixer answers, not yet looked at by anybody."""
+
+    edits: tuple[Edit, ...]
+    rationale: str
+    """One line, from `path:line` on."""
+
+
+class Answer(Protocol):
+    """A pure function from one complaint to what would settle it, best first; nothing when in doubt."""
+
+    def __call__(self, complaint: Complaint, project: Project) -> Iterator[Proposal]:
+        """Yield proposals; edit only what `project.editable` gives."""
+        ...
+
+
+class Fixer(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    errors: frozenset[str]
+    """The exceptions it answers."""
+    answer: Answer
+    source: str
+    """Where its rule is written down."""

@@ -1,0 +1,166 @@
+"""In which order are edits tried?"""
+
+import ast
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.table import OPERATORS, Operator
+from kotef.coders.repair.scope import Scope
+from kotef.coders.repair.source import Edit, Source, Unit
+
+_DISTANCE: Final = 1.5
+"""Cost of standing on a line nothing speaks against, next to the most suspicious line."""
+_NODES: Final = 3000
+"""Nodes considered, the most suspicious ones."""
+_PAIR: Final = 1.0
+"""Cost of being two edits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One edit, or two, and how unlikely it is to be the repair before any test has run."""
+
+    edits: tuple[Edit, ...]
+    operators: tuple[str, ...]
+    cost: float
+    """Lower is tried first."""
+    line: int
+    """The first edited line of the first file."""
+    anti: str
+    units: tuple[Unit | None, ...]
+    """One per edit; None for an edit outside functions."""
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """One function, or what stands outside of functions in a file, with what is known against its lines."""
+
+    scope: Scope
+    lines: Mapping[int, float]
+    """Line → suspicion, 0 to 1; lines that are missing are not suspected."""
+
+
+def first_order(suspects: Iterable[Suspects]) -> Iterator[Candidate]:
+    """Single edits, cheapest first; each resulting text once."""
+    seen: set[tuple[str, int, int, str]] = set()
+    order = count()
+    heap = [(stream.base, next(order), stream) for stream in _streams(suspects)]
+    heapq.heapify(heap)
+    while heap:
+        _, number, stream = heapq.heappop(heap)
+        proposal = stream.take()
+        if proposal is not None:
+            key = essence(stream.site.scope.source, proposal.edit)
+            if key not in seen:
+                seen.add(key)
+                yield stream.candidate(proposal)
+        if stream.prepare():
+            heapq.heappush(heap, (stream.cost, number, stream))
+
+
+class _Stream:
+    """One operator at one node: its next proposal is looked at before its turn comes."""
+
+    def __init__(self, site: Site, operator: Operator, distance: float, unit: Unit | None) -> None:
+        self.site = site
+        self.base = operator.cost + distance
+        self.cost = self.base
+        self._operator = operator
+        self._unit = unit
+        self._proposals: Iterator[Proposal] | None = None
+        self._next: Proposal | None = None
+
+    def take(self) -> Proposal | None:
+        proposal, self._next = self._next, None
+        return proposal
+
+    def prepare(self) -> bool:
+        """Look at the next proposal; False if there is none."""
+        if self._proposals is None:
+            self._proposals = self._operator.generate(self.site)
+        self._next = next(self._proposals, None)
+        if self._next is not None:
+            self.cost = self.base + self._next.extra
+        return self._next is not None
+
+    def candidate(self, proposal: Proposal) -> Candidate:
+        line = self.site.scope.source.line_at(proposal.edit.start)
+        return Candidate(
+            (proposal.edit,), (self._operator.name,), self.base + proposal.extra, line, proposal.anti, (self._unit,)
+        )
+
+
+def _streams(suspects: Iterable[Suspects]) -> Iterator[_Stream]:
+    places: list[tuple[float, Suspects, ast.AST]] = []
+    for suspect in suspects:
+        for node in suspect.scope.nodes:
+            suspicion = suspicion_of(node, suspect.lines)
+            if suspicion > 0:
+                places.append((suspicion, suspect, node))
+    places.sort(key=lambda place: -place[0])
+    for suspicion, suspect, node in places[:_NODES]:
+        site = Site(suspect.scope, node)
+        for operator in OPERATORS:
+            yield _Stream(site, operator, _DISTANCE * (1 - suspicion), suspect.scope.unit)
+
+
+def suspicion_of(node: ast.AST, lines: Mapping[int, float]) -> float:
+    """The highest of the lines a node stands on; of a compound statement, its header only."""
+    first = getattr(node, "lineno", None)
+    if first is None:
+        return 0.0
+    body = getattr(node, "body", None) if isinstance(node, ast.stmt) else None
+    last = body[0].lineno - 1 if body else getattr(node, "end_lineno", first)
+    return max((lines.get(line, 0.0) for line in range(first, max(first, last) + 1)), default=0.0)
+
+
+def essence(source: Source, edit: Edit) -> tuple[str, int, int, str]:
+    """The edit without what it leaves as it was, so that two that make the same text are equal."""
+    old = source.content[edit.start : edit.end]
+    new = edit.text.encode("utf-8")
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return (
+        edit.path,
+        edit.start + head,
+        edit.end - tail,
+        new[head : len(new) - tail].decode("utf-8", "surrogateescape"),
+    )
+
+
+def pairs(firsts: Iterable[Candidate], seconds: list[Candidate]) -> Iterator[Candidate]:
+    """Each of the first with each of the second, every two once."""
+    done: set[frozenset[int]] = set()
+    for first in firsts:
+        for second in seconds:
+            both = frozenset({id(first), id(second)})
+            made = pair(first, second) if both not in done else None
+            done.add(both)
+            if made is not None:
+                yield made
+
+
+def pair(first: Candidate, second: Candidate) -> Candidate | None:
+    """Both edits; None if they cannot be made together."""
+    if first is second or not all(_apart(one, other) for one in first.edits for other in second.edits):
+        return None
+    return Candidate(
+        (*first.edits, *second.edits),
+        (*first.operators, *second.operators),
+        first.cost + second.cost + _PAIR,
+        first.line,
+        first.anti or second.anti,
+        (*first.units, *second.units),
+    )
+
+
+def _apart(first: Edit, second: Edit) -> bool:
+    return first.path != second.path or first.end <= second.start or second.end <= first.start

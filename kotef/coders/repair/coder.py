@@ -1,0 +1,148 @@
+"""How does the search for a repair take its place among the coders?"""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.commands import role_of
+from kotef.checks.model import Check, CommandResult
+from kotef.checks.verification import CheckVerdict
+from kotef.coders.base import Brief, Work
+from kotef.coders.repair.search import Disagreement, Hints, Patch, Repair, interpreter_of, repair
+from kotef.deps import Clock, Emit
+from kotef.state import Edits, Spent, Usage
+from kotef.workspace.paths import write_atomic
+from kotef.workspace.snapshots import Snapshots
+
+SECONDS: Final = 60.0
+"""Wall time of one search unless the chain names another (`search:10s`)."""
+
+CONFIRMED: Final = 3
+"""Patches that are tried with the real check command, best first, before the search counts as having found nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCoder:
+    """Generate and validate: candidates live in forked children; only what passes there is written, and run for real.
+
+    Source of the method: generate-and-validate repair with spectrum-based localisation (Ochiai), as in GenProg, PAR
+    and their successors; passing the tests is not being right, so what else passed is part of the evidence.
+    """
+
+    root: Path
+    snapshots: Snapshots
+    run_check: Callable[[Check, str], Awaitable[CommandResult]]
+    environment: Mapping[str, str]
+    emit: Emit
+    clock: Clock
+    reserve: Callable[[], float]
+    """Seconds to keep back for the verifier."""
+    seconds: float = SECONDS
+    name: str = field(default="search", init=False)
+    uses_model: bool = field(default=False, init=False)
+
+    def declines(self, brief: Brief) -> str:
+        """Without a failing test there is nothing a candidate could pass."""
+        if _target(brief) is None:
+            return "no failing test: nothing to search for"
+        if self._budget() < 1:
+            return "no time is left for a search"
+        return ""
+
+    async def work(self, brief: Brief) -> Work:
+        """Search, then confirm the best patches with the real command on the written file."""
+        verdict = _target(brief)
+        assert verdict is not None, "a coder that declines is not asked"
+        check = next(check for check in brief.task.checks if check.name == verdict.name)
+        seconds = self._budget()
+        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=f"searching for up to {seconds:.0f} s")
+        found = await repair(
+            self.root,
+            command=check.command,
+            failing=verdict.red,
+            python=interpreter_of(check.command, self.root, self.environment),
+            env=self.environment,
+            seconds=seconds,
+            jobs=os.cpu_count() or 1,
+            protected=lambda path: brief.guard.may_edit(path) is not None,
+        )
+        spent = Usage(by_call={f"{brief.plan.visit}/search/commands": Spent(commands=1)})
+        for patch in found.patches[:CONFIRMED]:
+            if await self._confirmed(patch, check, brief):
+                return Work(self._edits(patch, found, brief), spent)
+        return Work(_nothing(found, brief), spent, found=False, hints=_as_hints(found.hints))
+
+    def _budget(self) -> float:
+        return min(self.seconds, self.clock.left() - self.reserve())
+
+    async def _confirmed(self, patch: Patch, check: Check, brief: Brief) -> bool:
+        """Write the patch and run the real command in a fresh process; a patch that fails there leaves no trace."""
+        before = self.snapshots.take()
+        for path, content in patch.files.items():
+            write_atomic(self.root / path, content, root=self.root)
+        after = self.snapshots.take()
+        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=patch.rationale)
+        result = await self.run_check(check, f"visit-{brief.plan.visit}-search-{check.name}")
+        red = set(brief.judged.preexisting)
+        if result.passed or (result.red_ids and result.red_ids <= red):
+            return True
+        self.snapshots.restore(before, last=after, paths=tuple(patch.files))
+        return False
+
+    def _edits(self, patch: Patch, found: Repair, brief: Brief) -> Edits:
+        others = found.plausible - 1
+        rest = [other for other in found.patches if other is not patch]
+        evidence = [
+            f"{found.tried} candidates tried in {found.seconds:.1f} s; {others} other(s) pass every test as well",
+            f"{patch.covering_tests} test(s) run the edited line",
+        ]
+        evidence.append("passing its tests is not being right: read the diff")
+        if patch.anti_pattern:
+            evidence.append(f"doubtful: {patch.anti_pattern}")
+        return Edits(
+            visit=brief.plan.visit,
+            coder=self.name,
+            stopped_by="finished",
+            summary=patch.rationale,
+            rationale=patch.rationale,
+            evidence=tuple(evidence),
+            alternatives=tuple(other.diff for other in rest[:3]),
+            question=_question(found.disagreements),
+        )
+
+
+def _target(brief: Brief) -> CheckVerdict | None:
+    """The first failing check that runs Python tests; other languages are not searched."""
+    failing = [check for check in brief.judged.checks if not (check.satisfied or check.advisory)]
+    return next((check for check in failing if role_of(check.command) == "test" and _is_python(check.command)), None)
+
+
+def _is_python(command: str) -> bool:
+    return any(word in command for word in ("pytest", "unittest", "doctest", "tox", "nox"))
+
+
+def _nothing(found: Repair, brief: Brief) -> Edits:
+    said = found.declined or f"{found.tried} candidates tried in {found.seconds:.1f} s, none passes every test"
+    return Edits(visit=brief.plan.visit, coder="search", stopped_by="finished", detail=said)
+
+
+def _as_hints(hints: Hints) -> tuple[str, ...]:
+    lines = [
+        f"suspicious ({score:.2f}): {path}:{line}: {source.strip()}"
+        for path, line, score, source, _ in hints.suspicious
+    ]
+    near = [
+        f"this edit fixes {fixed} of {total} failing tests:\n{diff}" for diff, fixed, total in hints.near_misses[:3]
+    ]
+    return (*lines[:5], *near)
+
+
+def _question(disagreements: tuple[Disagreement, ...]) -> str:
+    """The first input on which passing edits disagree, as a question to a person; empty without one."""
+    if not disagreements:
+        return ""
+    first = disagreements[0]
+    answers = " or ".join(dict.fromkeys(first.results))
+    return f"several edits pass every test, but disagree: should {first.function}({first.arguments}) be {answers}?"

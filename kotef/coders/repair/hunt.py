@@ -1,0 +1,300 @@
+"""How are candidates fed to the worker, and what is made of its answers?"""
+
+import asyncio
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from itertools import islice
+from statistics import median
+from typing import Any, Final
+
+from kotef.coders.repair.candidates import Candidate, first_order, pairs
+from kotef.coders.repair.disagree import compare
+from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
+from kotef.coders.repair.near import NearMisses
+from kotef.coders.repair.rank import as_patch, cost, diff_of
+from kotef.coders.repair.scope import Types
+from kotef.coders.repair.session import Answer, Session
+from kotef.coders.repair.source import Unit
+from kotef.coders.repair.survey import Ground
+from kotef.coders.repair.units import is_undoable, size_of, units_of
+
+_BATCH: Final = 24
+_BATCH_CPU: Final = 0.25
+"""CPU seconds one batch should take."""
+_USUAL: Final = 0.005
+"""CPU seconds expected of a test that does not end without an edit."""
+_QUICK: Final = 0.015
+"""CPU seconds every candidate has, besides five times what the failing tests take without it."""
+_LADDER: Final = 8.0
+"""How much longer those get in the end that ran out of time."""
+_COMPILE: Final = 1.5e-6
+"""CPU seconds to compile one byte, generously."""
+_KEPT: Final = 10
+_RIVAL: Final = 1.6
+"""A plausible edit that costs this much more than the best is no serious rival."""
+_AFTER: Final = 1.5
+"""Once something passes, the search goes on for this many seconds, or as long as it took, if that is longer."""
+_BLIND: Final = 80
+"""Cheapest edits that are paired among themselves when nothing else is left."""
+_PARTNERS: Final = 400
+_SHARE: Final = 60
+"""Candidates of one kind before the other kind has its turn."""
+_TURN: Final = 0.4
+"""Part of the time after which pairs get their turn, if single edits have brought near misses only."""
+
+
+class Hunt:
+    """One search over a surveyed ground."""
+
+    def __init__(self, session: Session, ground: Ground, *, until: float, jobs: int, stop_after: int) -> None:
+        self._session = session
+        self._ground = ground
+        self._started = time.monotonic()
+        self._until = until
+        self._jobs = max(1, jobs)
+        self._stop_after = stop_after
+        self._passing: list[Candidate] = []
+        self._near = NearMisses(ground.failing)
+        self._slow: list[Candidate] = []
+        self._tried = 0
+        self._first = 0.0
+        self._again: deque[Candidate] = deque()
+        self._single = False
+        self._factor = 1.0
+        self._cheap: list[Candidate] = []
+        self._disagreements: tuple[Disagreement, ...] = ()
+        times = [ground.ran[test] for test in ground.failing]
+        usual = median([ground.ran[test].cpu for test in ground.others] or [_USUAL])
+        self._failing_cpu = sum(run.cpu if run.state == "failed" else usual for run in times)
+        self._failing_wall = sum(run.wall if run.state == "failed" else _USUAL for run in times)
+        self._all_cpu = 0.5 + 4 * sum(ground.ran[test].cpu for test in ground.others)
+        self._all_wall = 2.0 + 4 * sum(ground.ran[test].wall for test in ground.others)
+        failed_lines = {test: _test_line(ground, test) for test in ground.failing}
+        self._baseline_lines = {test: line for test, line in failed_lines.items() if line}
+
+    @property
+    def plausible(self) -> bool:
+        """Whether anything passed."""
+        return bool(self._passing)
+
+    async def run(self) -> None:
+        """Search until enough passes or nothing is left to try; to be cancelled when time is up."""
+        await self._session.set_jobs(self._jobs)
+        source = self._ordered()
+        workers = [asyncio.create_task(self._work(source)) for _ in range(self._jobs + 1)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        await self._compare()
+
+    def outcome(self) -> Repair:
+        """What was found up to now."""
+        ranked = self._ranked()
+        ground = self._ground
+        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in ranked[:_KEPT]]
+        return Repair(
+            patches=tuple(patches),
+            plausible=len(ranked),
+            tried=self._tried,
+            hints=self._hints(),
+            disagreements=self._disagreements,
+        )
+
+    def _ranked(self) -> list[Candidate]:
+        return sorted(self._passing, key=lambda candidate: cost(candidate, self._ground.sources))
+
+    def _ordered(self) -> Iterator[Candidate]:
+        """Single edits and pairs that cure everything between them, by cost; then other pairs, and what was too slow.
+
+        Near misses bring pairs forward, by turns with single edits.
+        """
+        turn = self._started + _TURN * (self._until - self._started)
+        early: Iterator[Candidate] = iter(())
+        for number, candidate in enumerate(first_order(self._ground.suspects)):
+            if len(self._cheap) < _PARTNERS:
+                self._cheap.append(candidate)
+            yield from self._near.complete(candidate.cost)
+            yield candidate
+            if turn and time.monotonic() > turn and self._near and not self.plausible:
+                early, turn = self._near.with_others(self._cheap), 0.0
+            if number % _SHARE == 0:
+                yield from islice(early, _SHARE)
+        if not self.plausible:
+            yield from self._near.complete(float("inf"))
+            self._factor = _LADDER
+            yield from self._slow
+            self._factor = 1.0
+            yield from early
+            yield from self._near.with_others(self._cheap)
+            yield from pairs(self._cheap[:_BLIND], self._cheap[:_BLIND])
+
+    def _over(self) -> bool:
+        now = time.monotonic()
+        if now >= self._until or len(self._passing) >= self._stop_after:
+            return True
+        return self.plausible and now > self._first + max(_AFTER, self._first - self._started)
+
+    async def _work(self, source: Iterator[Candidate]) -> None:
+        while not self._over():
+            batch = self._next_batch(source)
+            if not batch:
+                return
+            if len(batch) == 1:
+                await self._try(batch[0], self._factor)
+            else:
+                await self._screen(batch)
+
+    def _next_batch(self, source: Iterator[Candidate]) -> list[Candidate]:
+        size = 1 if self._single else max(1, min(_BATCH, int(_BATCH_CPU / (self._failing_cpu + 0.004))))
+        batch: list[Candidate] = []
+        while len(batch) < size:
+            candidate = self._again.popleft() if self._again else next(source, None)
+            if candidate is None:
+                break
+            if not is_undoable(units_of(candidate, self._ground.sources)):
+                if batch:
+                    self._again.appendleft(candidate)
+                    break
+                return [candidate]
+            batch.append(candidate)
+        return batch
+
+    def _limits(self, count: int, size: int, factor: float) -> dict[str, float]:
+        each = factor * (_QUICK + 5 * self._failing_cpu + _COMPILE * size)
+        wall = 1.5 + factor * 4 * self._failing_wall
+        return {"each": each, "cpu": each * count + self._all_cpu, "cpu_all": self._all_cpu, "wall": wall}
+
+    async def _screen(self, batch: list[Candidate]) -> None:
+        ground = self._ground
+        units = [units_of(candidate, self._ground.sources) for candidate in batch]
+        size = max(size_of(made) for made in units)
+        request = {"do": "screen", "candidates": units, "failing": list(ground.failing), "looks": self._looks()}
+        request |= {"modules": list(ground.modules), "control": ground.control}
+        answer = await self._session.ask({**request, **self._limits(len(batch), size, self._factor)})
+        told = _Screened(answer, len(batch))
+        if told.polluted:
+            self._single = True
+        self._again.extend(batch[number] for number in told.repeat)
+        for number in told.done:
+            self._tried += 1
+            self._note(batch[number], answer, number)
+            if number in told.late and told.all_passed(number):
+                await self._try(batch[number], _LADDER)
+            elif number in told.late and self._factor == 1.0:
+                self._slow.append(batch[number])
+        for number in told.promising:
+            await self._try(batch[number], self._factor)
+
+    async def _try(self, candidate: Candidate, factor: float) -> None:
+        ground = self._ground
+        units = units_of(candidate, self._ground.sources)
+        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
+        limits = self._limits(1, size_of(units), factor)
+        wall = limits["wall"] + self._all_wall
+        answer = await self._session.ask({**request, **limits, "looks": self._looks(), "wall": wall})
+        self._tried += 1
+        if ["plausible"] in answer.told and answer.ended == "done":
+            self._passing.append(candidate)
+            self._first = self._first or time.monotonic()
+        elif ["fixed"] not in answer.told:
+            self._note(candidate, answer, 0)
+            if answer.ended == "time" and factor == 1.0:
+                self._slow.append(candidate)
+
+    def _looks(self) -> int:
+        """Failing tests that are run even if the first fails, to see what an edit does fix."""
+        return max(
+            1, min(len(self._ground.failing), int(0.03 / (self._failing_cpu / len(self._ground.failing) + 0.001)))
+        )
+
+    def _note(self, candidate: Candidate, answer: Answer, number: int) -> None:
+        """Keep it if it makes some of the failing tests pass, or lets one come further."""
+        passed = {word[2] for word in answer.told if word[0] == "passed" and word[1] == number}
+        further = sum(
+            1
+            for word in answer.told
+            if word[0] == "failed" and word[1] == number and word[3] > self._baseline_lines.get(word[2], 1 << 30)
+        )
+        self._near.add(candidate, frozenset(passed), further)
+
+    def _hints(self) -> Hints:
+        ground = self._ground
+        places = [
+            (score, suspect.scope.source, line, suspect.scope.types)
+            for suspect in ground.suspects
+            if suspect.scope.unit is not None
+            for line, score in suspect.lines.items()
+        ]
+        places.sort(key=lambda place: -place[0])
+        suspicious = tuple(
+            (source.path, line, round(score, 3), source.line_text(line), _types_on(source.line_text(line), types))
+            for score, source, line, types in places[:_KEPT]
+        )
+        total = len(ground.failing)
+        near = [(diff_of(candidate, ground.sources), cured, total) for candidate, cured in self._near.best(5)]
+        return Hints(suspicious, tuple(near))
+
+    async def _compare(self) -> None:
+        ranked = self._ranked()
+        sources = self._ground.sources
+        rivals = [
+            candidate for candidate in ranked[:6] if cost(candidate, sources) <= cost(ranked[0], sources) + _RIVAL
+        ]
+        if len(rivals) < 2:
+            return
+        units = [units_of(candidate, self._ground.sources) for candidate in rivals]
+        edited = Counter(unit for candidate in rivals for unit in candidate.units if unit is not None)
+        for unit, _ in edited.most_common(2):
+            calls = self._ground.traces.calls.get(_key(unit), ())
+            if calls and not unit.outer:
+                wall = max(0.1, min(3.0, self._until - time.monotonic()))
+                function = (unit.path, unit.first_line, unit.node.name)
+                self._disagreements += await compare(self._session, units, function, calls, wall=wall)
+
+
+class _Screened:
+    """Who in a batch was judged, and who has to be run again."""
+
+    def __init__(self, answer: Answer, count: int) -> None:
+        self._words = words = answer.told
+        self.done = [word[1] for word in words if word[0] in {"end", "invalid"}]
+        self.late = {word[1] for word in words if word[0] == "time"}
+        """Out of time; what ended its process counts too."""
+        begun = [word[1] for word in words if word[0] == "begin"]
+        stopped = next((word[1] for word in words if word[0] == "stop"), count - 1)
+        self.polluted = ["control", False] in words or (answer.ended != "done" and begun[-1:] == [count])
+        if answer.ended != "done" and begun and begun[-1] not in self.done:
+            stopped = begun[-1]
+            self.done.append(stopped)
+            self.late |= {stopped} if answer.ended == "time" else set()
+        if answer.ended != "done" and not begun:  # it did not even come to the first: nobody is to blame
+            stopped = -1
+        self.promising = [number for number in self.done if number not in self.late and self.all_passed(number)]
+        self.done = [number for number in self.done if number not in self.promising]
+        self.repeat = list(range(stopped + 1, count))
+        if self.polluted:
+            self.done, self.promising, self.repeat = [], [], list(range(count))
+
+    def all_passed(self, number: int) -> bool:
+        """Whether a failing test passed with it, and none failed that was run."""
+        own = [word[0] for word in self._words if word[0] in {"passed", "failed"} and word[1] == number]
+        return bool(own) and "failed" not in own
+
+
+def _key(unit: Unit) -> str:
+    return f"{unit.path}:{unit.first_line}:{unit.node.name}"
+
+
+def _test_line(ground: Ground, test: int) -> int:
+    path = ground.tests[test].partition("::")[0]
+    return next((line for file, line in ground.ran[test].frames if file == path), 0)
+
+
+def _types_on(text: str, types: Types) -> str:
+    names = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text))
+    return ", ".join(f"{name}: {' | '.join(sorted(types[name]))}" for name in names if types.get(name))

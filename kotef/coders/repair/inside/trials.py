@@ -1,0 +1,207 @@
+"""What is run in a child, and what is learnt from it?"""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Any, Callable
+
+from kotef.coders.repair.inside import fence, suite, swap, watching
+
+Tell = Callable[[Any], None]
+
+
+class Trials:
+    """Makes the body of each request; remembers which tests end most candidates."""
+
+    def __init__(self, tests: suite.Suite, swapper: swap.Swapper, guard: fence.Fence) -> None:
+        self._tests = tests
+        self._swapper = swapper
+        self._guard = guard
+        self._kills: dict[int, int] = {}
+
+    def body(self, request: dict[str, Any]) -> Callable[[Tell], None]:
+        """The function that answers a request, to be called in a child."""
+        do: dict[str, Callable[[dict[str, Any], Tell], None]] = {
+            "measure": self._measure,
+            "watch": self._watch,
+            "screen": self._screen,
+            "try": self._try,
+            "probe": self._probe,
+        }
+        return lambda tell: do[request["do"]](request, tell)
+
+    def learn(self, told: list[Any]) -> None:
+        """Count which tests end candidates; those go first next time."""
+        for word in told:
+            if word[0] == "failed":
+                self._kills[word[2]] = self._kills.get(word[2], 0) + 1
+
+    def _measure(self, request: dict[str, Any], tell: Tell) -> None:
+        """Run tests in their order, telling of each how it ended, its CPU seconds, and its exception."""
+        indices = request["tests"]
+        for index, following in zip(indices, [*indices[1:], None]):
+            tell(["begin", index])
+            wall = time.monotonic()
+            self._guard.refused = ""
+            state, seconds, error = suite.timed(self._tests, index, following, request["each"])
+            frames = suite.place_of(error, self._swapper.relative)
+            said = [type(error).__name__, str(error)[:300]] if error is not None else []
+            wall = time.monotonic() - wall
+            tell(["test", index, state, seconds, wall, said, frames, self._guard.refused])
+
+    def _watch(self, request: dict[str, Any], tell: Tell) -> None:
+        """Run tests, telling of each the lines it ran; then types and arguments."""
+        watcher = watching.watcher(self._swapper.relative, set(request["files"]))
+        indices = request["tests"]
+
+        def report() -> None:
+            types = {
+                key: {name: sorted(kinds) for name, kinds in found.items()} for key, found in watcher.types.items()
+            }
+            tell(["values", types, watcher.calls])
+
+        for index, following in zip(indices, [*indices[1:], None]):
+            tell(["begin", index])
+            deadline = _Deadline(request["each"])
+            watcher.start()
+            with deadline:
+                self._tests.run(index, following)
+            watcher.stop()
+            tell(["lines", index, watcher.forget_lines()])
+            if request["values"] and (deadline.over or following is None):
+                report()
+            if deadline.over:  # what it left behind is not known
+                return
+
+    def _screen(self, request: dict[str, Any], tell: Tell) -> None:
+        """Run the failing tests on one candidate after the other, each undone before the next.
+
+        A process of its own for each would be cleaner and several times slower, so: the round ends where a candidate
+        passes (it is then tried alone) or leaves traces, and at its end a test that passes without any edit must pass.
+        """
+        if request["control"] is not None:
+            self._tests.run(request["control"], None)  # what a first run costs shall not count against a candidate
+        before = self._swapper.traces(request["modules"])
+        limit = fence.SoftLimit()
+        for number, units in enumerate(request["candidates"]):
+            tell(["begin", number])
+            limit.allow(request["each"])
+            fixed = in_time = False
+            try:
+                with self._swapper.applied(units):
+                    fixed, in_time = self._failing_pass(number, request, tell), True
+            except (SyntaxError, ValueError, swap.NotSwappableError) as error:
+                tell(["invalid", number, str(error)[:120]])
+                continue
+            except fence.TimeIsUpError:
+                tell(["time", number])
+            limit.allow(0)
+            tell(["end", number])
+            clean = in_time or self._control_passes(request)
+            if fixed or not clean or self._swapper.traces(request["modules"]) != before:
+                tell(["stop", number])
+                return
+        tell(["begin", len(request["candidates"])])
+        limit.allow(request["cpu_all"])
+        tell(["control", self._control_passes(request)])
+
+    def _control_passes(self, request: dict[str, Any]) -> bool:
+        control = request["control"]
+        return control is None or self._tests.run(control, None)[0] == "passed"
+
+    def _failing_pass(self, number: int, request: dict[str, Any], tell: Tell) -> bool:
+        """Whether all failing tests pass; the hardest goes first, then the easiest: if both fail, that is enough."""
+        failing = self._in_order(request["failing"])
+        order = failing[:1] + failing[:0:-1]
+        right = 0
+        for place, (index, following) in enumerate(zip(order, [*order[1:], None])):
+            right += self._one(number, index, following, tell)
+            if right <= place and ((place >= 1 and not right) or place + 1 >= request["looks"]):
+                return False
+        return right == len(order)
+
+    def _try(self, request: dict[str, Any], tell: Tell) -> None:
+        """Apply one candidate for good and run the failing tests, then the others until one fails."""
+        try:
+            for unit in request["units"]:
+                self._swapper.apply(unit)
+        except (SyntaxError, ValueError, swap.NotSwappableError) as error:
+            tell(["invalid", 0, str(error)[:120]])
+            return
+        fence.allow(request["each"])
+        if not self._failing_pass(0, request, tell):
+            return
+        tell(["fixed"])
+        fence.allow(request["cpu_all"])
+        others = self._in_order(request["others"])
+        if all(self._one(0, *pair, tell) for pair in zip(others, [*others[1:], None])):
+            tell(["plausible"])
+
+    def _one(self, number: int, index: int, following: int | None, tell: Tell) -> bool:
+        state, _, error = self._tests.run(index, following)
+        if isinstance(error, fence.TimeIsUpError):
+            raise error
+        if state == "passed":
+            tell(["passed", number, index])
+            return True
+        tell(["failed", number, index, self._line_of(index, error)])
+        return False
+
+    def _line_of(self, index: int, error: BaseException | None) -> int:
+        """The last line of the test's own file on the way to its failure, 0 if it is not known."""
+        item = self._tests.items[index]
+        file = self._swapper.relative(str(getattr(item, "path", None) or item.fspath))
+        lines = [line for path, line in suite.place_of(error, self._swapper.relative) if path == file]
+        return int(lines[0]) if lines else 0
+
+    def _in_order(self, indices: list[int]) -> list[int]:
+        return sorted(indices, key=lambda index: -self._kills.get(index, 0))
+
+    def _probe(self, request: dict[str, Any], tell: Tell) -> None:
+        """Apply a candidate, then call one function with each of the given arguments; tells the results' literals."""
+        for unit in request["units"]:
+            self._swapper.apply(unit)
+        function = self._swapper.function(request["path"], request["name"], request["line"])
+        if function is None:
+            return
+        for number, literal in enumerate(request["arguments"]):
+            deadline = _Deadline(request["each"])
+            result = ""
+            with deadline:
+                result = _result(function, literal)
+            tell(["result", number, "it does not end" if deadline.over else result])
+
+
+def _result(function: Any, literal: str) -> str:
+    """What a call does, as text: the value, or the exception; empty for a value without a literal."""
+    arguments = eval(literal, {"__builtins__": {"float": float, "set": set, "frozenset": frozenset}})
+    try:
+        value = function(**arguments)
+        if hasattr(value, "__next__"):
+            value = [item for item, _ in zip(value, range(200))]
+    except Exception as error:
+        return f"raises {type(error).__name__}"
+    changed = watching.literal_of(arguments)
+    text = watching.literal_of(value)
+    return text if changed == literal or not text else f"{text} with arguments left as {changed}"
+
+
+class _Deadline:
+    """Ends its block after some seconds of wall time; should it resist, the child's own timer ends the child."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.over = False
+
+    def __enter__(self) -> None:
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def _ring(self, _number: int, _frame: Any) -> None:
+        self.over = True
+        raise fence.TimeIsUpError
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return kind is not None and issubclass(kind, fence.TimeIsUpError)

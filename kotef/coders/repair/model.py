@@ -1,0 +1,73 @@
+"""What does a search for a repair give back?"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One plausible edit: every failing test passes and no passing test broke, in memory.
+
+    The real check on the written files may still say otherwise.
+    """
+
+    path: str
+    """Workspace-relative; of an edit in two files, the one with the more suspicious line."""
+    files: dict[str, bytes]
+    """Path → whole new content, as it was byte for byte but for the edit."""
+    diff: str
+    """Unified, with `a/` and `b/`."""
+    operator: str
+    """Name of the operator, or of both joined by ` + `."""
+    rationale: str
+    """One line: "in `discount` (shop/cart.py:7): `100` → `10`"."""
+    score: float
+    """0 to 1, higher is likelier; for comparison among patches of one search only."""
+    covering_tests: int
+    """How many tests run the edited lines."""
+    anti_pattern: str
+    """Why it ranks last (a call removed, a statement deleted, a condition made constant); empty for most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a search learnt even if it found nothing, for whoever tries next."""
+
+    suspicious: tuple[tuple[str, int, float, str, str], ...] = ()
+    """Path, line, suspicion 0 to 1, the line, and the types its variables had; the ten worst."""
+    near_misses: tuple[tuple[str, int, int], ...] = ()
+    """Diff, failing tests it makes pass, failing tests in all; the five best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One call on which patches that all pass the tests give different results."""
+
+    function: str
+    arguments: str
+    """As they would be written in a call: `total=999, code='TEN'`."""
+    results: tuple[str, ...]
+    """One per patch compared, in the order of `Repair.patches`: the value's literal, or `raises ValueError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The outcome of one search."""
+
+    patches: tuple[Patch, ...] = ()
+    """Best first, at most ten."""
+    plausible: int = 0
+    """How many passed in all."""
+    tried: int = 0
+    """Candidates that were run."""
+    seconds: float = 0.0
+    """Wall time."""
+    cpu_seconds: float = 0.0
+    """CPU time of the search and everything it started."""
+    declined: str = ""
+    """One line why nothing could be searched; empty otherwise."""
+    hints: Hints = field(default_factory=Hints)
+    disagreements: tuple[Disagreement, ...] = ()
+    """Where the likeliest patches differ; empty when they were seen to agree, or could not be compared."""
+    mode: Literal["fork", "subprocess"] = "fork"
+    """`subprocess`: every candidate was a run of the check command, so far fewer were tried."""

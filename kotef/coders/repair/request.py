@@ -1,0 +1,25 @@
+"""What is asked of one search?"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The arguments of `repair`, and what its command says."""
+
+    root: Path
+    """Resolved."""
+    command: str
+    arguments: tuple[str, ...]
+    """For pytest, taken from the command."""
+    failing: frozenset[str]
+    """pytest ids; empty means whatever fails."""
+    python: str
+    env: Mapping[str, str]
+    jobs: int
+    """Candidates run at a time."""
+    protected: Callable[[str], bool]
+    """Whether a workspace-relative path must not be edited."""
+    stop_after: int

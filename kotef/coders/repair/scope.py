@@ -1,0 +1,313 @@
+"""What can an edit of one function be made of?"""
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from kotef.coders.repair.source import FunctionNode, Source, Unit
+
+Types = Mapping[str, frozenset[str]]
+"""Variable → names of the types it was seen to have."""
+Literal = int | float | str | bool | None
+
+_NUMBERS: Final = frozenset({"int", "float", "bool", "complex", "Decimal", "Fraction"})
+_SEQUENCES: Final = frozenset({"list", "tuple", "str", "bytes", "range", "deque", "bytearray"})
+SIZED: Final = _SEQUENCES | {"dict", "set", "frozenset", "defaultdict", "Counter", "OrderedDict"}
+_OF_BUILTIN: Final[dict[str, str]] = {
+    **dict.fromkeys(("len", "int", "ord", "id", "hash"), "int"),
+    **dict.fromkeys(("str", "repr", "chr", "hex", "bin", "format", "input"), "str"),
+    **dict.fromkeys(("list", "sorted"), "list"),
+    **dict.fromkeys(("bool", "isinstance", "callable", "any", "all", "hasattr"), "bool"),
+    "float": "float", "set": "set", "tuple": "tuple", "dict": "dict", "range": "range", "frozenset": "frozenset",
+}  # fmt: skip
+_OF_METHOD: Final[dict[str, str]] = {
+    **dict.fromkeys(("lower", "upper", "strip", "lstrip", "rstrip", "join", "replace", "title", "capitalize"), "str"),
+    **dict.fromkeys(("split", "splitlines", "rsplit"), "list"),
+    **dict.fromkeys(("startswith", "endswith", "isdigit", "isalpha", "isalnum", "isupper", "islower"), "bool"),
+    **dict.fromkeys(("find", "rfind", "count"), "int"),
+}
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What one file offers to all its functions."""
+
+    source: Source
+    test_literals: frozenset[Literal] = frozenset()
+    test_names: frozenset[str] = frozenset()
+    """Names the failing tests' files use: exceptions they expect are among them."""
+
+    @cached_property
+    def literals(self) -> Counter[Literal]:
+        """Constants of the file, docstrings left out."""
+        return literals(self.source.tree)
+
+    @cached_property
+    def callables(self) -> dict[str, ast.AST]:
+        """Functions and classes defined at the top of the file."""
+        return {node.name: node for node in self.source.tree.body if isinstance(node, FunctionNode | ast.ClassDef)}
+
+    @cached_property
+    def module_names(self) -> frozenset[str]:
+        """Plain names assigned at the top of the file."""
+        return frozenset(
+            target.id
+            for node in self.source.tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        )
+
+    @cached_property
+    def attributes(self) -> dict[str, Counter[str]]:
+        """Receiver as written → attributes read or written on it anywhere in the file, calls of methods left out."""
+        found: dict[str, Counter[str]] = {}
+        for node in ast.walk(self.source.tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not self.is_called(node):
+                found.setdefault(node.value.id, Counter())[node.attr] += 1
+        return found
+
+    @cached_property
+    def all_attributes(self) -> Counter[str]:
+        """Every attribute of the file that is not called."""
+        return sum(self.attributes.values(), Counter[str]())
+
+    def is_called(self, node: ast.AST) -> bool:
+        """Whether a node is the function of a call."""
+        parent = self.source.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
+
+    def methods_of(self, unit: Unit | None) -> dict[str, FunctionNode]:
+        """The methods beside a method."""
+        if unit is None:
+            return {}
+        return {node.name: node for node in unit.outer[-1].body if isinstance(node, FunctionNode)} if unit.outer else {}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What one function offers to an edit of it."""
+
+    around: Surroundings
+    unit: Unit | None
+    """None for what stands outside functions."""
+    types: Types = field(default_factory=dict)
+    outside: tuple[ast.stmt, ...] = ()
+    """The statements that may be edited where there is no function."""
+
+    @property
+    def source(self) -> Source:
+        """The file."""
+        return self.around.source
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in the body, in the order of the text; insides of f-strings left out, for they have no place."""
+        found: list[ast.AST] = []
+
+        def visit(node: ast.AST) -> None:
+            found.append(node)
+            if not isinstance(node, ast.JoinedStr):
+                for child in ast.iter_child_nodes(node):
+                    visit(child)
+
+        for root in self.roots:
+            visit(root)
+        return tuple(found)
+
+    @cached_property
+    def roots(self) -> tuple[ast.AST, ...]:
+        """Default values and statements, the docstring left out."""
+        if self.unit is None:
+            return self.outside
+        given = self.unit.node.args
+        defaults = [node for node in (*given.defaults, *given.kw_defaults) if node is not None]
+        return (*defaults, *(node for node in self.unit.node.body if not is_docstring(node)))
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the function's own arguments."""
+        if self.unit is None:
+            return ()
+        given = self.unit.node.args
+        return tuple(node.arg for node in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+    @cached_property
+    def inner(self) -> dict[str, FunctionNode]:
+        """Functions defined inside."""
+        return {node.name: node for node in self.nodes if isinstance(node, FunctionNode)}
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """Arguments and names stored in the body, those of inner functions too; `self` and `_` left out."""
+        stored = [node.id for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        inner = [
+            argument.arg
+            for node in (*self.inner.values(), *(node for node in self.nodes if isinstance(node, ast.Lambda)))
+            for argument in node.args.args
+        ]
+        names = dict.fromkeys((*self.parameters, *stored, *inner))
+        return tuple(name for name in names if name not in {"self", "cls", "_"})
+
+    @cached_property
+    def globals(self) -> tuple[str, ...]:
+        """Module-level values the function could read; those it reads come first."""
+        used = {node.id for node in self.nodes if isinstance(node, ast.Name)}
+        return tuple(sorted(self.around.module_names - set(self.variables), key=lambda name: (name not in used, name)))
+
+    @cached_property
+    def own_attributes(self) -> tuple[str, ...]:
+        """`self.x` as written, for what the file reads or writes on `self`."""
+        if not self.parameters or self.parameters[0] != "self":
+            return ()
+        return tuple(f"self.{name}" for name, _ in self.around.attributes.get("self", Counter[str]()).most_common(12))
+
+    @cached_property
+    def initial_values(self) -> tuple[str, ...]:
+        """`self.x = v` as `__init__` has it, for what could have to be reset."""
+        maker = self.around.methods_of(self.unit).get("__init__")
+        if maker is None or maker is (self.unit and self.unit.node):
+            return ()
+        return tuple(
+            self.source.text(node)
+            for node in maker.body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant | ast.List | ast.Dict | ast.Call)
+            and not any(isinstance(part, ast.Name) and part.id in _arguments(maker) for part in ast.walk(node.value))
+            and "\n" not in self.source.text(node)
+        )
+
+    @cached_property
+    def returns_truth(self) -> bool:
+        """Whether all that it returns could be a truth value, and something is one."""
+        values = [node.value for node in self.nodes if isinstance(node, ast.Return) and node.value is not None]
+        kinds = [self.kinds(value) for value in values]
+        return any(kind == {"bool"} for kind in kinds) and all(not kind or kind == {"bool"} for kind in kinds)
+
+    @cached_property
+    def literals(self) -> Counter[Literal]:
+        """Constants of the function."""
+        return sum((literals(node) for node in self.roots), Counter[Literal]())
+
+    @cached_property
+    def conditions(self) -> tuple[str, ...]:
+        """Conditions as written, each once, shortest first."""
+        tests = [node.test for node in self.nodes if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert)]
+        tests += [value for node in self.nodes if isinstance(node, ast.BoolOp) for value in node.values]
+        tests += [test for node in self.nodes if isinstance(node, ast.comprehension) for test in node.ifs]
+        texts = [self.source.text(node) for node in tests if not isinstance(node, ast.Constant)]
+        return tuple(sorted(dict.fromkeys(texts), key=len))
+
+    @cached_property
+    def expressions(self) -> tuple[tuple[str, ast.expr], ...]:
+        """Expressions that read, as written, each once, shortest first; names and constants left out."""
+        found: dict[str, ast.expr] = {}
+        for node in self.nodes:
+            if isinstance(
+                node, ast.BinOp | ast.Call | ast.Subscript | ast.Attribute | ast.UnaryOp | ast.List | ast.Tuple
+            ):
+                stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+                text = self.source.text(node)
+                if not stored and not self.around.is_called(node) and len(text) <= 60 and "\n" not in text:
+                    found.setdefault(text, node)
+        return tuple(sorted(found.items(), key=lambda item: len(item[0])))
+
+    def kinds(self, node: ast.AST) -> frozenset[str]:
+        """Types an expression may have, empty when nothing is known."""
+        match node:
+            case ast.Constant():
+                return frozenset({type(node.value).__name__})
+            case ast.Name():
+                return self.types.get(node.id, frozenset())
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if f"{name}.{attribute}" in self.types:
+                return self.types[f"{name}.{attribute}"]
+            case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+                return frozenset({"bool"})
+            case ast.UnaryOp():
+                return self.kinds(node.operand)
+            case ast.List() | ast.ListComp():
+                return frozenset({"list"})
+            case ast.Tuple():
+                return frozenset({"tuple"})
+            case ast.Dict() | ast.DictComp():
+                return frozenset({"dict"})
+            case ast.Set() | ast.SetComp():
+                return frozenset({"set"})
+            case ast.JoinedStr():
+                return frozenset({"str"})
+            case ast.Call(func=ast.Name(id=name)):
+                return frozenset({_OF_BUILTIN[name]}) if name in _OF_BUILTIN else frozenset()
+            case ast.Call(func=ast.Attribute(attr=name)):
+                return frozenset({_OF_METHOD[name]}) if name in _OF_METHOD else frozenset()
+            case ast.BinOp():
+                return self._of_operation(node)
+            case ast.Subscript(slice=ast.Slice(), value=value):
+                return self.kinds(value)
+            case ast.Subscript(value=value):
+                return frozenset({"str"}) if self.kinds(value) == {"str"} else frozenset()
+            case _:
+                return frozenset()
+
+    def _of_operation(self, node: ast.BinOp) -> frozenset[str]:
+        left, right = self.kinds(node.left), self.kinds(node.right)
+        if left and right and left <= _NUMBERS and right <= _NUMBERS:
+            return frozenset({"float"}) if isinstance(node.op, ast.Div) else left | right
+        if isinstance(node.op, ast.Add) and (left or right):
+            return left or right
+        return left if left == right else frozenset()
+
+    def may_be(self, node: ast.AST, wanted: Iterable[str]) -> bool:
+        """Whether an expression could have one of the types; unknown could."""
+        kinds = self.kinds(node)
+        return not kinds or bool(kinds & frozenset(wanted))
+
+    def numeric(self, node: ast.AST) -> bool:
+        """Whether an expression could be a number."""
+        return self.may_be(node, _NUMBERS)
+
+    def sized(self, node: ast.AST) -> bool:
+        """Whether an expression could have a length."""
+        return self.may_be(node, SIZED)
+
+    def sequence(self, node: ast.AST) -> bool:
+        """Whether an expression could be sliced."""
+        return self.may_be(node, _SEQUENCES)
+
+    def alike(self, first: frozenset[str], second: frozenset[str]) -> bool:
+        """Whether values of these types could stand for each other; None stands for anything."""
+        first, second = first - {"NoneType"}, second - {"NoneType"}
+        if not first or not second:
+            return True
+        return bool(first & second) or (bool(first & _NUMBERS) and bool(second & _NUMBERS))
+
+
+def literals(tree: ast.AST) -> Counter[Literal]:
+    """Constants below a node, docstrings and long texts left out."""
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.stmt) and isinstance(node, ast.Expr)}
+    return Counter(
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and id(node) not in skipped
+        and (node.value is None or isinstance(node.value, int | float | str))
+        and len(str(node.value)) <= 40
+    )
+
+
+def _arguments(node: FunctionNode) -> set[str]:
+    return {argument.arg for argument in node.args.args[1:]}
+
+
+def is_docstring(node: ast.AST) -> bool:
+    """Whether a statement is only a text."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def is_exception(name: str) -> bool:
+    """Whether a name is one of the built-in exceptions."""
+    known = getattr(builtins, name, None)
+    return isinstance(known, type) and issubclass(known, Exception)

@@ -1,0 +1,97 @@
+"""Which small edit makes the failing tests pass, without a model?
+
+Generate and validate: suspicious lines by spectrum (Ochiai) and traceback, edits from a table of operators, each tried
+in a forked child of the project's own interpreter; what passes there is a claim, not a verdict.
+"""
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.protected import is_protected
+from kotef.coders.repair.command import interpreter_of, invocation
+from kotef.coders.repair.hunt import Hunt
+from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
+from kotef.coders.repair.request import Request
+from kotef.coders.repair.session import NoPytestError, Session, SessionError
+from kotef.coders.repair.slow import search_slowly
+from kotef.coders.repair.survey import DeclinedError, survey
+
+__all__ = ["Disagreement", "Hints", "Patch", "Repair", "interpreter_of", "repair"]
+
+STOP_AFTER: Final = 24
+"""Plausible edits after which more would tell nothing new."""
+
+
+async def repair(
+    root: Path,
+    *,
+    command: str,
+    failing: Sequence[str],
+    python: str,
+    env: Mapping[str, str],
+    seconds: float,
+    jobs: int = 2,
+    protected: Callable[[str], bool] = is_protected,
+    stop_after: int = STOP_AFTER,
+) -> Repair:
+    """Search for at most `seconds` of wall time; writes nothing into the workspace and leaves no process.
+
+    `command` is the real check, `failing` are pytest ids (none: whatever fails), `python` is the interpreter to use,
+    `env` its whole environment. Files that are `protected` (workspace-relative paths) are not edited.
+    """
+    started, used = time.monotonic(), _cpu()
+    said = invocation(command)
+    whole = {**env, **said.variables}
+    where = _resolved(root)
+    request = Request(
+        where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after
+    )
+    until = started + seconds
+    with tempfile.TemporaryDirectory(prefix="kotef-repair-", ignore_cleanup_errors=True) as name:
+        try:
+            found = await _forked(request, Path(name), until=until)
+        except NoPytestError:
+            found = await search_slowly(request, Path(name), until=until)
+    return replace(found, seconds=time.monotonic() - started, cpu_seconds=max(0.0, _cpu() - used))
+
+
+async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
+    """The search in children of one worker; raises NoPytestError."""
+    hunt: Hunt | None = None
+    session: Session | None = None
+    try:
+        session = Session.start(
+            request.root, scratch, python=request.python, env=request.env, arguments=request.arguments
+        )
+        async with asyncio.timeout(max(0.0, until - time.monotonic())):
+            ground = await survey(session, request, until=until)
+            hunt = Hunt(session, ground, until=until, jobs=request.jobs, stop_after=request.stop_after)
+            await hunt.run()
+    except NoPytestError:
+        raise
+    except TimeoutError:
+        if hunt is None:
+            return Repair(declined="collecting and measuring the tests took all the time allowed")
+    except (DeclinedError, SessionError) as error:
+        if hunt is None or not hunt.plausible:
+            return Repair(declined=str(error))
+    finally:
+        if session is not None:
+            session.close()
+    assert hunt is not None, "without one there was a reason to decline"
+    return hunt.outcome()
+
+
+def _resolved(root: Path) -> Path:
+    return root.resolve()
+
+
+def _cpu() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

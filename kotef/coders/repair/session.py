@@ -1,0 +1,172 @@
+"""How is the project's own interpreter kept at work, and ended with all it started?"""
+
+import asyncio
+import json
+import os
+import secrets
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
+
+_WORKER: Final = Path(__file__).with_name("inside") / "worker.py"
+_NO_PYTEST: Final = 86
+_LINE: Final = 64 << 20
+"""Bytes of the longest answer."""
+_USAGE: Final = 104
+"""100 plus pytest's status for arguments it does not know."""
+
+
+class SessionError(Exception):
+    """The worker cannot go on; says why in one line."""
+
+
+class NoPytestError(SessionError):
+    """The project's interpreter cannot import pytest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What the worker found; a test is its index from here on."""
+
+    tests: tuple[str, ...]
+    """Node ids."""
+    files: tuple[str, ...]
+    """The file of each test, workspace-relative; empty if it is outside, or is the code itself (a doctest)."""
+    errors: tuple[tuple[str, str], ...]
+    """What could not be collected: node id, and the end of the reason."""
+    modules: tuple[str, ...]
+    """Workspace-relative paths of the Python files that collecting has imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one request."""
+
+    ended: str
+    """`done`, `time` (its CPU or wall limit), `crash` (a signal, or an exit of its own)."""
+    told: list[list[Any]]
+
+
+class Session:
+    """One worker process; requests may be outstanding side by side."""
+
+    def __init__(self, process: subprocess.Popen[bytes], tree: ProcessTree, ours: socket.socket, scratch: Path) -> None:
+        self._process = process
+        self._tree = tree
+        self._socket = ours
+        self._scratch = scratch
+        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._count = 0
+        self._listening: asyncio.Task[None] | None = None
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
+
+    @classmethod
+    def start(cls, root: Path, scratch: Path, *, python: str, env: Mapping[str, str], arguments: Sequence[str]) -> Self:
+        """Start the interpreter; raises SessionError if there is none."""
+        adopt_orphans()
+        ours, theirs = socket.socketpair()
+        token = secrets.token_hex(16)
+        outer = os.environ.get(MARKER)
+        inside = Path(tempfile.mkdtemp(dir=scratch))
+        own = {MARKER: f"{outer},{token}" if outer else token, "TMPDIR": str(inside), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [python, str(_WORKER), str(theirs.fileno()), str(root), str(inside), *arguments]
+        try:
+            with (scratch / "stderr").open("wb") as said:
+                process = subprocess.Popen(
+                    command,
+                    cwd=root,
+                    env={**env, **own},
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+        except (OSError, ValueError) as error:
+            ours.close()
+            raise SessionError(f"{python} cannot be started: {error}") from error
+        finally:
+            theirs.close()
+        tree = ProcessTree(process.pid, token)
+        tree.group = process.pid
+        return cls(process, tree, ours, scratch)
+
+    async def collected(self) -> Collected:
+        """Wait for the collection; raises SessionError when there is none."""
+        self._reader, self._writer = await asyncio.open_connection(sock=self._socket, limit=_LINE)
+        line = await self._reader.readline()
+        if not line:
+            raise self._failure()
+        found = json.loads(line)
+        self._listening = asyncio.create_task(self._listen())
+        return Collected(
+            tuple(found["tests"]),
+            tuple(found["files"]),
+            tuple((name, text) for name, text in found["errors"]),
+            tuple(found["modules"]),
+        )
+
+    async def set_jobs(self, jobs: int) -> None:
+        """How many requests are worked on at once."""
+        await self._send({"do": "jobs", "jobs": jobs})
+
+    async def ask(self, request: Mapping[str, Any]) -> Answer:
+        """Send one request and wait for its answer; raises SessionError when the worker is gone."""
+        self._count += 1
+        number = self._count
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        await self._send({**request, "id": number})
+        answer: Answer = await future
+        return answer
+
+    def close(self) -> None:
+        """End the worker and everything it started; no await, so a cancellation leaves nothing behind."""
+        if self._listening is not None:
+            self._listening.cancel()
+        self._tree.kill()
+        self._process.kill()
+        self._process.wait()
+        self._tree.reap()
+        if hasattr(self, "_writer"):
+            self._writer.transport.abort()
+        else:
+            self._socket.close()
+
+    async def _send(self, value: Mapping[str, Any]) -> None:
+        if self._listening is None or self._listening.done():
+            raise self._failure()
+        self._writer.write(json.dumps(value).encode() + b"\n")
+        await self._writer.drain()
+
+    async def _listen(self) -> None:
+        try:
+            while line := await self._reader.readline():
+                answer = json.loads(line)
+                future = self._waiting.pop(answer["id"])
+                if not future.done():
+                    future.set_result(Answer(answer["ended"], answer["told"]))
+        except ConnectionError:
+            pass
+        finally:
+            for future in self._waiting.values():
+                if not future.done():
+                    future.set_exception(SessionError("the worker ended unexpectedly"))
+                    future.exception()  # it may be that nobody waits any more
+
+    def _failure(self) -> SessionError:
+        try:
+            status = self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            return SessionError("the worker closed its connection")
+        if status == _NO_PYTEST:
+            return NoPytestError("the project's interpreter has no pytest")
+        said = (self._scratch / "stderr").read_text("utf-8", "replace").strip().splitlines()
+        last = next((line for line in reversed(said) if line.strip()), f"exit status {status}")
+        return SessionError(f"the tests cannot be collected: {last.strip()[:200]}")

@@ -1,0 +1,203 @@
+"""Is there something to search for, and where?"""
+
+import ast
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.coders.repair.candidates import Suspects
+from kotef.coders.repair.localise import NETWORK, Ran, Traces, measure, suspicion, watch
+from kotef.coders.repair.request import Request
+from kotef.coders.repair.scope import Literal, Scope, Surroundings, literals
+from kotef.coders.repair.session import Collected, Session
+from kotef.coders.repair.source import Source, Unit
+
+_FOR_BASELINE: Final = 0.4
+"""Part of the time left that running all tests once may take."""
+_FOR_WATCHING: Final = 0.25
+_OUTSIDE: Final = 0.45
+"""Suspicion of a module-level statement whose names a suspected function reads."""
+_UNITS: Final = 60
+"""Functions searched, the most suspicious ones."""
+
+
+class DeclinedError(Exception):
+    """Nothing can be searched; says why in one line."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Everything known before the first candidate."""
+
+    tests: tuple[str, ...]
+    failing: tuple[int, ...]
+    others: tuple[int, ...]
+    """Tests that pass, and have to go on passing."""
+    control: int | None
+    """The quickest of those that run suspected code."""
+    ran: Mapping[int, Ran]
+    traces: Traces
+    sources: Mapping[str, Source]
+    suspects: tuple[Suspects, ...]
+    modules: tuple[str, ...]
+    """Files of the project that are imported and may be edited."""
+
+
+async def survey(session: Session, request: Request, *, until: float) -> Ground:
+    """Collect, run and watch the tests; raises DeclinedError."""
+    collected = await session.collected()
+    await session.set_jobs(1)
+    allowed = (until - time.monotonic()) * _FOR_BASELINE
+    ran = await measure(session, range(len(collected.tests)), seconds=allowed)
+    if len(ran) < len(collected.tests):
+        raise DeclinedError(f"the suite takes longer than the {allowed:.0f} s allowed for one run of it")
+    red = _targets(collected, ran, request.failing)
+    red = await _alone(session, collected, ran, red, until)
+    others = [test for test, how in ran.items() if how.state == "passed"]
+    editable = [path for path in collected.modules if not request.protected(path) and path not in collected.files]
+    if not editable:
+        raise DeclinedError("the tests import no file of this workspace that may be edited")
+    allowed = (until - time.monotonic()) * _FOR_WATCHING
+    traces = await watch(session, red, others, editable, seconds=allowed)
+    scores = suspicion(traces, red, ran)
+    if not scores:
+        raise DeclinedError("the failing tests run no line of this workspace that may be edited")
+    sources = _sources(request.root, [*scores, *(path for path in editable if path not in scores)])
+    test_files = {collected.files[test] for test in red}
+    suspects = _suspects(sources, scores, traces, _read_tests(request.root, test_files))
+    if not suspects:
+        raise DeclinedError("no suspected line is in a file that can be parsed")
+    covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
+    control = min(covering, key=lambda test: ran[test].wall, default=None)
+    return Ground(collected.tests, tuple(red), tuple(others), control, ran, traces, sources, suspects, tuple(editable))
+
+
+def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> list[int]:
+    broken = [test for test, how in ran.items() if how.state in {"failed", "hangs", "crashes"}]
+    named = [test for test in broken if collected.tests[test] in wanted]
+    red = named if wanted else broken
+    if red:
+        return red
+    if collected.errors:
+        name, text = collected.errors[0]
+        last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+        raise DeclinedError(f"{name} cannot be collected: {last.strip()[:160]}")
+    if not collected.tests:
+        raise DeclinedError("no test was collected: nothing to search for")
+    if wanted and not wanted & set(collected.tests):
+        raise DeclinedError("none of the failing tests is among those that pytest collects here")
+    raise DeclinedError("no failing test: nothing to search for")
+
+
+async def _alone(
+    session: Session, collected: Collected, ran: Mapping[int, Ran], red: list[int], until: float
+) -> list[int]:
+    """The failing tests that fail for a reason an edit could cure, and alone too; raises DeclinedError if none does."""
+    kept: list[int] = []
+    reason = ""
+    for test in red:
+        how = ran[test]
+        if how.refused:
+            reason = f"{collected.tests[test]} does what is not allowed while repairs are tried: {how.refused}"
+        elif how.error and how.error[0] in NETWORK:
+            reason = f"{collected.tests[test]} needs a service that does not answer: {how.error[0]}"
+        elif how.state != "failed" or len(kept) >= 20:
+            kept.append(test)
+        else:
+            again = await measure(session, [test], seconds=until - time.monotonic())
+            if test in again and again[test].state == "passed":
+                reason = f"{collected.tests[test]} fails only after other tests have run, and passes alone"
+            else:
+                kept.append(test)
+    if not kept:
+        raise DeclinedError(reason)
+    return kept
+
+
+def _sources(root: Path, paths: Sequence[str]) -> dict[str, Source]:
+    sources: dict[str, Source] = {}
+    for path in paths:
+        try:
+            sources[path] = Source(path, (root / path).read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError):  # newer syntax than ours, or not UTF-8: not searched
+            continue
+    return sources
+
+
+def _read_tests(root: Path, paths: set[str]) -> tuple[frozenset[Literal], frozenset[str]]:
+    """Constants and names of the failing tests' files."""
+    values: set[Literal] = set()
+    names: set[str] = set()
+    for path, source in _sources(root, sorted(path for path in paths if path.endswith(".py"))).items():
+        if path:
+            values |= set(literals(source.tree))
+            names |= {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    return frozenset(values), frozenset(names)
+
+
+def _suspects(
+    sources: Mapping[str, Source],
+    scores: Mapping[str, Mapping[int, float]],
+    traces: Traces,
+    tests: tuple[frozenset[Literal], frozenset[str]],
+) -> tuple[Suspects, ...]:
+    found: list[tuple[float, Suspects]] = []
+    for path, source in sources.items():
+        lines = scores.get(path, {})
+        around = Surroundings(source, *tests)
+        read: set[str] = set()
+        for unit in source.units:
+            own = {line: lines[line] for line in unit.lines if line in lines}
+            if own:
+                own = _spread(unit, own)
+                scope = Scope(around, unit, _types(unit, traces))
+                found.append((max(own.values()), Suspects(scope, own)))
+                read |= {node.id for node in scope.nodes if isinstance(node, ast.Name)}
+                read |= {node.attr for node in scope.nodes if isinstance(node, ast.Attribute)}
+        outside = _outside(source, read if lines else _all_read(found))
+        if outside:
+            numbers = {
+                line: _OUTSIDE for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            }
+            found.append((_OUTSIDE, Suspects(Scope(around, None, {}, outside), numbers)))
+    found.sort(key=lambda item: -item[0])
+    return tuple(suspect for _, suspect in found[:_UNITS])
+
+
+def _spread(unit: Unit, lines: dict[int, float]) -> dict[int, float]:
+    """Default values stand on a line that is run on import; they are as suspicious as the function."""
+    for line in range(unit.node.lineno, unit.node.body[0].lineno):
+        lines.setdefault(line, max(lines.values()) * 0.8)
+    return lines
+
+
+def _types(unit: Unit, traces: Traces) -> dict[str, frozenset[str]]:
+    """Types of the function's variables, those of functions inside it too."""
+    merged: dict[str, frozenset[str]] = {}
+    for key, types in traces.types.items():
+        path, line, _ = key.rsplit(":", 2)
+        if path == unit.path and int(line) in unit.lines:
+            for name, kinds in types.items():
+                merged[name] = merged.get(name, frozenset()) | kinds
+    return merged
+
+
+def _all_read(found: list[tuple[float, Suspects]]) -> set[str]:
+    return {node.id for _, suspect in found for node in suspect.scope.nodes if isinstance(node, ast.Name)}
+
+
+def _outside(source: Source, read: set[str]) -> tuple[ast.stmt, ...]:
+    """Assignments at the top of the file or of a class, of names that suspected functions read."""
+    bodies = [source.tree.body, *(node.body for node in source.tree.body if isinstance(node, ast.ClassDef))]
+    return tuple(
+        node
+        for body in bodies
+        for node in body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and any(
+            isinstance(target, ast.Name) and target.id in read
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        )
+    )

@@ -1,0 +1,176 @@
+"""Runs without a model, and with a cheap coder before a paid one: the same loop, the same verdict."""
+
+from pathlib import Path
+
+import pytest
+from support.loop import CHECK, DONE, PYTEST, Agent, contents, edit, git, kotef, unchanged
+from support.openai_server import OpenAIServer
+
+GOAL = "make add add"
+BRIEFLY = ("--coder", "fixers,search:4s")
+"""The first repair is found at once; the rest of the time looks for others that pass as well."""
+TESTS = """\
+import pytest
+from calc import add
+
+
+@pytest.mark.parametrize(("a", "b", "total"), [(1, 2, 3), (0, 0, 0), (-4, 9, 5), (7, 7, 14)])
+def test_add(a, b, total):
+    assert add(a, b) == total
+"""
+
+
+@pytest.fixture
+def tested(project: Path) -> Path:
+    """The tiny project with four pytest cases."""
+    (project / "test_calc.py").write_text(TESTS)
+    return project
+
+
+def test_without_a_key_a_search_repairs_and_says_how(tested: Path) -> None:
+    with unchanged(tested, "calc.py"):
+        ran = kotef(tested, "run", GOAL, "--check", PYTEST)
+    assert (ran.code, ran.result["outcome"], ran.result["winner"]) == (0, "verified", "search")
+    assert (tested / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
+    assert "verified (by search)" in ran.stdout
+    assert "no model is configured: fixers,search work without one" in ran.stdout
+    assert "`-` → `+`" in ran.result["edit"]["rationale"]
+    assert any("candidates tried" in line for line in ran.result["edit"]["evidence"])
+    assert any("test(s) run the edited line" in line for line in ran.result["edit"]["evidence"])
+    assert "## The edit" in (ran.run_dir / "report.md").read_text()
+
+
+def test_unittest_is_searched_too(project: Path) -> None:
+    ran = kotef(project, "run", GOAL, "--check", CHECK, *BRIEFLY)
+    assert (ran.code, ran.result["winner"]) == (0, "search")
+
+
+def test_a_misspelt_name_is_fixed_mechanically(tested: Path) -> None:
+    (tested / "calc.py").write_text("def add(first, second):\n    return frist + second\n")
+    ran = kotef(tested, "run", GOAL, "--check", PYTEST)
+    assert (ran.code, ran.result["winner"]) == (0, "fixers")
+    assert (tested / "calc.py").read_text() == "def add(first, second):\n    return first + second\n"
+
+
+def test_with_a_key_what_can_be_searched_is_not_paid_for(tested: Path, run) -> None:
+    agent = Agent()
+    ran = run(tested, agent, GOAL, "--check", PYTEST, "--coder", "fixers,search:4s,model")
+    assert (ran.code, ran.result["winner"], ran.server.calls) == (0, "search", 0)
+
+
+def test_what_the_search_learnt_reaches_the_model(tested: Path, run) -> None:
+    (tested / "calc.py").write_text("def add(a, b):\n    raise ValueError('not written yet')\n")
+    fix = edit("calc.py", "raise ValueError('not written yet')", "return a + b")
+    agent = Agent(coder=[fix, DONE])
+    ran = run(tested, agent, GOAL, "--check", PYTEST, "--coder", "search:2s,model")
+    assert ran.code == 0
+    assert ran.result["winner"] in ("model", "search")
+    if ran.result["winner"] == "model":
+        assert "What cheaper coders noticed" in agent.requests("coder")[0].text
+        assert agent.asked["planner"] == 0, "while a coder without a model has not declined, code plans"
+
+
+def test_what_no_edit_can_do_ends_bounded_with_an_entry(project: Path) -> None:
+    (project / "test_calc.py").write_text(
+        "from calc import add\n\n\ndef test_a():\n    assert add(1, 2) == 3\n\n\ndef test_b():\n    assert add(1, 2) == 4\n"
+    )
+    before = contents(project)
+    ran = kotef(project, "run", GOAL, "--check", PYTEST, "--coder", "fixers,search:5s")
+    assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
+    assert contents(project) == before
+    assert len(ran.issues) == 1
+    assert ran.result["resume"] is None
+
+
+def test_without_a_failing_test_there_is_nothing_to_search_for(tested: Path) -> None:
+    (tested / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    ran = kotef(tested, "run", "make it faster", "--check", PYTEST)
+    assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
+    assert "no failing test: nothing to search for" in ran.result["sentence"]
+
+
+def test_a_repair_that_others_contradict_is_a_question_and_not_a_success(project: Path) -> None:
+    """One example fits many rules; which is meant only a person knows."""
+    (project / "calc.py").write_text("def price(n, fee):\n    return n - fee\n")
+    (project / "test_calc.py").write_text(
+        "from calc import price\n\n\ndef test_price():\n    assert price(2, 2) == 4\n"
+    )
+    before = contents(project)
+    ran = kotef(project, "run", "make the price right", "--check", PYTEST, "--coder", "search:20s")
+    assert (ran.code, ran.result["outcome"], ran.result["reason"]) == (6, "blocked", "ambiguous_repair")
+    assert contents(project) == before, "the edit is kept, but not in the tree"
+    assert (ran.run_dir / "visit-1.patch").read_text().startswith("diff --git a/calc.py")
+    assert "should price(" in ran.issues[0]["follow_up"]
+    assert ran.result["edit"]["alternatives"]
+    again = kotef(project, "resume", "--last")
+    assert again.code == 2
+    assert "--accept-ambiguous" in again.stderr
+    accepted = kotef(project, "resume", "--last", "--accept-ambiguous")
+    assert (accepted.code, accepted.result["winner"]) == (0, "search")
+    assert contents(project) != before
+    assert [entry["state"] for entry in accepted.issues] == ["resolved"]
+
+
+def test_a_slip_in_a_ticket_is_repaired_and_the_ticket_closed(tested: Path) -> None:
+    tickets = tested / ".sdd" / "backlog" / "tickets" / "open"
+    tickets.mkdir(parents=True)
+    (tickets / "01-add.md").write_text(
+        "# Ticket: 01 Add\n\n## Objective & DoD\n\nIt adds.\n\n**Definition of Done**\n\n- [ ] `test_add` passes\n\n"
+        f"## Tests\n\n```\n{PYTEST}\n```\n"
+    )
+    git(tested, "add", "-A")
+    ran = kotef(tested, "run", "--ticket", "01", *BRIEFLY)
+    assert ran.code == 0
+    assert "- [x]" in (tickets.parent / "closed" / "01-add.md").read_text()
+
+
+def test_a_chain_nobody_knows_is_a_usage_error(tested: Path) -> None:
+    ran = kotef(tested, "run", GOAL, "--coder", "aider")
+    assert ran.code == 2
+    assert "fixers, search, model" in ran.stderr
+
+
+def test_a_named_model_without_an_endpoint_is_a_usage_error(tested: Path) -> None:
+    ran = kotef(tested, "run", GOAL, "--check", PYTEST, "--coder", "search,model")
+    assert ran.code == 2
+    assert "OPENAI_BASE_URL" in ran.stderr
+
+
+def test_a_search_leaves_no_file_of_its_own(tested: Path) -> None:
+    ran = kotef(tested, "run", GOAL, "--check", PYTEST, *BRIEFLY)
+    assert ran.code == 0
+    left = {path.name for path in tested.iterdir()} - {".git", ".sdd", "__pycache__"}
+    assert left == {"calc.py", "test_calc.py", ".gitignore"}
+
+
+def test_both_orders_of_a_chain_work(tested: Path) -> None:
+    with OpenAIServer([]) as server:
+        ran = kotef(tested, "run", GOAL, "--check", PYTEST, "--coder", "search:4s,fixers")
+        assert server.calls == 0
+    assert ran.code == 0
+
+
+def test_what_a_linter_can_mend_itself_is_mended(tested: Path) -> None:
+    (tested / "calc.py").write_text("import os\n\n\ndef add(a, b):\n    return a + b\n")
+    ran = kotef(tested, "run", "make ruff pass", "--check", "ruff check --isolated --select F .", *BRIEFLY)
+    assert (ran.code, ran.result["winner"]) == (0, "fixers"), ran.stdout
+    assert "import os" not in (tested / "calc.py").read_text()
+
+
+def test_a_fix_that_is_not_enough_stays_and_the_search_goes_on_from_there(tested: Path) -> None:
+    (tested / "calc.py").write_text("def add(first, second):\n    return frist - second\n")
+    ran = kotef(tested, "run", GOAL, "--check", PYTEST, *BRIEFLY)
+    assert (ran.code, ran.result["winner"]) == (0, "search"), ran.stdout
+    assert (tested / "calc.py").read_text() == "def add(first, second):\n    return first + second\n"
+    assert ran.result["failureHistory"]["attempts"] == 1, "an edit that fails verification spends an attempt like any"
+
+
+def test_the_first_attempt_of_a_cheap_coder_is_planned_by_code(tested: Path, run) -> None:
+    """Once the coders without a model have been asked, the model plans."""
+    (tested / "calc.py").write_text("def add(a, b):\n    raise ValueError('not written yet')\n")
+    wrong = edit("calc.py", "raise ValueError('not written yet')", "return 0")
+    right = edit("calc.py", "return 0", "return a + b")
+    agent = Agent(coder=[wrong, DONE, right, DONE])
+    ran = run(tested, agent, GOAL, "--check", PYTEST, "--coder", "fixers,model")
+    assert ran.code == 0
+    assert [event["source"] for event in ran.events if event["event"] == "planned"] == ["code", "model"]
