@@ -10,7 +10,7 @@ from typing import Final
 from kotef.coders.repair.operators.site import Proposal, Site
 from kotef.coders.repair.operators.table import OPERATORS, Operator
 from kotef.coders.repair.scope import Scope
-from kotef.coders.repair.source import Edit, Source, Unit
+from kotef.coders.repair.source import Edit, Unit
 
 _DISTANCE: Final = 1.5
 """Cost of standing on a line nothing speaks against, next to the most suspicious line."""
@@ -46,7 +46,7 @@ class Suspects:
 
 def first_order(suspects: Iterable[Suspects]) -> Iterator[Candidate]:
     """Single edits, cheapest first; each resulting text once."""
-    seen: set[tuple[str, int, int, str]] = set()
+    seen: set[tuple[str, int]] = set()
     order = count()
     heap = [(stream.base, next(order), stream) for stream in _streams(suspects)]
     heapq.heapify(heap)
@@ -54,7 +54,8 @@ def first_order(suspects: Iterable[Suspects]) -> Iterator[Candidate]:
         _, number, stream = heapq.heappop(heap)
         proposal = stream.take()
         if proposal is not None:
-            key = essence(stream.site.scope.source, proposal.edit)
+            source = stream.site.scope.source
+            key = (source.path, hash(source.edited((proposal.edit,))))
             if key not in seen:
                 seen.add(key)
                 yield stream.candidate(proposal)
@@ -116,24 +117,6 @@ def suspicion_of(node: ast.AST, lines: Mapping[int, float]) -> float:
     body = getattr(node, "body", None) if isinstance(node, ast.stmt) else None
     last = body[0].lineno - 1 if body else getattr(node, "end_lineno", first)
     return max((lines.get(line, 0.0) for line in range(first, max(first, last) + 1)), default=0.0)
-
-
-def essence(source: Source, edit: Edit) -> tuple[str, int, int, str]:
-    """The edit without what it leaves as it was, so that two that make the same text are equal."""
-    old = source.content[edit.start : edit.end]
-    new = edit.text.encode("utf-8")
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return (
-        edit.path,
-        edit.start + head,
-        edit.end - tail,
-        new[head : len(new) - tail].decode("utf-8", "surrogateescape"),
-    )
 
 
 def pairs(firsts: Iterable[Candidate], seconds: list[Candidate]) -> Iterator[Candidate]:

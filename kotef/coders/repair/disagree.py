@@ -128,14 +128,14 @@ def _varied_list(value: list[Any], chance: random.Random) -> list[Any]:
 def _like(pool: list[Any], value: Any) -> Any:
     """The value, made to keep what all of the pool share."""
     if isinstance(value, list) and all(isinstance(other, list) for other in pool):
+        numbers = [item for other in pool for item in other if isinstance(item, int | float)]
+        if numbers and min(numbers) >= 0:
+            value = [abs(item) if isinstance(item, int | float) else item for item in value]
         if all(_is_sorted(other) for other in pool) and any(len(other) > 2 for other in pool):
             try:
                 value = sorted(value)
             except TypeError:  # of mixed kinds
                 return pool[0]
-        numbers = [item for other in pool for item in other if isinstance(item, int | float)]
-        if numbers and min(numbers) >= 0:
-            value = [abs(item) if isinstance(item, int | float) else item for item in value]
         return value if value or not all(pool) else pool[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         numbers = [other for other in pool if isinstance(other, int | float)]

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from itertools import islice
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, first_order, pairs
 from kotef.coders.repair.disagree import compare
@@ -121,7 +121,7 @@ class Hunt:
             yield from self._near.complete(candidate.cost)
             yield candidate
             if turn and time.monotonic() > turn and self._near and not self.plausible:
-                early, turn = self._near.with_others(self._cheap), 0.0
+                early, turn = self._near.with_others(self._partners()), 0.0
             if number % _SHARE == 0:
                 yield from islice(early, _SHARE)
         if not self.plausible:
@@ -130,8 +130,13 @@ class Hunt:
             yield from self._slow
             self._factor = 1.0
             yield from early
-            yield from self._near.with_others(self._cheap)
+            yield from self._near.with_others(self._partners())
             yield from pairs(self._cheap[:_BLIND], self._cheap[:_BLIND])
+
+    def _partners(self) -> list[Candidate]:
+        """Second edits, cheapest first; among them some on lines that only run once the first is made."""
+        dormant = list(islice(first_order(self._ground.dormant), _PARTNERS // 2))
+        return sorted([*self._cheap, *dormant], key=lambda candidate: candidate.cost)
 
     def _over(self) -> bool:
         now = time.monotonic()

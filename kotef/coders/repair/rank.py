@@ -3,9 +3,11 @@
 import ast
 import difflib
 from collections.abc import Iterable, Mapping
+from itertools import starmap, takewhile
+from operator import eq
 from typing import Final
 
-from kotef.coders.repair.candidates import Candidate, essence
+from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.localise import Traces
 from kotef.coders.repair.model import Patch
 from kotef.coders.repair.source import Edit, Source
@@ -68,7 +70,8 @@ def _nodes(content: bytes) -> int:
 
 
 def _told(source: Source, edit: Edit, where: str) -> str:
-    _, start, end, _ = essence(source, edit)
+    both = zip(source.content[edit.start : edit.end], edit.text.encode("utf-8"), strict=False)
+    start = edit.start + sum(takewhile(bool, starmap(eq, both)))
     old_lines = source.content.decode("utf-8").splitlines()
     new_lines = source.edited((edit,)).decode("utf-8").splitlines()
     at = f"in `{where}` ({source.path}:{source.line_at(start)})"
@@ -84,7 +87,7 @@ def _told(source: Source, edit: Edit, where: str) -> str:
     if removed and added:
         return f"{at}: `{removed}` → `{added}`"
     if not changed:
-        return f"{at}: {end - start} bytes replaced"
+        return f"{at}: {edit.end - edit.start} bytes replaced"
     return f"{at}: `{added}` added" if added else f"{at}: `{removed}` removed"
 
 

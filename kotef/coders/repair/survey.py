@@ -41,6 +41,8 @@ class Ground:
     traces: Traces
     sources: Mapping[str, Source]
     suspects: tuple[Suspects, ...]
+    dormant: tuple[Suspects, ...]
+    """The same functions by their lines that no failing test runs: a second edit may belong there."""
     modules: tuple[str, ...]
     """Files of the project that are imported and may be edited."""
 
@@ -69,9 +71,12 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
     suspects = _suspects(sources, scores, traces, _read_tests(request.root, test_files))
     if not suspects:
         raise DeclinedError("no suspected line is in a file that can be parsed")
+    dormant = tuple(Suspects(suspect.scope, _not_run(suspect)) for suspect in suspects if suspect.scope.unit)
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
     control = min(covering, key=lambda test: ran[test].wall, default=None)
-    return Ground(collected.tests, tuple(red), tuple(others), control, ran, traces, sources, suspects, tuple(editable))
+    return Ground(
+        collected.tests, tuple(red), tuple(others), control, ran, traces, sources, suspects, dormant, tuple(editable)
+    )
 
 
 def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> list[int]:
@@ -171,6 +176,11 @@ def _spread(unit: Unit, lines: dict[int, float]) -> dict[int, float]:
     for line in range(unit.node.lineno, unit.node.body[0].lineno):
         lines.setdefault(line, max(lines.values()) * 0.8)
     return lines
+
+
+def _not_run(suspect: Suspects) -> dict[int, float]:
+    nodes = [node for node in suspect.scope.nodes if isinstance(node, ast.stmt)]
+    return {node.lineno: max(suspect.lines.values()) for node in nodes if node.lineno not in suspect.lines}
 
 
 def _types(unit: Unit, traces: Traces) -> dict[str, frozenset[str]]:

@@ -1,0 +1,35 @@
+"""Tiny projects, and what the tests of the search do with them."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kotef.coders.repair.search import Repair, repair
+
+
+def project(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root
+
+
+def search(root: Path, *, seconds: float = 15, **options: Any) -> Repair:
+    asked: dict[str, Any] = {
+        "command": "python -m pytest -q",
+        "failing": [],
+        "python": sys.executable,
+        "env": dict(os.environ),
+        "jobs": 2,
+        "stop_after": 1,
+    }
+    return asyncio.run(repair(root, seconds=seconds, **{**asked, **options}))
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}

@@ -1,0 +1,298 @@
+"""The pieces of the search: spans, command lines, generated arguments, literals, the fence."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from projects import project
+
+from kotef.coders.repair.command import interpreter_of, invocation
+from kotef.coders.repair.disagree import generated, spelled
+from kotef.coders.repair.inside.watching import literal_of
+from kotef.coders.repair.localise import Ran, Traces, suspicion
+from kotef.coders.repair.source import Edit, Source, fitted
+
+HERE = Path(__file__).parent.parent.parent
+
+
+def test_every_span_is_the_text_that_parses_to_its_node() -> None:
+    code = "\ufeffdef f(é, b):\n    s = 'ü' + é  # ä\n    return [b.c(s)[1:], -b]\n"
+    source = Source("m.py", code.encode())
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Slice):
+            assert ast.unparse(ast.parse(source.text(node), mode="eval")) == ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    ("new", "whole", "expected"),
+    [
+        ("a + b", "x * y", "(a + b) * y"),
+        ("a * b", "x + y", "a * b + y"),
+        ("a if b else c", "f(x)", "f(a if b else c)"),
+        ("a or b", "x and y", "(a or b) and y"),
+        ("-a", "x ** y", "(-a) ** y"),
+        ("a + b", "x.y", "(a + b).y"),
+        ("a < b", "x == y", "(a < b) == y"),
+        ("a, b", "f(x)", "f((a, b))"),
+    ],
+)
+def test_a_replacement_gets_parentheses_exactly_where_it_needs_them(new: str, whole: str, expected: str) -> None:
+    source = Source("m.py", whole.encode())
+    node = next(node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id == "x")
+    edit = Edit("m.py", *source.span(node), fitted(new, source.parents[node], node))
+    assert source.edited((edit,)).decode() == expected
+
+
+def test_overlapping_edits_are_refused() -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        Source("m.py", b"abc").edited((Edit("m.py", 0, 2, "x"), Edit("m.py", 1, 3, "y")))
+
+
+def test_a_method_stands_alone_inside_the_headers_of_its_classes() -> None:
+    code = "if True:\n    class A:\n        class B:\n            @property\n            def f(self):\n                return self.__x\n"
+    source = Source("m.py", code.encode())
+    alone = source.standalone(source.units[0], ())
+    assert alone == "if 1:\n    class A:\n        class B:\n            def f(self):\n                return self.__x\n"
+    ast.parse(alone)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("python -m pytest -q tests", ("-q", "tests")),
+        ("PYTHONPATH=src pytest -x --lf -n 4 -k 'a or b'", ("-k", "a or b")),
+        ("ruff check . && python3 -m pytest --cov=x --junitxml=r.xml t.py::test_a", ("t.py::test_a",)),
+        ("python -m unittest discover", ("-o", "python_files=test*.py")),
+        ("make test", ()),
+    ],
+)
+def test_pytests_arguments_are_taken_from_the_command(command: str, arguments: tuple[str, ...]) -> None:
+    assert invocation(command).arguments == arguments
+
+
+def test_variables_in_front_of_the_command_are_kept() -> None:
+    assert invocation("A=1 B=x pytest").variables == {"A": "1", "B": "x"}
+
+
+def test_the_interpreter_is_the_one_the_command_would_use(tmp_path: Path) -> None:
+    env = {"PATH": "/nowhere"}
+    own = tmp_path / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(sys.executable)
+    script = tmp_path / "bin" / "pytest"
+    script.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\n")
+    script.chmod(0o755)
+
+    assert interpreter_of("uv run pytest", tmp_path, env) == str(own)
+    assert interpreter_of("make test", tmp_path, env) == str(own)
+    assert interpreter_of("pytest -q", tmp_path, {"PATH": str(script.parent)}) == sys.executable
+    assert interpreter_of(".venv/bin/python -m pytest", tmp_path, env) == str(own)
+    assert interpreter_of("python3.99 -m pytest", tmp_path, env) == "python3.99"
+    assert interpreter_of("pytest", tmp_path / "bin", env) == "python3"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(VALUES)
+def test_a_literal_makes_an_equal_value_or_there_is_none(value: object) -> None:
+    text = literal_of(value)
+    assert not text or ast.literal_eval(text) == value
+
+
+def test_what_has_no_literal_has_none() -> None:
+    assert literal_of(object()) == ""
+    assert literal_of([1, object()]) == ""
+    assert literal_of("x" * 1000) == ""
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.fixed_dictionaries({"n": st.integers(0, 50), "xs": st.lists(st.integers(0, 9), max_size=5).map(sorted)}),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_generated_arguments_keep_what_the_recorded_ones_share(rows: list[dict[str, object]]) -> None:
+    calls = [repr(row) for row in rows]
+    made = [ast.literal_eval(text) for text in generated(calls)]
+    for row in made:
+        assert set(row) == {"n", "xs"}
+        assert row["n"] >= 0
+        assert all(item >= 0 for item in row["xs"])
+        if any(len(given["xs"]) > 2 for given in rows):  # type: ignore[arg-type]
+            assert row["xs"] == sorted(row["xs"])
+    assert made == [ast.literal_eval(text) for text in generated(calls)], "the same each time"
+
+
+def test_arguments_are_spelled_as_in_a_call() -> None:
+    assert spelled("{'n': 1, 'name': 'x'}") == "n=1, name='x'"
+
+
+def test_lines_that_only_failing_tests_run_are_the_most_suspicious() -> None:
+    traces = Traces({0: {"m.py": frozenset({1, 2})}, 1: {"m.py": frozenset({1, 3})}, 2: {"m.py": frozenset({1})}})
+    scores = suspicion(traces, [0], {0: Ran("failed", 0, 0, ("E",), (("t.py", 1),), "")})
+    assert scores["m.py"][2] == 1.0
+    assert 0 < scores["m.py"][1] < 1
+    assert 3 not in scores["m.py"]
+
+
+def in_worker(root: Path, body: str) -> str:
+    """Run code beside the worker's modules, in a fresh interpreter."""
+    code = f"import sys\nsys.path.insert(0, {str(HERE)!r})\nsys.dont_write_bytecode = True\n{body}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False, timeout=30
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_fence_refuses_writes_kills_and_processes_without_end(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (tmp_path / "kept").write_text("x")
+    body = f"""
+import os, shutil, socket
+from kotef.coders.repair.inside.fence import Fence
+fence = Fence({str(scratch)!r})
+fence.close()
+def refused(call, *arguments):
+    try:
+        call(*arguments)
+    except OSError as error:
+        print(type(error).__name__)
+    else:
+        print("allowed")
+refused(open, {str(tmp_path / "kept")!r}, "w")
+refused(os.remove, {str(tmp_path / "kept")!r})
+refused(shutil.rmtree, {str(tmp_path)!r})
+refused(os.rename, {str(scratch / "a")!r}, {str(tmp_path / "kept")!r})
+refused(os.kill, -1, 0)
+refused(socket.create_connection, ("192.0.2.1", 80), 0.1)
+refused(lambda: open({str(scratch / "mine")!r}, "w").close())
+refused(lambda: open({str(tmp_path / "kept")!r}).close())
+for _ in range(70):
+    pid = 1
+    try:
+        pid = os.fork()
+    except PermissionError:
+        print("no more")
+        break
+    if not pid:
+        os._exit(0)
+"""
+    assert in_worker(tmp_path, body).split() == [
+        *["PermissionError"] * 5,
+        "ConnectionRefusedError",
+        "allowed",
+        "allowed",
+        "no",
+        "more",
+    ]
+    assert (tmp_path / "kept").read_text() == "x"
+
+
+def test_a_swapped_function_takes_effect_wherever_it_is_held_and_is_put_back(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        {
+            "m.py": "def f(n):\n    return n\n\nclass A:\n    @staticmethod\n    def g(n=1):\n        return n\n\nLIMIT = 1\n",
+            "user.py": "from m import A, LIMIT, f\nheld = [f, A.g]\n",
+        },
+    )
+    body = """
+import os
+sys.path.insert(0, os.getcwd())
+import m, user
+from kotef.coders.repair.inside.swap import NotSwappableError, Swapper
+swapper = Swapper(os.getcwd())
+f = {"path": "m.py", "source": "def f(n):\\n    return n + 1\\n", "trail": ["f"], "line": 1, "defaults": False}
+g = {"path": "m.py", "source": "class A:\\n    def g(n=5):\\n        return n\\n", "trail": ["A", "g"], "line": 5, "defaults": True}
+limit = {"path": "m.py", "assign": "LIMIT = 7", "names": ["LIMIT"]}
+with swapper.applied([f, g, limit]):
+    print(user.held[0](1), user.held[1](), user.LIMIT, m.LIMIT)
+print(user.held[0](1), user.held[1](), user.LIMIT, m.LIMIT)
+before = swapper.traces(["m.py"])
+m.cache = {}
+print(before == swapper.traces(["m.py"]))
+swapper.apply({"path": "m.py", "module": "def f(n):\\n    return 9\\n\\nclass A:\\n    @staticmethod\\n    def g(n=1):\\n        return 8\\n\\nLIMIT = 3\\n"})
+print(user.held[0](1), user.A.g(), user.LIMIT)
+try:
+    swapper.apply({**f, "line": 99})
+except NotSwappableError as error:
+    print(error)
+"""
+    assert in_worker(tmp_path, body).splitlines() == [
+        "2 5 7 7",
+        "1 1 1 1",
+        "False",
+        "9 8 3",
+        "the function was never made",
+    ]
+
+
+def test_lines_types_and_arguments_are_watched(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        {
+            "m.py": "class P:\n    def __init__(self):\n        self.n = 1\n\ndef f(n, xs):\n    if n:\n        return xs\n    return P()\n"
+        },
+    )
+    body = """
+import os
+sys.path.insert(0, os.getcwd())
+import m
+from kotef.coders.repair.inside.watching import Tracer, watcher
+def relative(file):
+    return os.path.basename(file)
+kinds = [Tracer]
+if hasattr(sys, "monitoring"):
+    kinds.append(watcher)
+for kind in kinds:
+    seen = kind(relative, {"m.py"})
+    seen.start()
+    m.f(1, [2])
+    seen.stop()
+    first = seen.forget_lines()
+    seen.start()
+    m.f(0, [])
+    seen.stop()
+    second = seen.forget_lines()
+    assert first == {"m.py": [6, 7]}, first
+    assert second == {"m.py": [3, 6, 8]}, second
+    assert seen.types["m.py:5:f"] == {"n": {"int"}, "xs": {"list"}}, seen.types
+    assert seen.types["m.py:2:__init__"]["self.n"] == {"int"}
+    assert seen.calls["m.py:5:f"] == ["{'n': 1, 'xs': [2]}", "{'n': 0, 'xs': []}"], seen.calls
+print("fine")
+"""
+    assert in_worker(tmp_path, body) == "fine\n"
+
+
+def test_the_worker_needs_the_standard_library_and_pytest_alone() -> None:
+    inside = HERE / "kotef" / "coders" / "repair" / "inside"
+    for path in inside.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+            for name in names:
+                top = name.split(".")[0]
+                own = name.startswith("kotef.coders.repair.inside")
+                assert own or top in {*sys.stdlib_module_names, "pytest", "_pytest"}, f"{path.name} imports {name}"
+    assert os.access(inside / "worker.py", os.R_OK)
