@@ -10,8 +10,9 @@ the first that passes the tests in a fresh process is compared with the referenc
   nothing     no candidate passed within the time
   declined    the search said that it cannot
 
-  plausible   correct + wrong; precision is correct / plausible
-  agreed      those where the search itself saw no disagreement among its patches
+  plausible   correct + wrong
+  accepted    of these, those that the search hands over without a question to a person (`kotef run` ends `verified`);
+              the others end `blocked`, with the question; precision is that of the accepted
 """
 
 import argparse
@@ -43,7 +44,8 @@ class Result:
     half: str
     style: str
     verdict: Verdict
-    agreed: bool
+    accepted: bool
+    """Whether nothing is asked of a person."""
     passed: int
     """Candidates that passed all tests in memory."""
     tried: int
@@ -52,7 +54,7 @@ class Result:
     cpu: float
     """CPU seconds of the search, all its processes."""
     first: float | None
-    """CPU seconds of a second search that stops at the first plausible patch."""
+    """CPU seconds until the first candidate passed."""
     rationale: str
     diff: str
     differs: dict[str, str] | None
@@ -104,10 +106,13 @@ def read_options() -> argparse.Namespace:
 
 async def attempt(problem: Problem, *, seconds: float, jobs: int) -> Result:
     """Search with the budget, confirm in a fresh process, compare with the reference."""
+    from kotef.coders.repair.question import question_of
     from kotef.coders.repair.search import repair
 
-    async def search(**more: int) -> Any:
-        return await repair(
+    with tempfile.TemporaryDirectory() as scratch:
+        project = Path(scratch)
+        lay_out(problem, (problem.folder / "program.py").read_bytes(), project)
+        found = await repair(
             project,
             command=COMMAND,
             failing=(),
@@ -116,14 +121,7 @@ async def attempt(problem: Problem, *, seconds: float, jobs: int) -> Result:
             seconds=seconds / jobs,
             jobs=jobs,
             protected=lambda path: path != "program.py",
-            **more,
         )
-
-    with tempfile.TemporaryDirectory() as scratch:
-        project = Path(scratch)
-        lay_out(problem, (problem.folder / "program.py").read_bytes(), project)
-        found = await search()
-        first = (await search(stop_after=1)).cpu_seconds if found.patches else None
         patch = next((p for p in found.patches[:CONFIRMED] if is_green(problem, p.files["program.py"])), None)
         differs = compare(problem, patch.files["program.py"]) if patch else None
     verdict: Verdict
@@ -138,12 +136,12 @@ async def attempt(problem: Problem, *, seconds: float, jobs: int) -> Result:
         half=problem.half,
         style=problem.style,
         verdict=verdict,
-        agreed=not found.disagreements,
+        accepted=question_of(found) is None,
         passed=found.plausible,
         tried=found.tried,
         seconds=found.seconds,
         cpu=found.cpu_seconds,
-        first=first,
+        first=found.first_cpu_seconds,
         rationale=patch.rationale if patch else "",
         diff=patch.diff if patch else "",
         differs=differs,
@@ -167,7 +165,8 @@ def summary(results: Sequence[Result]) -> dict[str, Any]:
     """The figures of one half; a share of nothing is None."""
     plausible = [result for result in results if result.verdict in ("correct", "wrong")]
     correct = [result for result in plausible if result.verdict == "correct"]
-    agreed = [result for result in plausible if result.agreed]
+    accepted = [result for result in plausible if result.accepted]
+    right = sum(result.verdict == "correct" for result in accepted)
     firsts = [result.first for result in plausible if result.first is not None]
     tried, wall, cpu = (sum(figures) for figures in zip(*((r.tried, r.seconds, r.cpu) for r in results), strict=True))
     return {
@@ -175,9 +174,11 @@ def summary(results: Sequence[Result]) -> dict[str, Any]:
         "plausible": len(plausible),
         "correct": len(correct),
         "correct of all": share(len(correct), len(results)),
-        "precision": share(len(correct), len(plausible)),
-        "agreed": len(agreed),
-        "precision where agreed": share(sum(r.verdict == "correct" for r in agreed), len(agreed)),
+        "accepted": len(accepted),
+        "accepted and correct": right,
+        "accepted and correct of all": share(right, len(results)),
+        "precision of the accepted": share(right, len(accepted)),
+        "precision if nothing were asked": share(len(correct), len(plausible)),
         "candidates per second": share(tried, wall),
         "candidates per second and core": share(tried, cpu),
         "seconds, median": statistics.median(result.seconds for result in results),
@@ -207,11 +208,11 @@ def print_styles(results: Iterable[Result]) -> None:
 def as_line(result: Result) -> str:
     """One result on one line; the patch itself is in the JSON only, for half of the set is nobody's to read."""
     first = "" if result.first is None else f", first after {result.first:.1f} CPU s"
-    agreed = "" if result.agreed else ", patches disagree"
+    asked = "" if result.accepted else ", asks"
     speed = shown(share(result.tried, result.cpu))
     what = f"{result.tried} tried in {result.seconds:.1f} s ({result.cpu:.1f} CPU s, {speed} a second and core)"
     return (
-        f"{result.verdict:8}  {result.half}/{result.name}: {what}{first}{agreed}{result.reason and ': '}{result.reason}"
+        f"{result.verdict:8}  {result.half}/{result.name}: {what}{first}{asked}{result.reason and ': '}{result.reason}"
     )
 
 

@@ -1,10 +1,11 @@
 """What are the nodes handed at run time, and never checkpointed?"""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kotef.checks.model import Check, CommandResult
 from kotef.context.prompts import Prompts
@@ -26,15 +27,37 @@ class Emit(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+class Option(NamedTuple):
+    """One answer a person may give."""
+
+    answer: str
+    """What the code would give: `15`."""
+    diff: str
+    """The edit that does so."""
+
+
+Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
+"""Puts a question to a person, who chooses one of the options by its index, or none."""
+
+
+@dataclass(slots=True)
 class Clock:
-    """The wall time of a run that may have been interrupted and resumed."""
+    """The wall time of a run that may have been interrupted and resumed; it stands while a person is asked."""
 
     limit: float
     """Seconds the whole run may take (`Limits.max_time`)."""
     used: float = 0.0
     """Seconds used before this process took over."""
     started: float = field(default_factory=time.monotonic)
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """What passes in this block is nobody's time."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.started += time.monotonic() - began
 
     def elapsed(self) -> float:
         """Seconds used, earlier processes included."""
@@ -45,8 +68,8 @@ class Clock:
         return max(0.0, self.limit - self.elapsed())
 
     def cap(self, limits: Limits) -> tuple[float, float]:
-        """Wall and idle timeout of the next command: its own limits, or what is left of the run."""
-        left = max(1.0, self.left())
+        """Wall and idle timeout of the next command: its own limits, or what is left, or half of the whole run."""
+        left = max(1.0, min(self.left(), self.limit / 2))
         return min(limits.command_timeout, left), min(limits.idle_timeout, left)
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from kotef.cli.screen import Screen, console, is_live, one_line, plain
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
 from kotef.context.prompts import Prompts
@@ -72,8 +70,7 @@ def run_command(options: dict[str, Any]) -> int:
     overrides, ignored = prompt_overrides(root, config, trust=request.trust)
     notices = (*trial.notices, *_facts(root), *cast.notices, *((ignored,) if ignored else ()))
     setting = Setting(root, _models(cast, config), Prompts(overrides), notices=notices)
-    code = _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
-    return _ask_about_ambiguity(run, code, as_json=options["as_json"])
+    return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
 
 
 def resume_command(options: dict[str, Any]) -> int:
@@ -187,24 +184,6 @@ def _models(cast: Cast, config: UserConfig) -> Callable[[Callable[[int, float, s
     return make
 
 
-def _ask_about_ambiguity(run: store.RunDir, code: int, *, as_json: bool) -> int:
-    """On a terminal a person can answer at once; everywhere else the question stands in the issue entry."""
-    result = run.result()
-    if result is None or result.reason != "ambiguous_repair" or as_json or not is_live(console()):
-        return code
-    if not sys.stdin.isatty() or not click.confirm("Keep this edit all the same?", default=False):
-        return code
-    accepting = {
-        "accept_ambiguous": True,
-        "run_id": run.run_id,
-        "last": False,
-        "as_json": False,
-        "root": str(run.path.parents[2]),
-    }
-    nothing = dict.fromkeys((*LIMITS, "coder", "model", "planner_model", "base_url"))
-    return resume_command({**nothing, **accepting})
-
-
 def _facts(root: Path) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
     facts = inspect(root)
@@ -231,7 +210,8 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, a
     screen = Screen(max_attempts=task.limits.max_attempts)
     watching = nullcontext() if as_json else screen.watching()
     with watching:
-        result = go(setting if as_json else replace(setting, watchers=(screen,)))
+        ask = screen.ask if is_live(screen.screen) and sys.stdin.isatty() else None
+        result = go(setting if as_json else replace(setting, watchers=(screen,), ask=ask))
     if as_json:
         sys.stdout.write(result.model_dump_json(by_alias=True, indent=2) + "\n")
     else:

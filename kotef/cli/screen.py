@@ -1,8 +1,11 @@
 """What does a person see while a run is at work?"""
 
+import asyncio
 import os
+import sys
 import time
 import unicodedata
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,6 +14,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from kotef.deps import Option
 from kotef.runs.events import Line
 
 NODES: Final = {
@@ -46,6 +50,31 @@ def is_live(screen: Console) -> bool:
     return screen.is_terminal and not screen.is_dumb_terminal and not os.environ.get("CI")
 
 
+def coloured(diff: str, *, indent: str = "") -> Text:
+    """A unified diff, its added and removed lines coloured, without the file headers."""
+    lines = [line for line in plain(diff).splitlines() if not line.startswith(("--- ", "+++ ", "diff "))]
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return Text("\n").join(Text(indent + line, style=styles.get(line[:1], "")) for line in lines)
+
+
+async def _line() -> str:
+    """One line from the terminal; the loop goes on, so a signal still ends the run."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    waiting = sys.stdin.fileno()
+
+    def come() -> None:
+        loop.remove_reader(waiting)
+        ready.set_result(None)
+
+    loop.add_reader(waiting, come)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(waiting)
+    return sys.stdin.readline().strip()
+
+
 @dataclass(slots=True)
 class Screen:
     """Turns the events of a run into lines, and on a terminal keeps one status line below them."""
@@ -57,12 +86,28 @@ class Screen:
     doing: str = "baseline"
     tokens: int = 0
     started: float = field(default_factory=time.monotonic)
+    _live: Live | None = None
 
     def watching(self) -> AbstractContextManager[Any]:
         """The live status line, for as long as the run is at work; nothing when piped or in CI."""
         if not is_live(self.screen):
             return nullcontext()
-        return Live(console=self.screen, get_renderable=self._status, refresh_per_second=4, transient=True)
+        self._live = Live(console=self.screen, get_renderable=self._status, refresh_per_second=4, transient=True)
+        return self._live
+
+    async def ask(self, question: str, options: Sequence[Option]) -> int | None:
+        """Show the options with their edits and wait for a number; anything else leaves the question open."""
+        if self._live is not None:
+            self._live.stop()
+        self.screen.print(Text(plain(question), style="bold"))
+        for number, option in enumerate(options, 1):
+            self.screen.print(Text(f"  {number}. {one_line(option.answer)}"))
+            self.screen.print(coloured(option.diff, indent="     "))
+        self.screen.print(f"  Which is meant? 1 to {len(options)}, or Enter to leave it open: ", end="")
+        answer = await _line()
+        if self._live is not None:
+            self._live.start()
+        return int(answer) - 1 if answer.isdecimal() and 0 < int(answer) <= len(options) else None
 
     def __call__(self, event: Line) -> None:
         """Take in one event, and say it if it is worth a line."""
@@ -124,6 +169,8 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}:{steps}", "bold"
         case "plan_fallback":
             return "  the model gave no readable plan; code made one", "yellow"
+        case "recalled":
+            return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` tells what was tried", ""
         case "nudge":
             return f"  nudge: {event['what']}", "yellow"
         case "tool_finished":
@@ -140,6 +187,8 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return f"  changed: {changed}{why}", ""
         case "declined":
             return f"  {event['coder']}: {one_line(event['why'], 200)}", "dim"
+        case "answered":
+            return f"  you said: {one_line(event['answer'])}", ""
         case "proving":
             return "  proving the new tests on the code as it was before", ""
         case "verified":

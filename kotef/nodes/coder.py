@@ -1,7 +1,5 @@
 """What does one visit of the coder change?"""
 
-import time
-
 from langgraph.runtime import Runtime
 
 from kotef.coders.base import Brief
@@ -19,7 +17,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     judged = state.get("test_results")
     assert plan is not None, "the only edge to here is taken with a plan"  # noqa: S101
     assert judged is not None, "the graph starts in the verifier"  # noqa: S101
-    started = time.monotonic()
+    started = deps.clock.elapsed()
     before = _tree_before(deps, plan.visit)
     deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
     brief = Brief(
@@ -44,7 +42,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         detail=edits.detail,
         summary=edits.summary,
     )
-    spent = Usage(by_call={f"{plan.visit}/coder/seconds": Spent(seconds=time.monotonic() - started)})
+    spent = Usage(by_call={f"{plan.visit}/coder/seconds": Spent(seconds=deps.clock.elapsed() - started)})
     return {
         "edits": edits,
         "snapshots": {plan.visit: after},

@@ -6,15 +6,14 @@ from typing import Final
 
 from langgraph.runtime import Runtime
 
-from kotef.checks.model import Check, CommandResult
-from kotef.checks.verdict import Results, Verification, environment_fault, failure_entries, judge, judge_baseline
+from kotef.checks.verdict import Verification, environment_fault, failure_entries, judge, judge_baseline
 from kotef.deps import Deps
+from kotef.nodes.checking import run_checks
 from kotef.nodes.decide import NEEDS_REVIEW
-from kotef.nodes.guarding import guard_of
 from kotef.nodes.proof import finish_interrupted_proof, prove_new_tests
+from kotef.nodes.putting_back import put_back
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, Spent, StateUpdate, StoppedBy, Task, Usage
-from kotef.workspace.snapshots import Restored
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset({"model_error", "exhausted", "tokens", "calls", "money", "time"})
 """What can end a visit that is no attempt, if it changed nothing."""
@@ -63,10 +62,10 @@ async def _baseline(task: Task, deps: Deps) -> tuple[Verification, StateUpdate]:
     tree = deps.snapshots.take()
     kept, left_out = deps.snapshots.preserve_ignored()
     deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
-    results = await _run_checks(task.checks, 0, deps)
+    results = await run_checks(task.checks, 0, deps)
     if environment_fault(results):
         deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")
-        results = await _run_checks(task.checks, 0, deps)
+        results = await run_checks(task.checks, 0, deps)
     verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
     wrote = deps.snapshots.changed(tree, deps.snapshots.take())
     verification = verification.model_copy(update={"wrote": wrote})
@@ -100,7 +99,7 @@ async def _visit(
     (deps.run_dir / f"visit-{edits.visit}.patch").write_text(
         deps.snapshots.patch(before, tree), encoding="utf-8", errors="surrogateescape"
     )
-    results = await _run_checks(task.checks, edits.visit, deps)
+    results = await run_checks(task.checks, edits.visit, deps)
 
     def verdict(*, proved: Sequence[str] = (), accepted: bool = False) -> Verification:
         return judge(
@@ -130,41 +129,3 @@ async def _visit(
         "snapshots": {edits.visit: tree},
         "failure_history": failure_entries(verification),
     }
-
-
-def put_back(task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps) -> Restored:
-    """Make everything that judges as it was before the run, but never what somebody else changed meanwhile."""
-    before, last = snapshots[0], snapshots[edits.visit]
-    touched = deps.snapshots.changed(before, last)
-    guard = guard_of(task, before, deps.snapshots)
-    guarded_now = [path for path in touched if guard.may_edit(path) is not None]
-    if not guarded_now:
-        return Restored((), ())
-    restored = deps.snapshots.restore(before, last=last, paths=guarded_now, keep=edits.foreign)
-    if restored.put_back:  # whatever was there, and whoever wrote it, can be got back
-        kept = deps.snapshots.patch(deps.snapshots.take(), last)
-        name = f"visit-{edits.visit}.put-back.patch"
-        (deps.run_dir / name).write_text(kept, encoding="utf-8", errors="surrogateescape")
-    return restored
-
-
-async def _run_checks(checks: Sequence[Check], visit: int, deps: Deps) -> Results:
-    """Every check, in order, one at a time: checks of one project share its files and ports."""
-    results: list[tuple[Check, CommandResult]] = []
-    for check in checks:
-        deps.emit("check_started", visit=visit, check=check.name, command=check.command)
-        result = await deps.run_check(check, f"visit-{visit}-{check.name}")
-        deps.emit(
-            "check_finished",
-            visit=visit,
-            check=check.name,
-            exit_code=result.exit_code,
-            passed=result.passed,
-            kind=result.kind,
-            summary=result.summary,
-            executed=result.tests_executed,
-            failing=len(result.failing),
-            seconds=round(result.seconds, 3),
-        )
-        results.append((check, result))
-    return results

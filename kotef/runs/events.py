@@ -69,6 +69,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "coder_finished": {"visit": int, "stopped_by": str, "changed": list[str], "detail": str, "summary": str},
     "declined": {"visit": int, "coder": str, "why": str},
     "trying": {"visit": int, "coder": str, "what": str},
+    "answered": {"visit": int, "question": str, "answer": str},
     "tool_started": {"visit": int, "tool": str, "arguments": str},
     "tool_finished": {"visit": int, "tool": str, "arguments": str, "ok": bool, "note": str, "seconds": float},
     "rescued": {"calls": list[str]},

@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from kotef.context.prompts import Prompts
-from kotef.deps import Clock, Deps
+from kotef.deps import Ask, Clock, Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, UsageError, WorkspaceError
 from kotef.failures.history import FailureHistory
 from kotef.failures.outcomes import RESUMABLE
@@ -60,6 +60,8 @@ class Setting:
     prompts: Prompts
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
+    ask: Ask | None = None
+    """Puts a question to the person at the terminal; None where there is nobody."""
 
 
 def start(run: RunDir, task: Task, setting: Setting) -> Result:
@@ -181,7 +183,9 @@ class _Loop:
 
     def _deps(self, models: Models, clock: Clock) -> Deps:
         snapshots = Snapshots.open(self.setting.root)
-        shop = Workshop(self.setting.root, self.run, self.task, snapshots, self.setting.prompts, self.emit, clock)
+        shop = Workshop(
+            self.setting.root, self.run, self.task, snapshots, self.setting.prompts, self.emit, clock, self.setting.ask
+        )
         chain = shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price)
         return Deps(
             root=self.setting.root,

@@ -12,7 +12,7 @@ from kotef.checks.runner import run_check
 from kotef.coders.base import Coder
 from kotef.coders.chain import Chain, parse_chain
 from kotef.context.prompts import Prompts
-from kotef.deps import Clock, Emit
+from kotef.deps import Ask, Clock, Emit
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task
@@ -34,6 +34,7 @@ class Workshop:
     prompts: Prompts
     emit: Emit
     clock: Clock
+    ask: Ask | None = None
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
@@ -123,6 +124,7 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
+            ask=self.ask,
             seconds=seconds or SECONDS,
         )
 

@@ -1,10 +1,12 @@
 """Runs without a model, and with a cheap coder before a paid one: the same loop, the same verdict."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from support.loop import CHECK, DONE, PYTEST, Agent, contents, edit, git, kotef, unchanged
 from support.openai_server import OpenAIServer
+from support.terminal import at_a_terminal
 
 GOAL = "make add add"
 BRIEFLY = ("--coder", "fixers,search:20s")
@@ -174,3 +176,17 @@ def test_the_first_attempt_of_a_cheap_coder_is_planned_by_code(tested: Path, run
     ran = run(tested, agent, GOAL, "--check", PYTEST, "--coder", "fixers,model")
     assert ran.code == 0
     assert [event["source"] for event in ran.events if event["event"] == "planned"] == ["code", "model"]
+
+
+def test_on_a_terminal_the_question_is_put_to_the_person_first(project: Path) -> None:
+    """The answer chooses the edit; what passes the tests and says otherwise is not taken."""
+    (project / "calc.py").write_text("def price(n, fee):\n    return n - fee\n")
+    (project / "test_calc.py").write_text(
+        "from calc import price\n\n\ndef test_price():\n    assert price(2, 2) == 4\n"
+    )
+    arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
+    said = at_a_terminal([sys.executable, "-m", "kotef", *arguments], project, {"leave it open": "2\n"})
+    assert "2. 6" in said
+    assert "a person says: price(n=2, fee=3) is 6" in said
+    assert "verified (by search)" in said
+    assert (project / "calc.py").read_text() == "def price(n, fee):\n    return n * fee\n"

@@ -15,9 +15,9 @@ HEADER: Final = re.compile(
 """The first words of a compound statement."""
 
 _MISMATCH: Final = re.compile(r"closing parenthesis '[)\]}]' does not match opening parenthesis '([(\[{])'")
-_OPERATOR: Final = re.compile(
-    r"[ \t](?:[-+*/%@&|^]|//|\*\*|<<|>>|[<>]=?|[!=]=|and|or|if|else|for|in|is|not)[ \t]|^[ \t]+[-+*/%@&|^<>=]"
-)
+_OPERATOR: Final = re.compile(r"[ \t](?:[-+*/%@&|^]|//|\*\*|<<|>>|[<>]=?|[!=]=|and|or|if|else|for|in|is|not)[ \t]")
+_SPLIT: Final = re.compile(r"(?:^|[(\[{])[ \t]+[-+*/%@&|^<>=]")
+"""An operator right behind an opening bracket: something closed there."""
 _KEYWORD: Final = re.compile(r"\b(?:return|in|is|and|or|not|if|elif|while|print|yield|else|lambda)[ \t]*$")
 
 
@@ -80,10 +80,12 @@ def _ends(source: Source, opening: int) -> Iterator[int]:
 
 def _ambiguous(source: Source, opening: int, end: int) -> bool:
     """Whether the bracket could also close before an operator between it and `end`, or only groups what is there."""
-    own = re.sub(r"[()\[\]{}].*[()\[\]{}]", "§", source.masked[opening + 1 : end])
+    inside = source.masked[opening + 1 : end]
+    own = re.sub(r"[()\[\]{}].*[()\[\]{}]", "§", inside)
     before = source.masked[:opening].rstrip(" \t")
     groups = source.text[opening] == "(" and (_KEYWORD.search(before) or not re.search(r"[\w)\]§]$", before))
-    return bool(_OPERATOR.search(own)) or (bool(groups) and "," not in own)
+    split = _OPERATOR.search(own) or _SPLIT.search(inside)
+    return bool(split or (groups and "," not in own))
 
 
 def _innermost(source: Source, end: int) -> int | None:

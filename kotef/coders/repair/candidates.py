@@ -4,7 +4,6 @@ import ast
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Final
 
 from kotef.coders.repair.operators.site import Proposal, Site
@@ -47,11 +46,15 @@ class Suspects:
 def first_order(suspects: Iterable[Suspects]) -> Iterator[Candidate]:
     """Single edits, cheapest first; each resulting text once."""
     seen: set[tuple[str, int]] = set()
-    order = count()
-    heap = [(stream.base, next(order), stream) for stream in _streams(suspects)]
-    heapq.heapify(heap)
-    while heap:
-        _, number, stream = heapq.heappop(heap)
+    heap: list[tuple[float, int, _Stream]] = []
+    coming = _streams(suspects)
+    following = next(coming, None)
+    while heap or following is not None:
+        if following is not None and (not heap or following[:2] < heap[0][:2]):
+            _, number, stream = following
+            following = next(coming, None)
+        else:
+            _, number, stream = heapq.heappop(heap)
         proposal = stream.take()
         if proposal is not None:
             source = stream.site.scope.source
@@ -95,7 +98,8 @@ class _Stream:
         )
 
 
-def _streams(suspects: Iterable[Suspects]) -> Iterator[_Stream]:
+def _streams(suspects: Iterable[Suspects]) -> Iterator[tuple[float, int, _Stream]]:
+    """Base cost, number and stream of every operator at every node, cheapest first, made when their turn comes."""
     places: list[tuple[float, Suspects, ast.AST]] = []
     for suspect in suspects:
         for node in suspect.scope.nodes:
@@ -103,10 +107,20 @@ def _streams(suspects: Iterable[Suspects]) -> Iterator[_Stream]:
             if suspicion > 0:
                 places.append((suspicion, suspect, node))
     places.sort(key=lambda place: -place[0])
-    for suspicion, suspect, node in places[:_NODES]:
-        site = Site(suspect.scope, node)
-        for operator in OPERATORS:
-            yield _Stream(site, operator, _DISTANCE * (1 - suspicion), suspect.scope.unit)
+    operators = sorted(enumerate(OPERATORS), key=lambda item: item[1].cost)
+
+    def at(distance: float, start: int, site: Site, unit: Unit | None) -> Iterator[tuple[float, int, _Stream]]:
+        for number, operator in operators:
+            stream = _Stream(site, operator, distance, unit)
+            yield stream.base, start + number, stream
+
+    return heapq.merge(
+        *(
+            at(_DISTANCE * (1 - suspicion), place * len(OPERATORS), Site(suspect.scope, node), suspect.scope.unit)
+            for place, (suspicion, suspect, node) in enumerate(places[:_NODES])
+        ),
+        key=lambda item: item[:2],
+    )
 
 
 def suspicion_of(node: ast.AST, lines: Mapping[int, float]) -> float:

@@ -4,14 +4,15 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kotef.checks.commands import role_of
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import Brief, Work
-from kotef.coders.repair.search import Disagreement, Hints, Patch, Repair, interpreter_of, repair
-from kotef.deps import Clock, Emit
+from kotef.coders.repair.question import question_of
+from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
+from kotef.deps import Ask, Clock, Emit, Option
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
@@ -21,6 +22,8 @@ SECONDS: Final = 60.0
 
 CONFIRMED: Final = 3
 """Patches that are tried with the real check command, best first, before the search counts as having found nothing."""
+
+_SLOWLY: Final = "slow mode: every candidate was a run of the check on a copy of the workspace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class SearchCoder:
     clock: Clock
     reserve: Callable[[], float]
     """Seconds to keep back for the verifier."""
+    ask: Ask | None = None
+    """Puts a question to the person at the terminal; None where there is nobody."""
     seconds: float = SECONDS
     name: str = field(default="search", init=False)
     uses_model: bool = field(default=False, init=False)
@@ -69,9 +74,10 @@ class SearchCoder:
             protected=lambda path: brief.guard.may_edit(path) is not None,
         )
         spent = Usage(by_call={f"{brief.plan.visit}/search/commands": Spent(commands=1)})
-        for patch in found.patches[:CONFIRMED]:
+        answer = await self._answered(found, brief)
+        for patch in answer.patches[:CONFIRMED]:
             if await self._confirmed(patch, check, brief):
-                return Work(self._edits(patch, found, brief), spent)
+                return Work(self._edits(patch, found, answer, brief), spent)
         return Work(_nothing(found, brief), spent, found=False, hints=_as_hints(found.hints))
 
     def _budget(self) -> float:
@@ -91,16 +97,34 @@ class SearchCoder:
         self.snapshots.restore(before, last=after, paths=tuple(patch.files))
         return False
 
-    def _edits(self, patch: Patch, found: Repair, brief: Brief) -> Edits:
+    async def _answered(self, found: Repair, brief: Brief) -> "_Answer":
+        """The patches as they are, or those that do what a person says."""
+        question = question_of(found)
+        if question is None:
+            return _Answer(found.patches)
+        chosen = None
+        if self.ask is not None and not brief.task.accept_ambiguous:
+            options = [Option(answer, patches[0].diff) for answer, patches in question.options.items()]
+            with self.clock.standing():
+                chosen = await self.ask(question.text, options)
+        if chosen is None:
+            return _Answer(found.patches, question.text)
+        answer, patches = list(question.options.items())[chosen]
+        self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
+        return _Answer(patches, said=f"a person says: {question.about} is {answer}")
+
+    def _edits(self, patch: Patch, found: Repair, answer: "_Answer", brief: Brief) -> Edits:
         others = found.plausible - 1
         rest = [other for other in found.patches if other is not patch]
         evidence = [
             f"{found.tried} candidates tried in {found.seconds:.1f} s; {others} other(s) pass every test as well",
-            f"{patch.covering_tests} test(s) run the edited line",
+            _SLOWLY if found.mode == "subprocess" else f"{patch.covering_tests} test(s) run the edited line",
         ]
         evidence.append("passing its tests is not being right: read the diff")
-        if patch.anti_pattern:
-            evidence.append(f"doubtful: {patch.anti_pattern}")
+        if answer.said:
+            evidence.append(answer.said)
+        if patch.doubt:
+            evidence.append(f"doubtful: {patch.doubt}")
         return Edits(
             visit=brief.plan.visit,
             coder=self.name,
@@ -109,7 +133,7 @@ class SearchCoder:
             rationale=patch.rationale,
             evidence=tuple(evidence),
             alternatives=tuple(other.diff for other in rest[:3]),
-            question=_question(found.disagreements),
+            question=answer.question,
         )
 
 
@@ -124,7 +148,9 @@ def _is_python(command: str) -> bool:
 
 
 def _nothing(found: Repair, brief: Brief) -> Edits:
-    said = found.declined or f"{found.tried} candidates tried in {found.seconds:.1f} s, none passes every test"
+    slowly = f" ({_SLOWLY})" if found.mode == "subprocess" else ""
+    tried = f"{found.tried} candidates tried in {found.seconds:.1f} s, none passes every test{slowly}"
+    said = found.declined or tried
     return Edits(visit=brief.plan.visit, coder="search", stopped_by="finished", detail=said)
 
 
@@ -139,10 +165,8 @@ def _as_hints(hints: Hints) -> tuple[str, ...]:
     return (*lines[:5], *near)
 
 
-def _question(disagreements: tuple[Disagreement, ...]) -> str:
-    """The first input on which passing edits disagree, as a question to a person; empty without one."""
-    if not disagreements:
-        return ""
-    first = disagreements[0]
-    answers = " or ".join(dict.fromkeys(first.results))
-    return f"several edits pass every test, but disagree: should {first.function}({first.arguments}) be {answers}?"
+class _Answer(NamedTuple):
+    patches: tuple[Patch, ...]
+    question: str = ""
+    """What is still open; empty when nothing is."""
+    said: str = ""

@@ -28,7 +28,7 @@ class Invocation:
 
 
 def invocation(command: str) -> Invocation:
-    """The last pytest (or unittest) run of a command line; no arguments if it only reaches tests by way of others."""
+    """The last run of tests in a command line; no arguments if it reaches them by way of others only."""
     for part in reversed(_SPLIT.split(command)):
         words = _words(part)
         variables = {}
@@ -41,6 +41,9 @@ def invocation(command: str) -> Invocation:
                 return Invocation(tuple(_kept(words[place + 1 :])), variables)
             if name == "unittest":
                 return Invocation(("-o", "python_files=test*.py"), variables)
+            if name == "doctest":
+                files = [file for file in words[place + 1 :] if file.endswith(".py")]
+                return Invocation(("--doctest-modules", *files), variables)
     return Invocation((), {})
 
 

@@ -1,50 +1,96 @@
 """On which arguments do edits that pass the same tests differ?"""
 
 import ast
-import random
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from kotef.coders.repair.arguments import generated
 from kotef.coders.repair.model import Disagreement
-from kotef.coders.repair.session import Session
+from kotef.coders.repair.session import Answer, Session
+from kotef.coders.repair.variants import Variant
 
 _RECORDED: Final = 24
-_GENERATED: Final = 60
-_EACH: Final = 0.2
+_CALL: Final = 0.2
 """Seconds one call may take."""
-_KEPT: Final = 3
-_SEED: Final = 7
+
+
+class Function(NamedTuple):
+    """A function that both the tests and the edits run."""
+
+    path: str
+    line: int
+    name: str
+    calls: tuple[str, ...]
+    """Arguments the tests gave, each the literal of a dict."""
+
+
+class Question(NamedTuple):
+    """One thing that was asked of several candidates."""
+
+    call: str
+    where: str
+    before: str
+    """What the program gives as it is; empty if it did not come to that."""
+    told: tuple[str, ...]
 
 
 async def compare(
     session: Session,
     units: Sequence[list[dict[str, Any]]],
-    function: tuple[str, int, str],
-    calls: Sequence[str],
+    functions: Sequence[Function],
+    tests: Mapping[Variant, str],
     *,
-    wall: float,
-) -> tuple[Disagreement, ...]:
-    """Call a function under each candidate; the first few arguments on which two of them return different values.
+    each: float,
+) -> list[Disagreement]:
+    """Call functions, and run variants of tests, under each candidate; where two of them differ, shortest first.
 
-    `units` is one list per candidate, `function` is path, first line and name, `calls` are arguments the tests gave.
-    A call counts only where no candidate raises or hangs: outside what a function is for, errors prove nothing.
+    `units` is one list per candidate, `tests` are variants with the id of their test, `each` is in seconds, for one
+    candidate. What raises or does not end counts only where the program as it is gives a value: outside what a function
+    is for, errors prove nothing.
     """
-    arguments = [*calls[:_RECORDED], *generated(calls[:_RECORDED])]
-    path, line, name = function
-    request = {"do": "probe", "path": path, "line": line, "name": name, "arguments": arguments, "each": _EACH}
-    results: list[Mapping[int, str]] = []
-    for candidate in units:
-        answer = await session.ask({**request, "units": candidate, "cpu": wall, "wall": wall})
-        results.append({word[1]: word[2] for word in answer.told if word[0] == "result"})
-    found: list[Disagreement] = []
-    for number, literal in enumerate(arguments):
-        told = [result.get(number, "") for result in results]
-        certain = all(text and not text.startswith(("raises ", "it does not end")) for text in told)
-        if certain and len(set(told)) > 1:
-            found.append(Disagreement(name, spelled(literal), tuple(told)))
-    found.sort(key=lambda item: len(item.arguments))
-    return tuple(found[:_KEPT])
+    asked = [
+        {"path": path, "line": line, "name": name, "arguments": [*calls[:_RECORDED], *generated(calls[:_RECORDED])]}
+        for path, line, name, calls in functions
+    ]
+    request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
+    limits = {"cpu": each, "wall": each, "total": each}
+    answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
+    questions = [*_of_calls(asked, answers), *_of_variants(tests, answers)]
+    found = [
+        Disagreement(question.call, question.where, question.told)
+        for question in questions
+        if len(set(question.told)) > 1 and (_is_value(question.before) or all(map(_is_value, question.told)))
+    ]
+    return sorted(found, key=lambda item: (bool(item.where), len(item.call)))
+
+
+def _of_calls(asked: Sequence[dict[str, Any]], answers: Sequence[Answer]) -> Iterator[Question]:
+    results = [{(word[1], word[2]): word[3] for word in answer.told if word[0] == "result"} for answer in answers]
+    for number, function in enumerate(asked):
+        for place, literal in enumerate(function["arguments"]):
+            before, *told = (result.get((number, place), "") for result in results)
+            if all(told):
+                yield Question(f"{function['name']}({spelled(literal)})", "", before, tuple(told))
+
+
+def _of_variants(tests: Mapping[Variant, str], answers: Sequence[Answer]) -> Iterator[Question]:
+    """The first question of each variant on which candidates differ; those before it were answered alike."""
+    seen = [{word[1]: word[2] for word in answer.told if word[0] == "saw"} for answer in answers]
+    for number, (variant, test) in enumerate(tests.items()):
+        before, *told = (saw.get(number, []) for saw in seen)
+        for place, answered in enumerate(zip(*told, strict=False)):
+            labels, values = zip(*answered, strict=True)
+            if len(set(values)) > 1 or len(set(labels)) > 1:
+                known = before[place][1] if place < len(before) else ""
+                label = next(filter(None, labels), "")
+                if label:
+                    yield Question(label, f"in {test}, with {variant.told}", known, tuple(values))
+                break
+
+
+def _is_value(result: str) -> bool:
+    return bool(result) and not result.startswith(("raises ", "it does not end"))
 
 
 def spelled(literal: str) -> str:
@@ -53,101 +99,3 @@ def spelled(literal: str) -> str:
     assert isinstance(tree, ast.Dict)
     pairs = zip(tree.keys, tree.values, strict=True)
     return ", ".join(f"{ast.literal_eval(key)}={ast.unparse(value)}" for key, value in pairs if key is not None)
-
-
-def generated(calls: Sequence[str]) -> Iterator[str]:
-    """Arguments like the recorded ones: values changed a little, and values of other calls put together.
-
-    What all recorded values of a parameter have in common stays: sorted lists stay sorted, no negative numbers where
-    there were none.
-    """
-    rows = [row for row in map(_value, calls) if row]
-    chance = random.Random(_SEED)  # noqa: S311 - the same arguments each time
-    seen = set(calls)
-    for _ in range(_GENERATED if rows else 0):
-        row = dict(chance.choice(rows))
-        for name, old in list(row.items()):
-            pool = [other[name] for other in rows if name in other]
-            draw = chance.random()
-            if draw < 0.35:
-                row[name] = chance.choice(pool)
-            elif draw < 0.85:
-                row[name] = _like(pool, _varied(old, chance))
-        literal = repr(row)
-        if literal not in seen:
-            seen.add(literal)
-            yield literal
-
-
-def _value(literal: str) -> dict[str, Any]:
-    try:
-        row = ast.literal_eval(literal)
-    except ValueError:  # it holds an infinity or a frozenset
-        return {}
-    return row if isinstance(row, dict) else {}
-
-
-def _varied(value: Any, chance: random.Random) -> Any:
-    match value:
-        case bool():
-            return not value
-        case int():
-            return chance.choice((value + 1, value - 1, value + 2, value * 2, value // 2, value + 5, 0, 1, -value))
-        case float():
-            return chance.choice((value + 1, value - 1, value * 2, value / 2, -value))
-        case str():
-            return _varied_text(value, chance)
-        case list() | tuple():
-            return type(value)(_varied_list(list(value), chance))
-        case dict() if value:
-            key = chance.choice(list(value))
-            return {**value, key: _varied(value[key], chance)}
-        case _:
-            return value
-
-
-def _varied_text(value: str, chance: random.Random) -> str:
-    if not value:
-        return value
-    place = chance.randrange(len(value))
-    return chance.choice(
-        (value[1:], value[:-1], value[::-1], value + value[place], value[:place] + value[place + 1 :], value * 2)
-    )
-
-
-def _varied_list(value: list[Any], chance: random.Random) -> list[Any]:
-    if not value:
-        return value
-    place = chance.randrange(len(value))
-    changed = [*value[:place], _varied(value[place], chance), *value[place + 1 :]]
-    repeated = [*value[:place], value[place], *value[place:]]
-    shuffled = chance.sample(value, len(value))
-    return chance.choice((changed, changed, repeated, value[1:], value[:-1], value[::-1], shuffled, value + value))
-
-
-def _like(pool: list[Any], value: Any) -> Any:
-    """The value, made to keep what all of the pool share."""
-    if isinstance(value, list) and all(isinstance(other, list) for other in pool):
-        numbers = [item for other in pool for item in other if isinstance(item, int | float)]
-        if numbers and min(numbers) >= 0:
-            value = [abs(item) if isinstance(item, int | float) else item for item in value]
-        if all(_is_sorted(other) for other in pool) and any(len(other) > 2 for other in pool):
-            try:
-                value = sorted(value)
-            except TypeError:  # of mixed kinds
-                return pool[0]
-        return value if value or not all(pool) else pool[0]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        numbers = [other for other in pool if isinstance(other, int | float)]
-        if numbers and value < 0 <= min(numbers):
-            return abs(value)
-        if numbers and value == 0 and 0 not in numbers:
-            return numbers[0]
-    return value if value or not all(pool) else pool[0]
-
-
-def _is_sorted(value: list[Any]) -> bool:
-    try:
-        return all(first <= second for first, second in pairwise(value))
-    except TypeError:  # of mixed kinds
-        return False

@@ -1,24 +1,27 @@
 """How are candidates fed to the worker, and what is made of its answers?"""
 
 import asyncio
+import random
 import re
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Mapping
+from itertools import islice, zip_longest
 from statistics import median
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, first_order, pairs
-from kotef.coders.repair.disagree import compare
+from kotef.coders.repair.disagree import Function, compare
 from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
 from kotef.coders.repair.near import NearMisses
 from kotef.coders.repair.rank import as_patch, cost, diff_of
+from kotef.coders.repair.request import cpu_seconds
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
 from kotef.coders.repair.source import Unit
 from kotef.coders.repair.survey import Ground
 from kotef.coders.repair.units import is_undoable, size_of, units_of
+from kotef.coders.repair.variants import Variant, variants
 
 _BATCH: Final = 24
 _BATCH_CPU: Final = 0.25
@@ -32,10 +35,28 @@ _LADDER: Final = 8.0
 _COMPILE: Final = 1.5e-6
 """CPU seconds to compile one byte, generously."""
 _KEPT: Final = 10
-_RIVAL: Final = 1.6
+_COMPARED: Final = 16
+"""Passing edits that are told, and compared with each other."""
+_FUNCTIONS: Final = 5
+_LONGEST: Final = 8.0
+"""Seconds that comparing may take."""
+_COMPARING: Final = 5.0
+"""Seconds kept for comparing what passes, if that is not more than the part of the time below."""
+_SHARE_OF_COMPARING: Final = 0.25
+_ASKED: Final = 8
+"""Failing tests, and other tests, of which variants are made."""
+_VARIANTS: Final = 200
+_SEED: Final = 7
+_RIVAL: Final = 2.5
 """A plausible edit that costs this much more than the best is no serious rival."""
 _AFTER: Final = 1.5
 """Once something passes, the search goes on for this many seconds, or as long as it took, if that is longer."""
+_MORE: Final = 500
+"""Candidates tried after the first that passes, in three times that time at most: rivals shall not depend on load."""
+_LIKELY: Final = 2.0
+"""Cost up to which an edit is a usual one."""
+_PATIENCE: Final = 3
+"""How much longer the search goes on where only unusual edits pass."""
 _BLIND: Final = 80
 """Cheapest edits that are paired among themselves when nothing else is left."""
 _PARTNERS: Final = 400
@@ -52,7 +73,8 @@ class Hunt:
         self._session = session
         self._ground = ground
         self._started = time.monotonic()
-        self._until = until
+        self._ends = until
+        self._until = until - min(_COMPARING, _SHARE_OF_COMPARING * (until - self._started))
         self._jobs = max(1, jobs)
         self._stop_after = stop_after
         self._passing: list[Candidate] = []
@@ -60,14 +82,17 @@ class Hunt:
         self._slow: list[Candidate] = []
         self._tried = 0
         self._first = 0.0
+        self._first_cpu: float | None = None
+        self._tried_first = 0
         self._again: deque[Candidate] = deque()
         self._single = False
         self._factor = 1.0
         self._cheap: list[Candidate] = []
-        self._disagreements: tuple[Disagreement, ...] = ()
+        self._disagreements: list[Disagreement] = []
         times = [ground.ran[test] for test in ground.failing]
         usual = median([ground.ran[test].cpu for test in ground.others] or [_USUAL])
-        self._failing_cpu = sum(run.cpu if run.state == "failed" else usual for run in times)
+        unending = [run for run in times if run.state != "failed"]
+        self._failing_cpu = sum(run.cpu for run in times if run.state == "failed") + usual * min(3, len(unending))
         self._failing_wall = sum(run.wall if run.state == "failed" else _USUAL for run in times)
         self._all_cpu = 0.5 + 4 * sum(ground.ran[test].cpu for test in ground.others)
         self._all_wall = 2.0 + 4 * sum(ground.ran[test].wall for test in ground.others)
@@ -96,13 +121,14 @@ class Hunt:
         """What was found up to now."""
         ranked = self._ranked()
         ground = self._ground
-        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in ranked[:_KEPT]]
+        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in ranked[:_COMPARED]]
         return Repair(
             patches=tuple(patches),
             plausible=len(ranked),
             tried=self._tried,
             hints=self._hints(),
-            disagreements=self._disagreements,
+            disagreements=tuple(self._disagreements[:_KEPT]),
+            first_cpu_seconds=self._first_cpu,
         )
 
     def _ranked(self) -> list[Candidate]:
@@ -142,7 +168,12 @@ class Hunt:
         now = time.monotonic()
         if now >= self._until or len(self._passing) >= self._stop_after:
             return True
-        return self.plausible and now > self._first + max(_AFTER, self._first - self._started)
+        if not self.plausible:
+            return False
+        patience = 1 if min(candidate.cost for candidate in self._passing) <= _LIKELY else _PATIENCE
+        after = patience * max(_AFTER, self._first - self._started)
+        enough = self._tried >= self._tried_first + patience * _MORE or now > self._first + 3 * after
+        return now > self._first + after and enough
 
     async def _work(self, source: Iterator[Candidate]) -> None:
         while not self._over():
@@ -155,18 +186,20 @@ class Hunt:
                 await self._screen(batch)
 
     def _next_batch(self, source: Iterator[Candidate]) -> list[Candidate]:
-        size = 1 if self._single else max(1, min(_BATCH, int(_BATCH_CPU / (self._failing_cpu + 0.004))))
         batch: list[Candidate] = []
-        while len(batch) < size:
+        most, expected = 1 if self._single else _BATCH, 0.0
+        while len(batch) < most and expected < _BATCH_CPU:
             candidate = self._again.popleft() if self._again else next(source, None)
             if candidate is None:
                 break
-            if not is_undoable(units_of(candidate, self._ground.sources)):
+            units = units_of(candidate, self._ground.sources)
+            if not is_undoable(units):
                 if batch:
                     self._again.appendleft(candidate)
                     break
                 return [candidate]
             batch.append(candidate)
+            expected += self._failing_cpu + 0.004 + _COMPILE / 2 * size_of(units)
         return batch
 
     def _limits(self, count: int, size: int, factor: float) -> dict[str, float]:
@@ -205,7 +238,9 @@ class Hunt:
         self._tried += 1
         if ["plausible"] in answer.told and answer.ended == "done":
             self._passing.append(candidate)
-            self._first = self._first or time.monotonic()
+            if not self._first:
+                self._first, self._tried_first = time.monotonic(), self._tried
+                self._first_cpu = cpu_seconds() + self._session.cpu
         elif ["fixed"] not in answer.told:
             self._note(candidate, answer, 0)
             if answer.ended == "time" and factor == 1.0:
@@ -246,20 +281,36 @@ class Hunt:
 
     async def _compare(self) -> None:
         ranked = self._ranked()
-        sources = self._ground.sources
-        rivals = [
-            candidate for candidate in ranked[:6] if cost(candidate, sources) <= cost(ranked[0], sources) + _RIVAL
-        ]
+        costs = [cost(candidate, self._ground.sources) for candidate in ranked[:_COMPARED]]
+        rivals = [candidate for candidate, each in zip(ranked, costs, strict=False) if each <= costs[0] + _RIVAL]
         if len(rivals) < 2:
             return
         units = [units_of(candidate, self._ground.sources) for candidate in rivals]
+        tests = {variant: self._ground.tests[variant.test] for variant in self._variants(rivals)}
+        seconds = min(_LONGEST, 0.8 * (self._ends - time.monotonic()))
+        each = max(0.1, seconds * self._jobs / (1 + len(rivals)))
+        self._disagreements = await compare(self._session, units, self._functions(rivals), tests, each=each)
+
+    def _variants(self, rivals: list[Candidate]) -> Iterator[Variant]:
+        """Of the failing tests and of others that run edited functions, by turns."""
+        edited = {unit for candidate in rivals for unit in candidate.units if unit is not None}
+        lines = self._ground.traces.lines
+        near = [test for test in self._ground.others if any(_runs(lines.get(test, {}), unit) for unit in edited)]
+        chance = random.Random(_SEED)  # noqa: S311 - the same variants each time
+        chosen = [*self._ground.failing[:_ASKED], *chance.sample(near, min(len(near), _ASKED))]
+        known = [(test, self._ground.test_units.get(test)) for test in chosen]
+        each = [variants(unit, test, chance) for test, unit in known if unit is not None]
+        return islice((variant for turn in zip_longest(*each) for variant in turn if variant is not None), _VARIANTS)
+
+    def _functions(self, rivals: list[Candidate]) -> list[Function]:
+        """The edited functions first, then others of the same files, as far as their arguments are known."""
+        calls = self._ground.traces.calls
         edited = Counter(unit for candidate in rivals for unit in candidate.units if unit is not None)
-        for unit, _ in edited.most_common(2):
-            calls = self._ground.traces.calls.get(_key(unit), ())
-            if calls and not unit.outer:
-                wall = max(0.1, min(3.0, self._until - time.monotonic()))
-                function = (unit.path, unit.first_line, unit.node.name)
-                self._disagreements += await compare(self._session, units, function, calls, wall=wall)
+        paths = {edit.path for candidate in rivals for edit in candidate.edits}
+        others = [unit for path in sorted(paths) for unit in self._ground.sources[path].units if unit not in edited]
+        units = [*(unit for unit, _ in edited.most_common()), *others]
+        known = [unit for unit in units if calls.get(_key(unit))]
+        return [Function(unit.path, unit.first_line, unit.node.name, calls[_key(unit)]) for unit in known[:_FUNCTIONS]]
 
 
 class _Screened:
@@ -289,6 +340,10 @@ class _Screened:
         """Whether a failing test passed with it, and none failed that was run."""
         own = [word[0] for word in self._words if word[0] in {"passed", "failed"} and word[1] == number]
         return bool(own) and "failed" not in own
+
+
+def _runs(lines: Mapping[str, frozenset[int]], unit: Unit) -> bool:
+    return any(line in unit.lines for line in lines.get(unit.path, ()))
 
 
 def _key(unit: Unit) -> str:

@@ -2,17 +2,27 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
 
-_EACH: Final = 2.0
-"""CPU seconds one test may take at the baseline before it counts as hanging; a quarter once another one does."""
+_WAITING: Final = 2
+"""How much longer than its CPU time a test may take: it may wait for something, and the machine may be busy."""
+_FOR_REPEATING: Final = 0.6
+"""Part of the time after which tests that were cut early count as hanging, like those that were cut twice."""
+_WITHOUT_ANY: Final = 0.4
+"""Part of the time after which no more tests are run if none has ended: either all hang, or all are too slow."""
+_TRACED: Final = 0.5
+"""Wall seconds one test is watched at most."""
+_LOOPING: Final = 0.15
+"""The same for one that hangs: it runs the same lines over and over."""
 _FRAME: Final = 0.25
 """Suspicion added by the innermost frame of a traceback; less further out."""
+_ALONE: Final = 20
+"""Failing tests whose lines are recorded, each in a process of its own."""
 _WATCHED: Final = 400
 """Passing tests whose lines are recorded."""
 NETWORK: Final = frozenset(
@@ -56,25 +66,72 @@ class Traces:
 async def measure(session: Session, tests: Sequence[int], *, seconds: float) -> dict[int, Ran]:
     """Run the tests in their order; one that hangs or crashes is noted and the rest goes on without it.
 
-    Tests not reached within `seconds` are missing from the result.
+    The first that does not end gets time enough to tell; from then on each gets what follows from those that did end,
+    and what was cut by that is repeated, alone, as far as time allows. Tests that were not reached within `seconds`, or
+    may only be slow, are missing from the result.
     """
     clock = _clock()
     results: dict[int, Ran] = {}
-    rest = list(tests)
-    while rest and clock() < seconds:
-        left = seconds - clock()
-        each = min(_EACH, max(0.3, seconds / 5)) / (4 if any(run.state == "hangs" for run in results.values()) else 1)
-        request = {"do": "measure", "tests": rest, "each": each, "cpu": left, "total": left, "wall": min(10.0, left)}
-        answer = await session.ask(request)
+    cut: dict[int, float] = {}
+    rest, each = list(tests), _long(seconds)
+    while rest and clock() < seconds * (1 if results else _WITHOUT_ANY):
+        answer = await _ask(session, rest, each, seconds - clock())
         results.update(_runs(answer))
         begun = [word[1] for word in answer.told if word[0] == "begin"]
         if answer.ended == "done" or not begun:
-            return results
+            break
         last = begun[-1]
-        if last not in results and clock() < seconds:
-            results[last] = Ran("hangs" if answer.ended == "time" else "crashes", each, each, (), (), "")
         rest = rest[rest.index(last) + 1 :]
-    return results
+        if last not in results and clock() < seconds:
+            if answer.ended == "time":
+                cut[last] = each
+                each = _short(seconds, clock(), results, len(rest))
+            else:
+                results[last] = Ran("crashes", each, each, (), (), "")
+    hanging = await _repeated(session, cut, results, seconds, clock)
+    if hanging and not results:
+        hanging += rest
+    return results | {test: Ran("hangs", each, each, (), (), "") for test in hanging}
+
+
+def _long(seconds: float) -> float:
+    """CPU seconds after which a test hangs, most likely."""
+    return max(seconds / 8, min(0.75, seconds / 4))
+
+
+def _short(seconds: float, used: float, results: Mapping[int, Ran], waiting: int) -> float:
+    """CPU seconds after which a test hangs as well, once another one does: known from those that end."""
+    share = (seconds - used) / 2 / max(1, waiting)
+    slowest = max((run.cpu for run in results.values()), default=0.0)
+    return min(_long(seconds), max(0.05, min(seconds / 40, share), 5 * slowest))
+
+
+async def _repeated(
+    session: Session, cut: Mapping[int, float], results: dict[int, Ran], seconds: float, clock: Callable[[], float]
+) -> list[int]:
+    """Run again, alone, what was cut early, adding to the results what is only slow; returns what hangs.
+
+    One that hangs again speaks against those there is no time to repeat; one that ends speaks for them.
+    """
+    long = _long(seconds) if results else max(_long(seconds), seconds / 4)
+    hanging = [test for test, each in cut.items() if each >= long]
+    waiting = [test for test in cut if test not in hanging]
+    slow = False
+    while waiting and clock() < seconds * (1 if slow or not hanging else _FOR_REPEATING):
+        found = _runs(await _ask(session, waiting[:1], long, seconds - clock()))
+        if clock() < seconds or found:
+            test = waiting.pop(0)
+            results.update(found)
+            if test in found:
+                slow, long = True, max(long, 5 * found[test].cpu)
+            else:
+                hanging.append(test)
+    return hanging if slow or not hanging else [*hanging, *waiting]
+
+
+async def _ask(session: Session, tests: Sequence[int], each: float, left: float) -> Answer:
+    request = {"do": "measure", "tests": list(tests), "each": each, "cpu": left, "total": left}
+    return await session.ask({**request, "wall": min(left, 0.3 + _WAITING * each)})
 
 
 def _clock() -> Callable[[], float]:
@@ -99,26 +156,37 @@ async def watch(
     files: Sequence[str],
     *,
     seconds: float,
+    unending: Container[int] = (),
 ) -> Traces:
-    """Record lines, types and arguments; of failing tests first, of passing ones as time allows."""
+    """Record lines, types and arguments; of failing tests first, of passing ones as time allows.
+
+    Of `unending` tests, which hang or crash, each line is told at once: they may not come to an end.
+    """
     clock = _clock()
-    lines: dict[int, Mapping[str, frozenset[int]]] = {}
+    lines: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     types: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     calls: dict[str, list[str]] = defaultdict(list)
-    groups = [[test] for test in failing[:20]] + [list(passing[:_WATCHED])]
-    for tests in groups:
-        left = seconds - clock()
-        if left <= 0 or not tests:
-            continue
-        request = {"do": "watch", "tests": tests, "files": list(files), "values": True, "each": min(_EACH / 4, left)}
-        answer = await session.ask({**request, "cpu": left, "wall": left, "total": left})
-        for word in answer.told:
-            if word[0] == "lines":
-                lines[word[1]] = {path: frozenset(numbers) for path, numbers in word[2].items()}
-            elif word[0] == "values":
-                _merge(word, types, calls)
+    groups = [[test] for test in failing[:_ALONE]] + [list(passing[:_WATCHED])]
+    for place, group in enumerate(groups):
+        rest = group
+        while rest and (left := seconds - clock()) > 0:
+            most = _LOOPING if rest[0] in unending else _TRACED
+            each = min(most, max(0.05, left / (len(groups) - place)))
+            limits = {"cpu": min(left, len(rest) * each + 1), "wall": min(left, each + 1), "total": left, "each": each}
+            request = {"do": "watch", "tests": rest, "files": list(files), "values": True}
+            request["at_once"] = rest[0] in unending
+            answer = await session.ask({**request, **limits})
+            for word in answer.told:
+                if word[0] == "line":
+                    lines[word[1]][word[2]].add(word[3])
+                elif word[0] == "lines":
+                    lines[word[1]].update({path: set(numbers) for path, numbers in word[2].items()})
+                elif word[0] == "values":
+                    _merge(word, types, calls)
+            begun = [word[1] for word in answer.told if word[0] == "begin"]
+            rest = rest[rest.index(begun[-1]) + 1 :] if begun else []
     return Traces(
-        lines,
+        {test: {path: frozenset(numbers) for path, numbers in found.items()} for test, found in lines.items()},
         {key: {name: frozenset(kinds) for name, kinds in found.items()} for key, found in types.items()},
         {key: tuple(dict.fromkeys(found)) for key, found in calls.items()},
     )

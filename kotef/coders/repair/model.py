@@ -25,8 +25,8 @@ class Patch:
     """0 to 1, higher is likelier; for comparison among patches of one search only."""
     covering_tests: int
     """How many tests run the edited lines."""
-    anti_pattern: str
-    """Why it ranks last (a call removed, a statement deleted, a condition made constant); empty for most."""
+    doubt: str
+    """Why it is rarely right (a call removed, a condition made constant, two edits at once, …); empty for most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,10 @@ class Hints:
 class Disagreement:
     """One call on which patches that all pass the tests give different results."""
 
-    function: str
-    arguments: str
-    """As they would be written in a call: `total=999, code='TEN'`."""
+    call: str
+    """As it would be written: `total(cents=999, code='TEN')`."""
+    where: str
+    """`in test_till.py::test_two, with `5` in place of `6``; empty for a call of its own."""
     results: tuple[str, ...]
     """One per patch compared, in the order of `Repair.patches`: the value's literal, or `raises ValueError`."""
 
@@ -55,7 +56,7 @@ class Repair:
     """The outcome of one search."""
 
     patches: tuple[Patch, ...] = ()
-    """Best first, at most ten."""
+    """Best first, at most sixteen."""
     plausible: int = 0
     """How many passed in all."""
     tried: int = 0
@@ -64,6 +65,8 @@ class Repair:
     """Wall time."""
     cpu_seconds: float = 0.0
     """CPU time of the search and everything it started."""
+    first_cpu_seconds: float | None = None
+    """CPU time until the first edit passed; None if none did."""
     declined: str = ""
     """One line why nothing could be searched; empty otherwise."""
     hints: Hints = field(default_factory=Hints)

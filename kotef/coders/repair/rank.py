@@ -16,6 +16,8 @@ _PER_NODE: Final = 0.07
 """Cost of each node the program grows by; shrinking pays half as much."""
 _LAST: Final = 10.0
 """Cost of an anti-pattern: after everything else."""
+_UNLIKELY: Final = 3.0
+"""Cost from which on an edit that passes is wrong more often than right; measured on programs of our own."""
 _SHOWN: Final = 80
 """Characters of old and new text in a rationale."""
 
@@ -47,8 +49,14 @@ def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces
         ),
         score=round(1 / (1 + max(0.0, cost(candidate, sources))), 4),
         covering_tests=min(_covering(sources[edit.path], edit, traces) for edit in candidate.edits),
-        anti_pattern=candidate.anti,
+        doubt=_doubt(candidate, sources),
     )
+
+
+def _doubt(candidate: Candidate, sources: Mapping[str, Source]) -> str:
+    if candidate.anti or cost(candidate, sources) < _UNLIKELY:
+        return candidate.anti
+    return "two edits at once" if len(candidate.edits) > 1 else "a kind of edit that is rarely right"
 
 
 def diff_of(candidate: Candidate, sources: Mapping[str, Source]) -> str:

@@ -1,5 +1,6 @@
 """What is asked of one search?"""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,3 +24,8 @@ class Request:
     protected: Callable[[str], bool]
     """Whether a workspace-relative path must not be edited."""
     stop_after: int
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of the children it has waited for."""
+    return sum(os.times()[:4])

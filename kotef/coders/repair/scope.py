@@ -3,7 +3,7 @@
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -14,6 +14,10 @@ Types = Mapping[str, frozenset[str]]
 """Variable → names of the types it was seen to have."""
 Literal = int | float | str | bool | None
 
+_DEEPEST: Final = 60
+"""Expressions inside each other that are looked at; generated code has thousands."""
+_FOR_TYPE: Final = 20
+"""How deep an operation is looked into for its type."""
 _NUMBERS: Final = frozenset({"int", "float", "bool", "complex", "Decimal", "Fraction"})
 _SEQUENCES: Final = frozenset({"list", "tuple", "str", "bytes", "range", "deque", "bytearray"})
 SIZED: Final = _SEQUENCES | {"dict", "set", "frozenset", "defaultdict", "Counter", "OrderedDict"}
@@ -106,17 +110,18 @@ class Scope:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Everything in the body, in the order of the text; insides of f-strings left out, for they have no place."""
+        """Everything in the body, in the order of the text; insides of f-strings left out, for they have no place.
+
+        Left out too is what is nested deeper in an expression than people write.
+        """
         found: list[ast.AST] = []
-
-        def visit(node: ast.AST) -> None:
+        waiting: list[tuple[ast.AST, int]] = [(root, 0) for root in reversed(self.roots)]
+        while waiting:
+            node, depth = waiting.pop()
             found.append(node)
-            if not isinstance(node, ast.JoinedStr):
-                for child in ast.iter_child_nodes(node):
-                    visit(child)
-
-        for root in self.roots:
-            visit(root)
+            if depth < _DEEPEST and not isinstance(node, ast.JoinedStr):
+                children = list(ast.iter_child_nodes(node))
+                waiting += [(child, 0 if isinstance(child, ast.stmt) else depth + 1) for child in reversed(children)]
         return tuple(found)
 
     @cached_property
@@ -216,8 +221,10 @@ class Scope:
                     found.setdefault(text, node)
         return tuple(sorted(found.items(), key=lambda item: len(item[0])))
 
-    def kinds(self, node: ast.AST) -> frozenset[str]:
-        """Types an expression may have, empty when nothing is known."""
+    def kinds(self, node: ast.AST, deep: int = _FOR_TYPE) -> frozenset[str]:
+        """Types an expression may have, empty when nothing is known; it is looked into as `deep` as that."""
+        if not deep:
+            return frozenset()
         match node:
             case ast.Constant():
                 return frozenset({type(node.value).__name__})
@@ -228,7 +235,7 @@ class Scope:
             case ast.Compare() | ast.UnaryOp(op=ast.Not()):
                 return frozenset({"bool"})
             case ast.UnaryOp():
-                return self.kinds(node.operand)
+                return self.kinds(node.operand, deep - 1)
             case ast.List() | ast.ListComp():
                 return frozenset({"list"})
             case ast.Tuple():
@@ -244,16 +251,16 @@ class Scope:
             case ast.Call(func=ast.Attribute(attr=name)):
                 return frozenset({_OF_METHOD[name]}) if name in _OF_METHOD else frozenset()
             case ast.BinOp():
-                return self._of_operation(node)
+                return self._of_operation(node, deep - 1)
             case ast.Subscript(slice=ast.Slice(), value=value):
-                return self.kinds(value)
+                return self.kinds(value, deep - 1)
             case ast.Subscript(value=value):
-                return frozenset({"str"}) if self.kinds(value) == {"str"} else frozenset()
+                return frozenset({"str"}) if self.kinds(value, deep - 1) == {"str"} else frozenset()
             case _:
                 return frozenset()
 
-    def _of_operation(self, node: ast.BinOp) -> frozenset[str]:
-        left, right = self.kinds(node.left), self.kinds(node.right)
+    def _of_operation(self, node: ast.BinOp, deep: int) -> frozenset[str]:
+        left, right = self.kinds(node.left, deep), self.kinds(node.right, deep)
         if left and right and left <= _NUMBERS and right <= _NUMBERS:
             return frozenset({"float"}) if isinstance(node.op, ast.Div) else left | right
         if isinstance(node.op, ast.Add) and (left or right):
@@ -295,6 +302,21 @@ def literals(tree: ast.AST) -> Counter[Literal]:
         and id(node) not in skipped
         and (node.value is None or isinstance(node.value, int | float | str))
         and len(str(node.value)) <= 40
+    )
+
+
+def assignments(source: Source, read: Container[str]) -> tuple[ast.stmt, ...]:
+    """Assignments at the top of the file or of a class, of names that are read in suspected functions."""
+    bodies = [source.tree.body, *(node.body for node in source.tree.body if isinstance(node, ast.ClassDef))]
+    return tuple(
+        node
+        for body in bodies
+        for node in body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and any(
+            isinstance(target, ast.Name) and target.id in read
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        )
     )
 
 

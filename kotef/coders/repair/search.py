@@ -5,7 +5,6 @@ in a forked child of the project's own interpreter; what passes there is a claim
 """
 
 import asyncio
-import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from kotef.checks.protected import is_protected
 from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.hunt import Hunt
 from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
-from kotef.coders.repair.request import Request
+from kotef.coders.repair.request import Request, cpu_seconds
 from kotef.coders.repair.session import NoPytestError, Session, SessionError
 from kotef.coders.repair.slow import search_slowly
 from kotef.coders.repair.survey import DeclinedError, survey
@@ -45,7 +44,7 @@ async def repair(
     `command` is the real check, `failing` are pytest ids (none: whatever fails), `python` is the interpreter to use,
     `env` its whole environment. Files that are `protected` (workspace-relative paths) are not edited.
     """
-    started, used = time.monotonic(), _cpu()
+    started, used = time.monotonic(), cpu_seconds()
     said = invocation(command)
     whole = {**env, **said.variables}
     where = _resolved(root)
@@ -58,7 +57,9 @@ async def repair(
             found = await _forked(request, Path(name), until=until)
         except NoPytestError:
             found = await search_slowly(request, Path(name), until=until)
-    return replace(found, seconds=time.monotonic() - started, cpu_seconds=max(0.0, _cpu() - used))
+    first = None if found.first_cpu_seconds is None else max(0.0, found.first_cpu_seconds - used)
+    used = max(0.0, cpu_seconds() - used)
+    return replace(found, seconds=time.monotonic() - started, cpu_seconds=used, first_cpu_seconds=first)
 
 
 async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
@@ -90,8 +91,3 @@ async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
 
 def _resolved(root: Path) -> Path:
     return root.resolve()
-
-
-def _cpu() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system

@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -27,7 +29,7 @@ class SessionError(Exception):
 
 
 class NoPytestError(SessionError):
-    """The project's interpreter cannot import pytest."""
+    """The quick way is not to be had: the project's interpreter cannot import pytest, or no process can be forked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Session:
         self._tree = tree
         self._socket = ours
         self._scratch = scratch
+        self.cpu = 0.0
+        """CPU seconds of the worker and its children, as of the last answer."""
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
         self._count = 0
         self._listening: asyncio.Task[None] | None = None
@@ -69,7 +73,9 @@ class Session:
 
     @classmethod
     def start(cls, root: Path, scratch: Path, *, python: str, env: Mapping[str, str], arguments: Sequence[str]) -> Self:
-        """Start the interpreter; raises SessionError if there is none."""
+        """Start the interpreter; raises SessionError if there is none, NoPytestError where nothing can be forked."""
+        if not hasattr(os, "fork"):
+            raise NoPytestError("this system forks no processes")
         adopt_orphans()
         ours, theirs = socket.socketpair()
         token = secrets.token_hex(16)
@@ -130,6 +136,7 @@ class Session:
         """End the worker and everything it started; no await, so a cancellation leaves nothing behind."""
         if self._listening is not None:
             self._listening.cancel()
+        self._stop()
         self._tree.kill()
         self._process.kill()
         self._process.wait()
@@ -138,6 +145,13 @@ class Session:
             self._writer.transport.abort()
         else:
             self._socket.close()
+
+    def _stop(self) -> None:
+        """Keep the worker from forking: what it started meanwhile would be ours, and end too late to be found."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGSTOP)
+            with suppress(ChildProcessError):
+                os.waitpid(self._process.pid, os.WUNTRACED)
 
     async def _send(self, value: Mapping[str, Any]) -> None:
         if self._listening is None or self._listening.done():
@@ -149,6 +163,7 @@ class Session:
         try:
             while line := await self._reader.readline():
                 answer = json.loads(line)
+                self.cpu = answer["cpu"]
                 future = self._waiting.pop(answer["id"])
                 if not future.done():
                     future.set_result(Answer(answer["ended"], answer["told"]))

@@ -6,47 +6,61 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order
 from kotef.coders.repair.localise import Traces
-from kotef.coders.repair.model import Patch, Repair
+from kotef.coders.repair.model import Hints, Patch, Repair
 from kotef.coders.repair.rank import as_patch, by_file, cost
 from kotef.coders.repair.request import Request
-from kotef.coders.repair.scope import Scope, Surroundings
+from kotef.coders.repair.scope import Scope, Surroundings, assignments
 from kotef.coders.repair.source import Source, Unit
 from kotef.workspace.process import Completed, run_process
 
-_LEFT_OUT: Final = (".git", ".hg", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__", ".sdd", ".*_cache")
+_LEFT_OUT: Final = shutil.ignore_patterns(
+    ".git", ".hg", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__", ".sdd", ".*_cache"
+)
 _MOST_BYTES: Final = 50 << 20
 _FILES: Final = 40
 _FRAME: Final = re.compile(r'File "(?P<file>[^"\n]{1,300})", line (?P<line>\d+)')
+_NOT_STARTED: Final = (126, 127)
+"""What a shell exits with when it cannot start a command."""
 _PLAUSIBLE: Final = 4
 """Passing edits after which the search ends: each candidate is dear here."""
+_CALLED: Final = 0.8
+"""Suspicion of a function that the tests name, next to 1 for a line of the traceback."""
+_OTHERS: Final = 0.5
+_SHOWN: Final = 10
 
 
 async def search_slowly(request: Request, scratch: Path, *, until: float) -> Repair:
     """Run the whole check command on copies of the workspace, one per job, with one candidate written into each.
 
-    For a project whose interpreter has no pytest. Knows failing from passing by the exit status alone, and suspects
-    by the traceback and by what the tests call.
+    For a project whose interpreter has no pytest, and a system without fork. Knows failing from passing by the exit
+    status alone, and suspects by the traceback and by what the tests call.
     """
-    copies = [scratch / f"copy-{number}" for number in range(max(1, request.jobs))]
-    if not _copied(request.root, copies):
-        return _declined(f"the interpreter has no pytest, and the workspace is over {_MOST_BYTES >> 20} MB to copy")
+    copies = _copies(scratch, request.jobs)
+    problem = _copied(request.root, copies)
+    if problem:
+        return _declined(f"without pytest each edit is tried on a copy of the workspace, and {problem}")
     left = until - time.monotonic()
     first = await _run(request, copies[0], left / 4)
+    said = first.stdout + first.stderr
     if first.timed_out:
-        return _declined(f"the check takes longer than the {left / 4:.0f} s allowed for one run")
+        return _declined(f"the check takes longer than the {left / 4:.2g} s allowed for one run")
     if first.exit_code == 0:
         return _declined("no failing test: nothing to search for")
+    if first.exit_code in _NOT_STARTED:
+        return _declined(f"the check cannot be run on a copy of the workspace: {_last_line(said)}")
+    if any(_is_of_workspace(match["file"], request.root, copies[0]) for match in _FRAME.finditer(said)):
+        return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
     sources = _sources(request)
-    suspects = tuple(_suspects(request.root, copies[0], sources, first.stdout + first.stderr))
+    suspects = tuple(_suspects(request.root, copies[0], sources, said))
     if not suspects:
-        return _declined("the interpreter has no pytest, and no function is to be suspected")
-    search = _Search(request, sources, first_order(suspects), each=1.0 + 3 * first.seconds, until=until)
+        return _declined("no function of the workspace is to be suspected")
+    search = _Search(request, sources, suspects, each=1.0 + 3 * first.seconds, until=until)
     await asyncio.gather(*(search.work(copy) for copy in copies))
     return search.outcome()
 
@@ -58,14 +72,15 @@ class _Search:
         self,
         request: Request,
         sources: Mapping[str, Source],
-        candidates: Iterator[Candidate],
+        suspects: Sequence[Suspects],
         *,
         each: float,
         until: float,
     ) -> None:
         self._request = request
         self._sources = sources
-        self._candidates = candidates
+        self._suspects = suspects
+        self._candidates = first_order(suspects)
         self._each = each
         self._until = until
         self._age = 1_000_000_000
@@ -99,52 +114,88 @@ class _Search:
         """What passed, best first."""
         ranked = sorted(self._passing, key=lambda candidate: cost(candidate, self._sources))
         patches: list[Patch] = [as_patch(candidate, self._sources, Traces({})) for candidate in ranked]
-        return Repair(patches=tuple(patches), plausible=len(patches), tried=self._tried, mode="subprocess")
+        return Repair(
+            patches=tuple(patches), plausible=len(patches), tried=self._tried, mode="subprocess", hints=self._hints()
+        )
+
+    def _hints(self) -> Hints:
+        places = [
+            (suspect.scope.source, line, score) for suspect in self._suspects for line, score in suspect.lines.items()
+        ]
+        places.sort(key=lambda place: -place[2])
+        return Hints(
+            tuple((source.path, line, score, source.line_text(line), "") for source, line, score in places[:_SHOWN])
+        )
 
 
 def _declined(why: str) -> Repair:
     return Repair(declined=why, mode="subprocess")
 
 
+def _last_line(text: str) -> str:
+    return next((line.strip()[:160] for line in reversed(text.splitlines()) if line.strip()), "it says nothing")
+
+
 async def _run(request: Request, copy: Path, seconds: float) -> Completed:
-    return await run_process(request.command, cwd=copy, env=request.env, timeout=max(0.1, seconds), idle_timeout=None)
+    """The check in a copy; where the environment names the workspace for imports, it names the copy."""
+    env = {**request.env, "PYTHONDONTWRITEBYTECODE": "1"}
+    if "PYTHONPATH" in env:
+        parts = (_moved(part, request.root, copy) for part in env["PYTHONPATH"].split(os.pathsep))
+        env["PYTHONPATH"] = os.pathsep.join(parts)
+    return await run_process(request.command, cwd=copy, env=env, timeout=max(0.1, seconds), idle_timeout=None)
 
 
-def _copied(root: Path, copies: list[Path]) -> bool:
-    ignored = shutil.ignore_patterns(*_LEFT_OUT)
+def _moved(part: str, root: Path, copy: Path) -> str:
+    return str(copy / Path(part).relative_to(root)) if Path(part).is_relative_to(root) else part
+
+
+def _copies(scratch: Path, count: int) -> list[Path]:
+    return [scratch.resolve() / f"copy-{number}" for number in range(max(1, count))]
+
+
+def _copied(root: Path, copies: list[Path]) -> str:
+    """What is in the way of a copy; empty once all are made."""
     total = 0
 
     def within_bounds(folder: str, names: list[str]) -> set[str]:
         nonlocal total
-        left_out = set(ignored(folder, names))
+        left_out = set(_LEFT_OUT(folder, names))
         for name in set(names) - left_out:
             path = Path(folder, name)
-            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            apart = path == copies[0].parent or (path / "pyvenv.cfg").exists()
+            if apart or path.is_symlink() or not (path.is_dir() or path.is_file()):
                 left_out.add(name)
             elif path.is_file():
                 total += path.stat().st_size
         return left_out if total <= _MOST_BYTES else set(names)
 
-    shutil.copytree(root, copies[0], ignore=within_bounds)
-    if total > _MOST_BYTES:
-        return False
-    for copy in copies[1:]:
-        shutil.copytree(copies[0], copy)
-    return True
+    try:
+        shutil.copytree(root, copies[0], ignore=within_bounds)
+        if total > _MOST_BYTES:
+            return f"it holds over {_MOST_BYTES >> 20} MB"
+        for environment in root.glob("*/pyvenv.cfg"):  # the command may name the interpreter in it
+            (copies[0] / environment.parent.name).symlink_to(environment.parent, target_is_directory=True)
+        for copy in copies[1:]:
+            shutil.copytree(copies[0], copy, symlinks=True)
+    except OSError as error:
+        return f"it cannot be copied: {_last_line(str(error))}"
+    return ""
 
 
 def _sources(request: Request) -> dict[str, Source]:
     """The project's own modules, those near the top first."""
     found: dict[str, Source] = {}
-    ignored = shutil.ignore_patterns(*_LEFT_OUT)
     paths = sorted(request.root.rglob("*.py"), key=lambda path: (len(path.parts), path))
+    environments = [path.parent for path in request.root.glob("*/pyvenv.cfg")]
     for path in paths:
         name = path.relative_to(request.root)
-        if request.protected(name.as_posix()) or any(ignored("", [part]) for part in name.parts):
+        if request.protected(name.as_posix()) or any(_LEFT_OUT("", [part]) for part in name.parts):
+            continue
+        if any(path.is_relative_to(environment) for environment in environments):
             continue
         try:
             found[name.as_posix()] = Source(name.as_posix(), path.read_bytes())
-        except (OSError, SyntaxError, ValueError):  # not to be edited: it cannot be read, or is newer than we are
+        except (OSError, SyntaxError, ValueError, RecursionError):  # not to be edited: we cannot read or parse it
             continue
         if len(found) >= _FILES:
             break
@@ -158,11 +209,16 @@ def _suspects(root: Path, copy: Path, sources: Mapping[str, Source], output: str
     for path, source in sources.items():
         around = Surroundings(source)
         for unit in source.units:
-            weight = 0.8 if called & {unit.node.name, *unit.trail} else 0.5
+            weight = _CALLED if called & {unit.node.name, *unit.trail} else _OTHERS
             lines = {line: 1.0 if (path, line) in frames else weight for line in unit.lines}
             if any((path, line) in frames for line in unit.lines):
                 lines = {line: max(0.9, value) for line, value in lines.items()}
             yield Suspects(Scope(around, unit), _executable(unit, lines))
+        read = {node.id for unit in source.units for node in ast.walk(unit.node) if isinstance(node, ast.Name)}
+        outside = assignments(source, read | called)
+        numbers = [line for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)]
+        if outside:
+            yield Suspects(Scope(around, None, {}, outside), dict.fromkeys(numbers, _OTHERS))
 
 
 def _executable(unit: Unit, lines: Mapping[int, float]) -> dict[int, float]:
@@ -177,10 +233,16 @@ def _inside(file: str, root: Path, copy: Path) -> str:
     return file.removeprefix("./")
 
 
+def _is_of_workspace(file: str, root: Path, copy: Path) -> bool:
+    """Whether a file of the workspace itself was run; an environment in it is shared with the copies."""
+    path = Path(file)
+    return path.is_relative_to(root) and not path.is_relative_to(copy) and "site-packages" not in path.parts
+
+
 def _names(path: Path) -> set[str]:
     try:
         tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):  # only a hint is lost
+    except (OSError, SyntaxError, ValueError, RecursionError):  # only a hint is lost
         return set()
     return {
         node.id if isinstance(node, ast.Name) else node.attr

@@ -2,12 +2,12 @@
 
 import ast
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_HOLDS_FUNCTIONS: Final = ast.stmt | ast.ExceptHandler | ast.match_case
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -68,9 +68,12 @@ class Source:
         for line in content.split(b"\n"):
             self._lines.append(self._lines[-1] + len(line) + 1)
         self.parents: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree):
+        waiting: list[ast.AST] = [self.tree]
+        while waiting:
+            node = waiting.pop()
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+                waiting.append(child)
 
     def offset(self, line: int, column: int) -> int:
         """Byte offset of a position as `ast` gives it."""
@@ -132,16 +135,18 @@ class Source:
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """Outermost functions, methods included, first to last."""
-        return tuple(self._units(self.tree, ()))
-
-    def _units(self, parent: ast.AST, outer: tuple[ast.ClassDef, ...]) -> Iterator[Unit]:
-        for node in ast.iter_child_nodes(parent):
+        found: list[Unit] = []
+        waiting: list[tuple[ast.AST, tuple[ast.ClassDef, ...]]] = [(self.tree, ())]
+        while waiting:
+            node, outer = waiting.pop()
             if isinstance(node, FunctionNode):
-                yield Unit(self.path, node, outer)
-            elif isinstance(node, ast.ClassDef):
-                yield from self._units(node, (*outer, node))
-            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                yield from self._units(node, outer)
+                found.append(Unit(self.path, node, outer))
+                continue
+            if isinstance(node, ast.ClassDef):
+                outer = (*outer, node)
+            inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _HOLDS_FUNCTIONS)]
+            waiting += [(child, outer) for child in reversed(inner)]
+        return tuple(found)
 
     def unit_of(self, edits: tuple[Edit, ...]) -> Unit | None:
         """The function that holds all the edits between `def` and its last statement; None if there is none."""

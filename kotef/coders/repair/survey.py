@@ -10,13 +10,15 @@ from typing import Final
 from kotef.coders.repair.candidates import Suspects
 from kotef.coders.repair.localise import NETWORK, Ran, Traces, measure, suspicion, watch
 from kotef.coders.repair.request import Request
-from kotef.coders.repair.scope import Literal, Scope, Surroundings, literals
+from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
 from kotef.coders.repair.session import Collected, Session
 from kotef.coders.repair.source import Source, Unit
 
 _FOR_BASELINE: Final = 0.4
 """Part of the time left that running all tests once may take."""
 _FOR_WATCHING: Final = 0.25
+_FOR_REPEATING: Final = 0.15
+"""Part of the time left that running failing tests again, each alone, may take."""
 _OUTSIDE: Final = 0.45
 """Suspicion of a module-level statement whose names a suspected function reads."""
 _UNITS: Final = 60
@@ -45,6 +47,8 @@ class Ground:
     """The same functions by their lines that no failing test runs: a second edit may belong there."""
     modules: tuple[str, ...]
     """Files of the project that are imported and may be edited."""
+    test_units: Mapping[int, Unit]
+    """The function of each test that is one."""
 
 
 async def survey(session: Session, request: Request, *, until: float) -> Ground:
@@ -53,8 +57,8 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
     await session.set_jobs(1)
     allowed = (until - time.monotonic()) * _FOR_BASELINE
     ran = await measure(session, range(len(collected.tests)), seconds=allowed)
-    if len(ran) < len(collected.tests):
-        raise DeclinedError(f"the suite takes longer than the {allowed:.0f} s allowed for one run of it")
+    if len(ran) < len(collected.tests) or _all_are_slow(collected, ran, request.failing):
+        raise DeclinedError(f"the suite takes longer than the {allowed:.2g} s allowed for one run of it")
     red = _targets(collected, ran, request.failing)
     red = await _alone(session, collected, ran, red, until)
     others = [test for test, how in ran.items() if how.state == "passed"]
@@ -62,7 +66,8 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
     if not editable:
         raise DeclinedError("the tests import no file of this workspace that may be edited")
     allowed = (until - time.monotonic()) * _FOR_WATCHING
-    traces = await watch(session, red, others, editable, seconds=allowed)
+    unending = {test for test in red if ran[test].state != "failed"}
+    traces = await watch(session, red, others, editable, seconds=allowed, unending=unending)
     scores = suspicion(traces, red, ran)
     if not scores:
         raise DeclinedError("the failing tests run no line of this workspace that may be edited")
@@ -75,8 +80,24 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
     control = min(covering, key=lambda test: ran[test].wall, default=None)
     return Ground(
-        collected.tests, tuple(red), tuple(others), control, ran, traces, sources, suspects, dormant, tuple(editable)
+        collected.tests,
+        tuple(red),
+        tuple(others),
+        control,
+        ran,
+        traces,
+        sources,
+        suspects,
+        dormant,
+        tuple(editable),
+        _test_units(request.root, collected),
     )
+
+
+def _all_are_slow(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> bool:
+    """Whether no test ended here, though the check has seen some of them pass."""
+    passed = wanted and any(test not in wanted for test in collected.tests)
+    return bool(passed) and bool(ran) and all(how.state == "hangs" for how in ran.values())
 
 
 def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> list[int]:
@@ -102,16 +123,18 @@ async def _alone(
     """The failing tests that fail for a reason an edit could cure, and alone too; raises DeclinedError if none does."""
     kept: list[int] = []
     reason = ""
+    last = time.monotonic() + (until - time.monotonic()) * _FOR_REPEATING
     for test in red:
         how = ran[test]
+        left = last - time.monotonic()
         if how.refused:
             reason = f"{collected.tests[test]} does what is not allowed while repairs are tried: {how.refused}"
         elif how.error and how.error[0] in NETWORK:
             reason = f"{collected.tests[test]} needs a service that does not answer: {how.error[0]}"
-        elif how.state != "failed" or len(kept) >= 20:
+        elif how.state != "failed" or len(kept) >= 20 or left <= 0:
             kept.append(test)
         else:
-            again = await measure(session, [test], seconds=until - time.monotonic())
+            again = await measure(session, [test], seconds=left)
             if test in again and again[test].state == "passed":
                 reason = f"{collected.tests[test]} fails only after other tests have run, and passes alone"
             else:
@@ -142,6 +165,14 @@ def _read_tests(root: Path, paths: set[str]) -> tuple[frozenset[Literal], frozen
     return frozenset(values), frozenset(names)
 
 
+def _test_units(root: Path, collected: Collected) -> dict[int, Unit]:
+    sources = _sources(root, sorted({path for path in collected.files if path.endswith(".py")}))
+    units = {(path, unit.trail): unit for path, source in sources.items() for unit in source.units}
+    trails = [tuple(name.partition("[")[0].split("::")[1:]) for name in collected.tests]
+    found = {number: units.get((collected.files[number], trail)) for number, trail in enumerate(trails)}
+    return {number: unit for number, unit in found.items() if unit is not None}
+
+
 def _suspects(
     sources: Mapping[str, Source],
     scores: Mapping[str, Mapping[int, float]],
@@ -161,7 +192,7 @@ def _suspects(
                 found.append((max(own.values()), Suspects(scope, own)))
                 read |= {node.id for node in scope.nodes if isinstance(node, ast.Name)}
                 read |= {node.attr for node in scope.nodes if isinstance(node, ast.Attribute)}
-        outside = _outside(source, read if lines else _all_read(found))
+        outside = assignments(source, read if lines else _all_read(found))
         if outside:
             numbers = {
                 line: _OUTSIDE for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
@@ -196,18 +227,3 @@ def _types(unit: Unit, traces: Traces) -> dict[str, frozenset[str]]:
 
 def _all_read(found: list[tuple[float, Suspects]]) -> set[str]:
     return {node.id for _, suspect in found for node in suspect.scope.nodes if isinstance(node, ast.Name)}
-
-
-def _outside(source: Source, read: set[str]) -> tuple[ast.stmt, ...]:
-    """Assignments at the top of the file or of a class, of names that suspected functions read."""
-    bodies = [source.tree.body, *(node.body for node in source.tree.body if isinstance(node, ast.ClassDef))]
-    return tuple(
-        node
-        for body in bodies
-        for node in body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and any(
-            isinstance(target, ast.Name) and target.id in read
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        )
-    )

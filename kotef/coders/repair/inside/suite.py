@@ -129,7 +129,11 @@ def collect(arguments: List[str], serve: Callable[[Suite], None]) -> int:
         "no:faulthandler",
         "--continue-on-collection-errors",
     ]
-    for module, options in (("xdist", ["-n0"]), ("pytest_cov", ["--no-cov"])):
+    for module, options in (
+        ("xdist", ["-n0"]),
+        ("pytest_cov", ["--no-cov"]),
+        ("pytest_timeout", ["--timeout=0"]),
+    ):
         if importlib.util.find_spec(module) is not None and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
             quiet += options
     sys.stdout.flush()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 import signal
+import sys
 import time
 from typing import Any, Callable
 
 from kotef.coders.repair.inside import fence, suite, swap, watching
 
+_SAW = "__kotef_saw__"
+_ENDLESS = "it does not end"
 Tell = Callable[[Any], None]
 
 
@@ -51,7 +55,7 @@ class Trials:
             tell(["test", index, state, seconds, wall, said, frames, self._guard.refused])
 
     def _watch(self, request: dict[str, Any], tell: Tell) -> None:
-        """Run tests, telling of each the lines it ran; then types and arguments."""
+        """Run tests, telling of each the lines it ran, each at once if asked for; then types and arguments."""
         watcher = watching.watcher(self._swapper.relative, set(request["files"]))
         indices = request["tests"]
 
@@ -63,6 +67,8 @@ class Trials:
 
         for index, following in zip(indices, [*indices[1:], None]):
             tell(["begin", index])
+            if request["at_once"]:
+                watcher.on_line = lambda path, line, index=index: tell(["line", index, path, line])
             deadline = _Deadline(request["each"])
             watcher.start()
             with deadline:
@@ -159,32 +165,75 @@ class Trials:
         return sorted(indices, key=lambda index: -self._kills.get(index, 0))
 
     def _probe(self, request: dict[str, Any], tell: Tell) -> None:
-        """Apply a candidate, then call one function with each of the given arguments; tells the results' literals."""
+        """Apply a candidate, then call functions with given arguments, and run variants of tests; tells all results."""
         for unit in request["units"]:
             self._swapper.apply(unit)
-        function = self._swapper.function(request["path"], request["name"], request["line"])
-        if function is None:
-            return
-        for number, literal in enumerate(request["arguments"]):
-            deadline = _Deadline(request["each"])
-            result = ""
-            with deadline:
-                result = _result(function, literal)
-            tell(["result", number, "it does not end" if deadline.over else result])
+        for which, asked in enumerate(request["functions"]):
+            function = self._swapper.function(asked["path"], asked["name"], asked["line"])
+            for number, literal in enumerate(asked["arguments"] if function is not None else ()):
+                deadline = _Deadline(request["each"])
+                result = ""
+                with deadline:
+                    result = _result(function, literal)
+                tell(["result", which, number, _ENDLESS if deadline.over else result])
+        for number, variant in enumerate(request["variants"]):
+            tell(["saw", number, self._seen(variant, request["each"])])
+
+    def _seen(self, variant: dict[str, Any], each: float) -> list[list[str]]:
+        """Question and answer, for each that the variant came to; how it ended is the last."""
+        answers: list[list[str]] = []
+        setattr(builtins, _SAW, lambda asked, value: answers.append([asked, _outcome(value)]))
+        deadline = _Deadline(each)
+        state, error = "", None
+        with self._swapper.applied([variant["unit"]]), deadline:
+            state, _, error = self._tests.run(variant["test"], None)
+        if deadline.over or isinstance(error, fence.TimeIsUpError):
+            return [*answers, ["", _ENDLESS]]
+        return [*answers, ["", f"raises {type(error).__name__}" if error is not None else state]]
 
 
 def _result(function: Any, literal: str) -> str:
     """What a call does, as text: the value, or the exception; empty for a value without a literal."""
     arguments = eval(literal, {"__builtins__": {"float": float, "set": set, "frozenset": frozenset}})
+    receiver = _receiver(function, arguments.get("self"))
     try:
-        value = function(**arguments)
+        value = function(**{**arguments, "self": receiver} if receiver is not None else arguments)
         if hasattr(value, "__next__"):
             value = [item for item, _ in zip(value, range(200))]
     except Exception as error:
         return f"raises {type(error).__name__}"
+    if receiver is not None:
+        arguments["self"] = dict(vars(receiver))
     changed = watching.literal_of(arguments)
     text = watching.literal_of(value)
     return text if changed == literal or not text else f"{text} with arguments left as {changed}"
+
+
+def _outcome(value: Callable[[], Any]) -> str:
+    try:
+        return _shape(value()) or "?"
+    except Exception as error:
+        return f"raises {type(error).__name__}"
+
+
+def _shape(value: Any) -> str:
+    """The value's literal; of an object, its class and attributes as far as they have one."""
+    text = watching.literal_of(value)
+    if text or not hasattr(value, "__dict__") or isinstance(value, type):
+        return text
+    return f"{type(value).__name__}({watching.literal_of(vars(value))})"
+
+
+def _receiver(function: Any, attributes: Any) -> Any:
+    """An object of the class a method stands in, with these attributes; None for a plain function."""
+    owner: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split(".")[:-1]:
+        owner = getattr(owner, name, None)
+    if not isinstance(owner, type) or not isinstance(attributes, dict):
+        return None
+    receiver: Any = object.__new__(owner)
+    vars(receiver).update(attributes)
+    return receiver
 
 
 class _Deadline:

@@ -27,6 +27,8 @@ class Watcher:
         """`path:line:name` of a function → variable → names of the types it had."""
         self.calls: dict[str, list[str]] = {}
         """`path:line:name` → arguments of calls, as the literal of a dict; each once."""
+        self.on_line: Callable[[str, int], None] | None = None
+        """Called at every line that was not run before: should the test take the process with it."""
         self._relative = relative
         self._files = files
         self._known: dict[CodeType, str] = {}
@@ -60,7 +62,7 @@ class Watcher:
         if plain and len(calls) < _CALLS:
             names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             values = frame.f_locals
-            literal = literal_of({name: values[name] for name in names if name in values})
+            literal = literal_of({name: _plain(name, values[name]) for name in names if name in values})
             if literal and literal not in calls:
                 calls.append(literal)
 
@@ -117,6 +119,8 @@ class Tracer(Watcher):
             if number not in lines:
                 lines.add(number)
                 self._idle[code] = 0
+                if self.on_line is not None:
+                    self.on_line(self._known[code], number)
             else:
                 idle = self._idle[code] = self._idle.get(code, 0) + 1
                 if idle > _EVENTS:
@@ -154,6 +158,8 @@ class Monitor(Watcher):
         path = self.watched(code)
         if path:
             self.lines.setdefault(path, set()).add(line)
+            if self.on_line is not None:
+                self.on_line(path, line)
         return self._monitoring.DISABLE
 
     def _on_start(self, code: CodeType, _offset: int) -> Any:
@@ -171,6 +177,11 @@ class Monitor(Watcher):
     def _on_unwind(self, code: CodeType, _offset: int, _error: BaseException) -> None:
         if self.watched(code):
             self.left(sys._getframe(1))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """An object whose method is called stands for its attributes."""
+    return dict(vars(value)) if name == "self" and hasattr(value, "__dict__") else value
 
 
 def watcher(relative: Callable[[str], str], files: set[str]) -> Watcher:

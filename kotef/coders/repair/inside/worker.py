@@ -115,7 +115,7 @@ class Worker:
         self._selector.unregister(child)
         ended = child.end(kill=kill)
         self._trials.learn(child.told)
-        self._say({"id": request["id"], "ended": ended, "told": child.told})
+        self._say({"id": request["id"], "ended": ended, "told": child.told, "cpu": sum(os.times()[:4])})
 
     def _say(self, value: Any) -> None:
         try:

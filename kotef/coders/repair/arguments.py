@@ -1,0 +1,109 @@
+"""Which values are like those that were seen?"""
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+_GENERATED: Final = 120
+_SEED: Final = 7
+
+
+def generated(calls: Sequence[str]) -> Iterator[str]:
+    """Arguments like the recorded ones: values changed a little, and values of other calls put together.
+
+    What all recorded values of a parameter have in common stays: sorted lists stay sorted, no negative numbers where
+    there were none.
+    """
+    rows = [row for row in map(_value, calls) if row]
+    chance = random.Random(_SEED)  # noqa: S311 - the same arguments each time
+    seen = set(calls)
+    for _ in range(_GENERATED if rows else 0):
+        row = dict(chance.choice(rows))
+        for name, old in list(row.items()):
+            pool = [other[name] for other in rows if name in other]
+            draw = chance.random()
+            if draw < 0.35:
+                row[name] = chance.choice(pool)
+            elif draw < 0.85:
+                row[name] = _like(pool, varied(old, chance))
+        literal = repr(row)
+        if literal not in seen:
+            seen.add(literal)
+            yield literal
+
+
+def _value(literal: str) -> dict[str, Any]:
+    try:
+        row = ast.literal_eval(literal)
+    except ValueError:  # it holds an infinity or a frozenset
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def varied(value: Any, chance: random.Random) -> Any:
+    """The value changed a little; itself where nothing is known to change."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return chance.choice((value + 1, value - 1, value + 2, value * 2, value // 2, value + 5, 0, 1, -value))
+        case float():
+            return chance.choice((value + 1, value - 1, value * 2, value / 2, -value))
+        case str():
+            return _varied_text(value, chance)
+        case list() | tuple():
+            return type(value)(_varied_list(list(value), chance))
+        case dict() if value:
+            key = chance.choice(list(value))
+            return {**value, key: varied(value[key], chance)}
+        case _:
+            return value
+
+
+def _varied_text(value: str, chance: random.Random) -> str:
+    if not value:
+        return value
+    place = chance.randrange(len(value))
+    return chance.choice(
+        (value[1:], value[:-1], value[::-1], value + value[place], value[:place] + value[place + 1 :], value * 2)
+    )
+
+
+def _varied_list(value: list[Any], chance: random.Random) -> list[Any]:
+    if not value:
+        return value
+    place = chance.randrange(len(value))
+    changed = [*value[:place], varied(value[place], chance), *value[place + 1 :]]
+    repeated = [*value[:place], value[place], *value[place:]]
+    shuffled = chance.sample(value, len(value))
+    return chance.choice((changed, changed, repeated, value[1:], value[:-1], value[::-1], shuffled, value + value))
+
+
+def _like(pool: list[Any], value: Any) -> Any:
+    """The value, made to keep what all of the pool share."""
+    if isinstance(value, list) and all(isinstance(other, list) for other in pool):
+        numbers = [item for other in pool for item in other if isinstance(item, int | float)]
+        if numbers and min(numbers) >= 0:
+            value = [abs(item) if isinstance(item, int | float) else item for item in value]
+        if all(_is_sorted(other) for other in pool) and any(len(other) > 2 for other in pool):
+            try:
+                value = sorted(value)
+            except TypeError:  # of mixed kinds
+                return pool[0]
+        return value if value or not all(pool) else pool[0]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        numbers = [other for other in pool if isinstance(other, int | float)]
+        if numbers and value < 0 <= min(numbers):
+            return abs(value)
+        if numbers and value == 0 and 0 not in numbers:
+            return numbers[0]
+    return value if value or not all(pool) else pool[0]
+
+
+def _is_sorted(value: list[Any]) -> bool:
+    try:
+        return all(first <= second for first, second in pairwise(value))
+    except TypeError:  # of mixed kinds
+        return False

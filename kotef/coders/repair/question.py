@@ -1,0 +1,39 @@
+"""What must a person say before an edit that passes counts as the repair?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kotef.coders.repair.model import Patch, Repair
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question, and which patches each answer leaves."""
+
+    text: str
+    about: str
+    """What an answer says something of: `price(n=2, fee=3)`."""
+    options: Mapping[str, tuple[Patch, ...]]
+    """Answer → patches that agree with it, best first."""
+
+
+def question_of(found: Repair) -> Question | None:
+    """Where passing edits disagree first, or whether an edit is meant that is rarely right; None when neither is open.
+
+    Source of the rule: passing edits that disagree on an input cannot all be right, and only the specification, which
+    is a person's, says which is.
+    """
+    if found.disagreements:
+        first = found.disagreements[0]
+        about = f"{first.where}, {first.call}" if first.where else first.call
+        options: dict[str, tuple[Patch, ...]] = {}
+        for patch, answer in zip(found.patches, first.results, strict=False):
+            options[answer] = (*options.get(answer, ()), patch)
+        where = f"{first.where}, " if first.where else ""
+        asked = f"{where}should {first.call} be {' or '.join(options)}?"
+        return Question(f"several edits pass every test, but disagree: {asked}", about, options)
+    if found.patches and found.patches[0].doubt:
+        best = found.patches[0]
+        text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"
+        return Question(text, "what is meant", {"this edit": found.patches})
+    return None
