@@ -2,14 +2,28 @@
 
 import ast
 import asyncio
+import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 from kotef.coders.repair.arguments import generated
+from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.model import Disagreement
 from kotef.coders.repair.session import Answer, Session
-from kotef.coders.repair.variants import Variant
+from kotef.coders.repair.source import Unit
+from kotef.coders.repair.survey import Ground
+from kotef.coders.repair.units import units_of
+from kotef.coders.repair.variants import Variant, variants
 
+COMPARED: Final = 16
+"""Passing edits that are told, and compared with each other."""
+_FUNCTIONS: Final = 5
+_ASKED: Final = 8
+"""Failing tests, and other tests, of which variants are made."""
+_VARIANTS: Final = 200
+_SEED: Final = 7
 _RECORDED: Final = 24
 _CALL: Final = 0.2
 """Seconds one call may take."""
@@ -23,6 +37,49 @@ class Function(NamedTuple):
     name: str
     calls: tuple[str, ...]
     """Arguments the tests gave, each the literal of a dict."""
+
+
+async def disagreements(
+    session: Session, ground: Ground, rivals: Sequence[Candidate], *, seconds: float
+) -> list[Disagreement]:
+    """What tells edits apart that all pass, shortest first; `seconds` are shared by them."""
+    if len(rivals) < 2:
+        return []
+    units = [units_of(candidate, ground.sources) for candidate in rivals]
+    tests = {variant: ground.tests[variant.test] for variant in _variants(ground, rivals)}
+    each = max(0.1, seconds / (1 + len(rivals)))
+    return await compare(session, units, _functions(ground, rivals), tests, each=each)
+
+
+def _functions(ground: Ground, rivals: Sequence[Candidate]) -> list[Function]:
+    """The edited functions first, then others of the same files, as far as their arguments are known."""
+    calls = ground.traces.calls
+    edited = Counter(unit for candidate in rivals for unit in candidate.units if unit is not None)
+    paths = {edit.path for candidate in rivals for edit in candidate.edits}
+    others = [unit for path in sorted(paths) for unit in ground.sources[path].units if unit not in edited]
+    units = [*(unit for unit, _ in edited.most_common()), *others]
+    known = [unit for unit in units if calls.get(_key(unit))]
+    return [Function(unit.path, unit.first_line, unit.node.name, calls[_key(unit)]) for unit in known[:_FUNCTIONS]]
+
+
+def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
+    """Of the failing tests and of others that run edited functions, by turns."""
+    edited = {unit for candidate in rivals for unit in candidate.units if unit is not None}
+    lines = ground.traces.lines
+    near = [test for test in ground.others if any(_runs(lines.get(test, {}), unit) for unit in edited)]
+    chance = random.Random(_SEED)  # noqa: S311 - the same variants each time
+    chosen = [*ground.failing[:_ASKED], *chance.sample(near, min(len(near), _ASKED))]
+    known = [(test, ground.test_units.get(test)) for test in chosen]
+    each = [variants(unit, test, chance) for test, unit in known if unit is not None]
+    return islice((variant for turn in zip_longest(*each) for variant in turn if variant is not None), _VARIANTS)
+
+
+def _key(unit: Unit) -> str:
+    return f"{unit.path}:{unit.first_line}:{unit.node.name}"
+
+
+def _runs(lines: Mapping[str, frozenset[int]], unit: Unit) -> bool:
+    return any(line in unit.lines for line in lines.get(unit.path, ()))
 
 
 class Question(NamedTuple):

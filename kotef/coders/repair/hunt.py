@@ -1,27 +1,24 @@
 """How are candidates fed to the worker, and what is made of its answers?"""
 
 import asyncio
-import random
 import re
 import time
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping
-from itertools import islice, zip_longest
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
 from statistics import median
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, first_order, pairs
-from kotef.coders.repair.disagree import Function, compare
+from kotef.coders.repair.disagree import COMPARED, disagreements
 from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
 from kotef.coders.repair.near import NearMisses
 from kotef.coders.repair.rank import as_patch, cost, diff_of
 from kotef.coders.repair.request import cpu_seconds
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
-from kotef.coders.repair.source import Unit
 from kotef.coders.repair.survey import Ground
 from kotef.coders.repair.units import is_undoable, size_of, units_of
-from kotef.coders.repair.variants import Variant, variants
 
 _BATCH: Final = 24
 _BATCH_CPU: Final = 0.25
@@ -35,18 +32,11 @@ _LADDER: Final = 8.0
 _COMPILE: Final = 1.5e-6
 """CPU seconds to compile one byte, generously."""
 _KEPT: Final = 10
-_COMPARED: Final = 16
-"""Passing edits that are told, and compared with each other."""
-_FUNCTIONS: Final = 5
 _LONGEST: Final = 8.0
 """Seconds that comparing may take."""
 _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
-_ASKED: Final = 8
-"""Failing tests, and other tests, of which variants are made."""
-_VARIANTS: Final = 200
-_SEED: Final = 7
 _RIVAL: Final = 2.5
 """A plausible edit that costs this much more than the best is no serious rival."""
 _AFTER: Final = 1.5
@@ -121,7 +111,7 @@ class Hunt:
         """What was found up to now."""
         ranked = self._ranked()
         ground = self._ground
-        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in ranked[:_COMPARED]]
+        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in ranked[:COMPARED]]
         return Repair(
             patches=tuple(patches),
             plausible=len(ranked),
@@ -280,37 +270,12 @@ class Hunt:
         return Hints(suspicious, tuple(near))
 
     async def _compare(self) -> None:
-        ranked = self._ranked()
-        costs = [cost(candidate, self._ground.sources) for candidate in ranked[:_COMPARED]]
-        rivals = [candidate for candidate, each in zip(ranked, costs, strict=False) if each <= costs[0] + _RIVAL]
-        if len(rivals) < 2:
-            return
-        units = [units_of(candidate, self._ground.sources) for candidate in rivals]
-        tests = {variant: self._ground.tests[variant.test] for variant in self._variants(rivals)}
+        costs = [cost(candidate, self._ground.sources) for candidate in self._ranked()[:COMPARED]]
+        rivals = [
+            candidate for candidate, each in zip(self._ranked(), costs, strict=False) if each <= costs[0] + _RIVAL
+        ]
         seconds = min(_LONGEST, 0.8 * (self._ends - time.monotonic()))
-        each = max(0.1, seconds * self._jobs / (1 + len(rivals)))
-        self._disagreements = await compare(self._session, units, self._functions(rivals), tests, each=each)
-
-    def _variants(self, rivals: list[Candidate]) -> Iterator[Variant]:
-        """Of the failing tests and of others that run edited functions, by turns."""
-        edited = {unit for candidate in rivals for unit in candidate.units if unit is not None}
-        lines = self._ground.traces.lines
-        near = [test for test in self._ground.others if any(_runs(lines.get(test, {}), unit) for unit in edited)]
-        chance = random.Random(_SEED)  # noqa: S311 - the same variants each time
-        chosen = [*self._ground.failing[:_ASKED], *chance.sample(near, min(len(near), _ASKED))]
-        known = [(test, self._ground.test_units.get(test)) for test in chosen]
-        each = [variants(unit, test, chance) for test, unit in known if unit is not None]
-        return islice((variant for turn in zip_longest(*each) for variant in turn if variant is not None), _VARIANTS)
-
-    def _functions(self, rivals: list[Candidate]) -> list[Function]:
-        """The edited functions first, then others of the same files, as far as their arguments are known."""
-        calls = self._ground.traces.calls
-        edited = Counter(unit for candidate in rivals for unit in candidate.units if unit is not None)
-        paths = {edit.path for candidate in rivals for edit in candidate.edits}
-        others = [unit for path in sorted(paths) for unit in self._ground.sources[path].units if unit not in edited]
-        units = [*(unit for unit, _ in edited.most_common()), *others]
-        known = [unit for unit in units if calls.get(_key(unit))]
-        return [Function(unit.path, unit.first_line, unit.node.name, calls[_key(unit)]) for unit in known[:_FUNCTIONS]]
+        self._disagreements = await disagreements(self._session, self._ground, rivals, seconds=seconds * self._jobs)
 
 
 class _Screened:
@@ -340,14 +305,6 @@ class _Screened:
         """Whether a failing test passed with it, and none failed that was run."""
         own = [word[0] for word in self._words if word[0] in {"passed", "failed"} and word[1] == number]
         return bool(own) and "failed" not in own
-
-
-def _runs(lines: Mapping[str, frozenset[int]], unit: Unit) -> bool:
-    return any(line in unit.lines for line in lines.get(unit.path, ()))
-
-
-def _key(unit: Unit) -> str:
-    return f"{unit.path}:{unit.first_line}:{unit.node.name}"
 
 
 def _test_line(ground: Ground, test: int) -> int:
