@@ -1,5 +1,5 @@
 """What went wrong, in words a machine and a person can both use."""
 
-from kotef.failures.classify import Diagnosis, classify
+from kotef.failures.classify import Diagnosis, classify, classify_text
 
-__all__ = ["Diagnosis", "classify"]
+__all__ = ["Diagnosis", "classify", "classify_text"]

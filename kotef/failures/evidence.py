@@ -1,18 +1,21 @@
 """What is known about one command that ended?"""
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from kotef.failures.output import Output
+from kotef.failures.structured import Report
 from kotef.failures.unwrap import Asked
 
 SHELL_SIGNAL_BASE: Final = 128
 FATAL_TO_ITSELF: Final = frozenset({"SIGSEGV", "SIGABRT", "SIGFPE", "SIGILL", "SIGBUS", "SIGTRAP", "SIGSYS"})
 """Signals that a program brings upon itself; the others come from outside."""
 
-OUTSIDE: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGXCPU", "SIGQUIT"})
-"""Signals that a positive exit status of 128+N is taken to mean; other such numbers are just numbers."""
+OUTSIDE: Final = frozenset({"SIGKILL", "SIGTERM", "SIGINT", "SIGXCPU", "SIGQUIT"})
+"""Signals that a positive exit status of 128+N is taken to mean.
+
+Other such numbers are just numbers: 129 is git's usage error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,8 @@ class Run:
     exit_code: int | None
     output: Output
     timed_out: bool
+    report: Report = field(default_factory=Report)
+    """What the output says in JSON or XML; empty for plain text."""
 
     @property
     def signal(self) -> str:

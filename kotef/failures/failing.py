@@ -6,68 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from kotef.failures.headers import HEADERS, Header
 from kotef.failures.output import Output
 from kotef.failures.places import places
 from kotef.failures.rules import compiled
 
 MAX_FAILING: Final = 200
-MAX_BLOCK: Final = 120
+MAX_SECTION: Final = 1000
 """Lines below a header that may belong to it."""
+MAX_BLOCK: Final = 120
+"""Lines of these that are read, a third of them from the front."""
+MAX_ABOVE: Final = 40
 
 
-class Header(NamedTuple):
-    """A line that names a failing test; what follows it, down to the next header, tells why."""
-
-    runner: str
-    needs: str
-    """A literal somewhere in the output that shows this runner is speaking."""
-    hint: str
-    pattern: str
-    """Matched at the start of the line; group `test` is the name, `error` the reason if it stands there too."""
-    source: str
-
-
-HEADERS: Final = (
-    Header("pytest", "___", "___", r"_{3,} (?:ERROR (?:at \w+ of |collecting ))?(?P<test>\S.*?) _{3,}$", "section"),
-    Header("pytest", "FAILED ", "FAILED ", r"(?:\[gw\d+\] \[ *\d+%\] )?FAILED (?P<test>[^\s:()|]+\.\w+(?:::.+?)?)(?: - (?P<error>.+))?$", "summary"),
-    Header("pytest", "ERROR ", "ERROR ", r"ERROR (?P<test>[^\s:]+\.py(?:::.+?)?)(?: - (?P<error>.+))?$", "summary"),
-    Header("pytest", "::", " FAILED", r"(?P<test>[^\s:]+\.py::.+?) FAILED(?: +\[ *\d+%\])?$", "-v"),
-    Header("unittest", "======", "FAIL", r"FAIL: (?P<test>\w+ \([\w.<>]+\)(?: .*)?|\S.*)$", "section"),
-    Header("unittest", "======", "ERROR", r"ERROR: (?P<test>\w+ \([\w.<>]+\).*)$", "section"),
-    Header("doctest", "***Test Failed***", ", in ", r'File "[^"]+", line \d+, in (?P<test>\S+)$', "section"),
-    Header("jest", "●", "●", r"\s*● (?P<test>(?!Validation|Console|Deprecation|Unrecognized).+)$", "section"),
-    Header("jest", "✕", "✕", r"\s*✕ (?P<test>.+?)(?: \(\d[\d.]* m?s\))?$", "--verbose"),
-    Header("vitest", " FAIL ", " FAIL ", r" FAIL  (?P<test>\S.*?)(?: \[ .* \])?$", "section"),
-    Header("mocha", " failing", ") ", r"  \d+\) (?P<test>\S.*)$", "section below the counts"),
-    Header("node", "failing tests:", "✖ ", r"\s*✖ (?P<test>(?!failing tests:).+?)(?: \(\d[\d.]*ms\))?$", "spec reporter"),
-    Header("tap", "not ok ", "not ok ", r"\s*not ok \d+(?: -)? (?P<test>(?!.*# (?:TODO|SKIP))\S.*?)(?: # .*)?$", "TAP"),
-    Header("bun", "(fail)", "(fail)", r"\(fail\) (?P<test>.+?)(?: \[[\d.]+ms\])?$", "bun test"),
-    Header("go", "--- FAIL:", "--- FAIL:", r"\s*--- FAIL: (?P<test>\S+)(?: \([\d.]+s\))?$", "go test"),
-    Header("go", "FAIL\t", "FAIL\t", r"FAIL\t(?P<test>\S+) \[(?:build|setup) failed\]$", "go test"),
-    Header("cargo", "test result:", " stdout ----", r"---- (?P<test>\S.*) stdout ----$", "libtest"),
-    Header("cargo", "... FAILED", "... FAILED", r"test (?P<test>\S.*?) \.\.\. FAILED$", "libtest"),
-    Header("nextest", "FAIL [", "FAIL [", r"\s*FAIL \[ *[\d.]+s\](?: \([ \d/]+\))? (?P<test>\S.*)$", "nextest"),
-    Header("surefire", "<<< ", "<<< ", r"(?:\[ERROR\] +)?(?P<test>[\w.$]+(?:\([\w.$]+\))?(?:\[.*\])?) +(?:--)? *Time elapsed: .*<<< (?:FAILURE|ERROR)!$",
-           "per test"),
-    Header("surefire", "[ERROR]", "Test", r"\[ERROR\] {2,}(?P<test>\w+(?:\.|->)\w+)(?::\d+(?:->\S+)?)? (?P<error>\S.*)$", "results"),
-    Header("gradle", " > ", " FAILED", r"(?P<test>\w\S*(?: > .+)+) FAILED$", "test logging"),
-    Header("ctest", "% tests passed", " (", r"\s+\d+ - (?P<test>\S+) \((?:Failed|Timeout|SEGFAULT|Subprocess aborted|Not Run|Exception: .*|.*)\)$", "list"),
-    Header("gtest", "[  FAILED  ]", "[ RUN      ]", r"\[ RUN      \] (?P<test>\S+)$", "what follows belongs to this test"),
-    Header("gtest", "[  FAILED  ]", "[  FAILED  ]", r"\[  FAILED  \] (?P<test>\w\S*\.[^\s,]+)", "verdict"),
-    Header("rspec", "examples,", "rspec ", r"rspec \./\S+:\d+ # (?P<test>.+)$", "list"),
-    Header("rspec", "Failure/Error", ") ", r"  \d+\) (?P<test>\S.*)$", "section"),
-    Header("minitest", "assertions,", "#test", r"(?P<test>[\w:]+#test\w*)(?: \[.*\])?:$", "section"),
-    Header("phpunit", "Assertions:", "::", r"\d+\) (?P<test>[\w\\]+::\w+.*)$", "section"),
-    Header("dotnet", "Failed", "Failed ", r"\s+Failed (?P<test>[\w.+]+(?:\(.*\))?) \[.*\]$", "vstest"),
-    Header("exunit", "failure", ") ", r"  \d+\) (?P<test>test .+) \([\w.]+\)$", "section"),
-)  # fmt: skip
-
-PASSED_GTEST: Final = "[       OK ]"
 BLOCK_ENDS: Final = re.compile(
-    r"-{2,} Captured |=+ (?:short test summary|warnings summary|.*\bin [\d.]+s)|Test Suites: |^ *Tests? +(?:Files )?\d+ (?:failed|passed)"
+    r"-{2,} Captured |══ |=+ (?:FAILURES|ERRORS|short test summary|warnings summary|.*\bin [\d.]+s)|Test Suites: |^ *Tests? +(?:Files )?\d+ (?:failed|passed)"
     r"|\d+ (?:failed|passed)\b.* in |Ran \d+ tests? in |test result: |failures:$|make(?:\[\d+\])?: \*\*\*|npm (?:error|ERR!)|⎯{8}"
 )
-SEPARATOR: Final = re.compile(r"[-=_~*#⎯─ ]*$")
+SEPARATOR: Final = re.compile(r"[-=_~*#⎯─―✀ ]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,65 +42,108 @@ def failing_tests(output: Output) -> list[FailingTest]:
     pytest tells about failed fixtures first, in a section of their own; here they come last, as in its summary.
     """
     headers = [header for header in HEADERS if header.needs in output.text and header.hint in output.text]
-    found: list[FailingTest] = []
     marks = _marks(output, headers)
-    for position, (index, header, name, said) in enumerate(marks):
-        if header.source == "what follows belongs to this test" and not _failed_gtest(output, name):
-            continue
-        end = marks[position + 1][0] if position + 1 < len(marks) else len(output.lines)
-        if header.runner == "mocha":
-            name, index = _whole_title(output.lines, name, index)  # noqa: PLW2901 - a title may span lines
-        block = _block(output.lines[index + 1 : min(end, index + 1 + MAX_BLOCK)])
-        error = error_of(block)
-        if said and (not error or not said.endswith("...")):
-            error = error or said
-        found.append(FailingTest(name.strip(), error, tuple(places(block)), header.runner))
+    found = [_told(output.lines, marks, position) for position in range(len(marks))]
     merged = _merged(found)[:MAX_FAILING]
     return sorted(merged, key=lambda test: f"ERROR at setup of {_key(test)} " in output.text)
 
 
-def _marks(output: Output, headers: Sequence[Header]) -> list[tuple[int, Header, str, str]]:
-    """(line, header, test, error said there) of every header line."""
-    marks = []
+class Mark(NamedTuple):
+    """A header line that was found."""
+
+    at: int
+    header: Header
+    name: str
+    error: str
+
+
+def _marks(output: Output, headers: Sequence[Header]) -> list[Mark]:
+    """Every header line of a test that failed, at most `2 * MAX_FAILING`."""
+    marks: list[Mark] = []
     for index, line in enumerate(output.lines):
         for header in headers:
-            if header.hint not in line:
+            match = compiled(header.pattern).match(line) if header.hint in line else None
+            if not match:
                 continue
-            match = compiled(header.pattern).match(line)
-            if match:
-                marks.append((index, header, match["test"], match.groupdict().get("error") or ""))
+            name = match["test"]
+            if header.only_if and not re.search(header.only_if.format(test=re.escape(name)), output.text):
                 break
+            marks.append(Mark(index, header, name, match.groupdict().get("error") or ""))
+            break
         if len(marks) >= 2 * MAX_FAILING:
             break
     return marks
 
 
-def _failed_gtest(output: Output, name: str) -> bool:
-    """Whether GoogleTest, which announces every test, said that this one failed."""
-    return f"[  FAILED  ] {name}" in output.text
+def _told(lines: Sequence[str], marks: Sequence[Mark], position: int) -> FailingTest:
+    """What the lines around a header tell about its test."""
+    at, header, name, said = marks[position]
+    if header.runner in {"mocha", "busted", "jasmine"}:
+        name, at = _whole_title(lines, name, at)
+    elif header.runner == "catch2":
+        name = _title_between_rules(lines, at)
+    match header.below:
+        case "nothing":
+            block: list[str] = []
+        case "above":
+            start = marks[position - 1].at + 1 if position else 0
+            block = list(lines[max(start, at - MAX_ABOVE) : at])
+        case "why":
+            end = marks[position + 1].at if position + 1 < len(marks) else len(lines)
+            block = _block(lines[at + 1 : min(end, at + 1 + MAX_SECTION)])
+    found = evident_error(block) if header.runner in PROSE else error_of(block)
+    error = said if said and not (found and (WEAK_REASON.match(said) or said.endswith("..."))) else found
+    return FailingTest(name.strip(), error, tuple(places([lines[marks[position].at], *block])), header.runner)
+
+
+PROSE: Final = frozenset({"tap", "node", "vitest", "pytest", "go"})
+"""Runners whose sections hold source, output and nested tests: their first line tells nothing."""
+WEAK_REASON: Final = re.compile(r"(?:\*\*\*)?(?:Failed|FAIL|Exception)\b|Dubious|$")
+"""A reason in a header that says less than what stands below it."""
 
 
 def _whole_title(lines: Sequence[str], name: str, index: int) -> tuple[str, int]:
-    """Mocha writes the path of suites and the test on lines of their own; the last ends with a colon."""
+    """Mocha writes the path of suites and the test on lines of their own, the last ends with a colon; busted below."""
     if name.endswith(":"):
         return name[:-1], index
+    if not name and index + 1 < len(lines):
+        return lines[index + 1], index + 1
+    whole, last = name, index
     for below in range(index + 1, min(index + 6, len(lines))):
         part = lines[below].strip()
         if not part:
             break
-        name = f"{name} {part}"
-        index = below
+        whole, last = f"{whole} {part}", below
         if part.endswith(":"):
-            return name[:-1], index
+            return whole[:-1], last
     return name, index
+
+
+RULE: Final = re.compile(r"-{20,}$")
+
+
+def _title_between_rules(lines: Sequence[str], index: int) -> str:
+    """Catch2 names a test case between two rulers, once for all its failures."""
+    for above in range(index - 1, max(1, index - MAX_BLOCK), -1):
+        if RULE.match(lines[above]) and above > 1 and not RULE.match(lines[above - 1]):
+            first = next((row for row in range(above - 1, max(-1, above - 8), -1) if RULE.match(lines[row])), above - 2)
+            return lines[first + 1].strip()
+    return ""
+
+
+QUOTED: Final = re.compile(r"\s{0,40}#[ \t]{0,12}(?=\S)|[│├┤┐┘┌└╵╷ ]*[│├┐┘┌└╵╷] ?")
+"""What some runners put in front of every line: TAP's comments, boxes."""
 
 
 def _block(lines: Sequence[str]) -> list[str]:
     """The lines that tell why: up to captured output, a summary, or a wrapper's epilogue."""
     for index, line in enumerate(lines):
         if BLOCK_ENDS.match(line.lstrip("│ ")):
-            return list(lines[:index])
-    return list(lines)
+            lines = lines[:index]
+            break
+    if len(lines) > MAX_BLOCK:
+        lines = [*lines[: MAX_BLOCK // 3], *lines[-2 * MAX_BLOCK // 3 :]]
+    return [QUOTED.sub("", line, count=1) if QUOTED.match(line) else line for line in lines]
 
 
 # What an error looks like in a block, best evidence first; group 1 is the error.
@@ -152,19 +151,32 @@ ERRORS: Final = (
     r"E   ((?!\+)\S.*)",  # pytest; what it indents deeper continues a line or quotes source
     r"E  +((?!\+)\S.*)",
     r"\s*Error: +\t?(?!Trace)(\S.*)",  # testify
-    r"\s*(expect\(.*\)\..*)$",  # jest matchers
-    r"\s*(?:→ |Uncaught |\[?Caused by: |✖ )*((?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure|Failed|Fault)\b(?: \[\w+\])?(?::.*|$))",
+    r"\s*(?:error: )?(expect\(.*\)\..*)$",  # jest and bun matchers
+    r"\s*(\*\* \([A-Z][\w.]*\) .*)",  # Elixir
+    r"\s*(Assertion with \S+ failed.*)",  # ExUnit
+    r"\s*(Failed asserting that .*)",  # PHPUnit
+    r"\s*(?:→ |Uncaught |error: |\[?Caused by: |✖ )*((?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure|Failed|Fault)\b(?: \[\w+\])?(?::.*|$))",
     r"\s*(?:thread '.*' )?panicked at '(.*)', ",  # Rust before 1.73
     r"\s*((?:[a-z]\w*\.)+[A-Z]\w*(?:Error|Exception)\b.*)",  # JVM
+    r"\s*(?i:assertion failed|assert failed): (\S.*)",  # behave
+    r"\s*(Difference(?: \(.*\))?:)$",  # AVA
     r"\s*error: ['\"|>-]*(\w.*?)['\"]?$",  # TAP diagnostics
     r"\s*(panic: .*)",  # Go
     r"\s*Failure/Error: (.*)",  # RSpec
     r"\s+[\w.-]+_test\.go:\d+: (.*)",  # Go
+    r"\s*(`.*' failed.*)",  # Bats
+    r"\s*(<.*> expected but was)",  # test-unit
+    r"\s*(got: .*|\$got\S* = .*)",  # Test::More
+    r"\s*message: ['\"](\S.*?)['\"]$",  # TAP of vitest
+    r"\s*(Cannot find (?:module|package) .*)",  # Node's loaders
+    r"\s*(Error Message:)$",  # vstest
+    r"\s*[\w./-]{1,200}\.\w{1,5}:\d+: (?!FAILED|Failure|\w+$)(\S.*)",  # busted, doctest
     r"\s*((?:[Ee]xpected|EXPECT|ASSERT|CHECK|REQUIRE)\b.*)",
+    r"\s*message: '?(\S.*?)'?$",  # TAP of QUnit
     r".*?\b((?:error|Error|Failure|FAIL)\b.*)",
 )
 MORE: Final = re.compile(
-    r"\s*(?:-|\+)? *((?:[Ee]xpected|[Rr]eceived|[Aa]ctual|[Gg]ot|left|right|want|Which is|Number of calls)\b[^:]{0,40}:?(?: .*|$))"
+    r"\s*(?:-|\+)? *((?:[Ee]xpected|[Rr]eceived|[Aa]ctual|[Gg]ot|left|right|want|\$expected|Rejected to|Resolved to|Thrown|code|values|with expansion|Which is|Number of calls)\b[^:]{0,40}:?(?: .*|$))"
 )
 CHAINED: Final = re.compile(
     r"(?:E +)?(?:The above exception was the direct cause|During handling of the above exception)"
@@ -172,7 +184,14 @@ CHAINED: Final = re.compile(
 
 
 def error_of(block: Sequence[str]) -> str:
-    """The error a block tells, with what was expected and what came, in one line; empty if there is none.
+    """The error a block tells, with what was expected and what came, in one line; at least its first line."""
+    return evident_error(block) or next(
+        (line.strip() for line in block if not (SEPARATOR.match(line) or CAPTION.match(line))), ""
+    )
+
+
+def evident_error(block: Sequence[str]) -> str:
+    """The error a block tells in a form that some runner uses; empty if there is none.
 
     Of chained exceptions the last is meant: it is the one that reached the test.
     """
@@ -190,21 +209,25 @@ def error_of(block: Sequence[str]) -> str:
             match = compiled(pattern).match(line)
             if match:
                 return _joined(block, index, match[1].strip())
-    return next((line.strip() for line in block if not SEPARATOR.match(line)), "")
+    return ""
+
+
+CAPTION: Final = re.compile(r"\s*(?:>>> |(?:stdout|stderr|[Oo]utput|Stack):$|\S+:\d+(?::\d+)?$)")
+"""A line in a block that introduces what is told, or a bare place."""
 
 
 def _joined(block: Sequence[str], index: int, error: str) -> str:
     """`error` and what belongs to it: the line after a colon, pytest's rewritten assert, expected and received."""
     below = [line for line in block[index + 1 : index + 16] if line.strip()]
     if error.endswith(":") and below:
-        error = f"{error} {below[0].removeprefix('E ').strip()}"
+        error = " ".join((error, *(line.removeprefix("E ").strip() for line in below[: 1 + (error == "Difference:")])))
     rewritten = [line[1:].strip() for line in below[:6] if re.match(r"E +assert ", line)]
     compared = []
     for line, after in zip(below[:12], [*below[1:13], ""], strict=False):
         match = MORE.match(line)
         if match:
             compared.append(f"{match[1].strip()} {after.strip() if match[1].endswith(':') else ''}".strip())
-    told = [part for part in (*rewritten[:1], *compared[:2]) if part not in error]
+    told = [part for part in (*rewritten[:1], *compared[:3]) if part not in error]
     return "; ".join((error, *told))
 
 
@@ -233,9 +256,9 @@ def _merged(found: list[FailingTest]) -> list[FailingTest]:
             merged.append(test)
             continue
         known = merged[at]
-        richer = known if known.places or known.error else test
+        first, second = (known, test) if known.places or not test.places else (test, known)
         name = max(known.name, test.name, key=len)
-        merged[at] = FailingTest(name, richer.error, richer.places or test.places or known.places, known.runner)
+        merged[at] = FailingTest(name, first.error or second.error, first.places or second.places, known.runner)
     return merged
 
 
@@ -243,6 +266,7 @@ def _key(test: FailingTest) -> str:
     """What two tellings of one test have in common."""
     name = test.name
     if test.runner == "pytest":
+        name = name.removeprefix("[doctest] ")
         return name.partition("::")[2].replace("::", ".") or name.rpartition("/")[2]
     if test.runner in {"jest", "rspec"}:
         return name.rpartition("›")[2].strip()

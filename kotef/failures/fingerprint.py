@@ -19,13 +19,17 @@ VARYING: Final[tuple[tuple[str, str], ...]] = (
     (r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b", "<uuid>"),
     (r"\b0x[0-9a-fA-F]{4,16}\b", "<address>"),
     (r"\b(?=[0-9a-f]{0,63}\d)(?=[0-9a-f]{0,63}[a-f])[0-9a-f]{12,64}\b", "<hex>"),
+    # numbers too long to be a value somebody wrote: seconds since 1970, process-wide ids
+    (r"\b\d{9,30}(?:\.\d{1,12})?\b", "<n>"),
     # absolute paths: the last part stays if it is a file, for directories differ between machines and runs
     (r"(?:\bfile://|(?<![\w.:/\\~-]))(?:~|[A-Za-z]:)?(?:[\\/][\w.@+=~-]++)*[\\/]([\w.@+=~-]{1,200}\.\w{1,8})(?![\w/\\])", r"\1"),
     (r"(?:\bfile://|(?<![\w.:/\\~<-]))(?:~|[A-Za-z]:)?(?:[\\/][\w.@+=~-]++){2,40}[\\/]?", "<path>"),
-    # places in a file
+    # places in a file; the gutter of quoted source
+    (r"(?m)^[ >]{0,8}\d{1,7} ?(?=[|│])", ""),
     (r"(\.\w{1,8}|file|>):\d+(?::\d+)?", r"\1"),
     (r"(\.\w{1,8})\[\d+(?:,\d+)?\]|(\.\w{1,8})\(\d+(?:,\d+)?\)|(\.\w{1,8}):\[\d+(?:,\d+)?\]", r"\1\2\3"),
     (r"\b([Ll]ines?|[Cc]ol(?:umn)?|char|position|offset|at) \(?\d+(?:[-:,]\d+)?\)?", r"\1"),
+    (r"\(\d+:\d+\)", "()"),
     # durations
     (r"\b\d+(?:[.,]\d+)? ?(?:[mµun]?s|secs?|seconds?|ms|minutes?|mins?|hours?)\b", "<duration>"),
     # processes, threads, seeds, ports, jobs
@@ -33,9 +37,8 @@ VARYING: Final[tuple[tuple[str, str], ...]] = (
     (r"(\bthread '[^'\n]{1,200}') \(\d+\)", r"\1"),
     (r"(localhost|\d{1,3}(?:\.\d{1,3}){3}|\[::1?\]):\d{2,5}\b", r"\1:<port>"),
     (r"==\d+==", "==<n>=="),
-    # temporary names, and numbers too long to be a value somebody wrote
+    # temporary names
     (r"\btmp[\w-]{6,20}\b", "<tmp>"),
-    (r"\b\d{9,30}(?:\.\d{1,12})?\b", "<n>"),
 )  # fmt: skip
 
 

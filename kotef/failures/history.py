@@ -78,10 +78,12 @@ class FailureHistory(BaseModel):
         """This history plus one more failed verification; applying it twice changes nothing."""
         merged = {(entry.visit, entry.check): entry for entry in self.entries}
         spent = set(self.spent)
+        forgotten = self.entries[0].visit if len(self.entries) == KEPT else -1
         for entry in failed:
-            merged[entry.visit, entry.check] = entry
             if entry.visit > 0:
                 spent.add(entry.visit)
+            if entry.visit > forgotten or (entry.visit, entry.check) in merged:  # else there was no room for it before
+                merged[entry.visit, entry.check] = entry
         kept = sorted(merged.values(), key=lambda entry: entry.visit)[-KEPT:]
         return self.model_copy(update={"spent": frozenset(spent), "entries": tuple(kept)})
 

@@ -13,8 +13,28 @@ MAX_LINE: Final = 1000
 
 # ECMA-48: CSI and its parameters, OSC up to BEL or ST (hyperlinks, titles), and two-character escapes.
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]?|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[()][A-Z0-9]|[@-Z\\^_])")
-CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
+CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]")
 SURROGATES = re.compile(r"[\ud800-\udfff]")
+
+
+PREFIXES: Final = (
+    # docker compose: `web-1  | `
+    re.compile(r"[A-Za-z][\w.-]{0,60}[-_]\d{1,3} {1,20}\| ?"),
+    # concurrently, npm-run-all, ant: `[test] `; a level in brackets is part of the message
+    re.compile(r" {0,12}\[(?!(?i:error|info|warn|warning|debug|fatal)\])[A-Za-z][\w:@/.-]{0,40}\] ?"),
+    # turbo: `api:test: `
+    re.compile(r"[\w@/-]{1,60}:(?!(?:error|warning|note|info|fatal):)[A-Za-z][\w:-]{0,40}: ?"),
+    # pnpm -r: `packages/api test: `
+    re.compile(r"[\w@/.-]{1,60} [a-z][\w:-]{0,30}(?:: (?=.)|\$ )"),
+    # logs of CI services: a time
+    re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}Z? ?"),
+    # BuildKit: `#12 3.456 `
+    re.compile(r"#\d{1,4} \d{1,6}\.\d{1,3} "),
+)
+"""What programs that run others put in front of every line."""
+PREFIXED: Final = 0.6
+"""Share of the lines that must carry one kind of prefix before it is taken off."""
+MIN_PREFIXED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +73,18 @@ def plain_lines(text: str) -> list[str]:
     lines = [CONTROLS.sub("", _last_state(line)).rstrip() for line in text.split("\n")]
     if len(lines) > MAX_LINES // 2:
         lines = [*lines[: MAX_LINES // 6], *lines[-MAX_LINES // 3 :]]
+    lines = _without_prefix(lines)
     return [line if len(line) <= MAX_LINE else f"{line[:700]} … {line[-250:]}" for line in lines]
+
+
+def _without_prefix(lines: list[str]) -> list[str]:
+    """The lines as the inner program printed them; a prefix on few of them is part of what was said."""
+    said = [line for line in lines if line]
+    for prefix in PREFIXES:
+        carrying = sum(1 for line in said if prefix.match(line))
+        if carrying >= MIN_PREFIXED and carrying >= PREFIXED * len(said):
+            return [prefix.sub("", line, count=1) if prefix.match(line) else line for line in lines]
+    return lines
 
 
 def _last_state(line: str) -> str:

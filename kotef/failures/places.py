@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 # `File "x.py", line 3` (Python); `(x.js:3:22)`, `at x.js:3:22` (V8); `src/x.rs:3:5`, `x.c:3:5:` (compilers);
-# `--> src/x.rs:3:5` (rustc, ruff, ty); `x.ts(3,5)` (tsc, MSBuild); `X.java:[3,5]` (javac through Maven).
+# `--> src/x.rs:3:5` (rustc, ruff, ty); `X.java:[3,5]` (javac through Maven); `x.pl line 3`, `x.sh: line 3`,
+# `x.php on line 3`, `X.cs:line 3` (Perl, bash, PHP, .NET); `x.ts(3,5)` (tsc, MSBuild), for a call may look like it.
 PLACE: Final = re.compile(
     r"""File "(?P<python>[^"\n]{1,300})", line (?P<python_line>\d{1,7})"""
-    r"""|(?P<path>(?:file://|[A-Za-z]:(?=[\\/]))?(?<![\w@+~./\\-])[\w@+~./\\-]{1,300}?\.[A-Za-z]\w{0,7})"""
-    r"""(?::\[?|\()(?P<line>\d{1,7})\b"""
+    r"""|(?P<path>(?<![\w@+~./\\-])(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[\w@+~./\\-]{1,300}?\.[A-Za-z]\w{0,7})"""
+    r"""(?:(?::\[?|:line |(?:[:,]| on)? line )"""
+    r"""|(?<=[./](?:ts|js|cs|vb|fs))\((?=\d+[,)])|(?<=[.](?:tsx|jsx|cpp|vue|kts))\((?=\d+[,)]))"""
+    r"""(?P<line>\d{1,7})\b"""
 )
 FOREIGN: Final = re.compile(
     r"site-packages|dist-packages|node_modules|<frozen|<string>|node:|internal/|/lib/python|[/\\]Lib[/\\]|/rustc/|/rustlib/"

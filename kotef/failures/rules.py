@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from kotef.failures.kinds import FailureKind
+from kotef.failures.kinds import FailureKind, Finding
 from kotef.failures.output import Output
 
 MAX_HITS: Final = 100
@@ -34,6 +34,10 @@ class Hit(NamedTuple):
     at: int
     """Index of the line in the output."""
 
+    def finding(self, *more: str) -> Finding:
+        """What the rule concludes, told by its line and `more`."""
+        return Finding(self.rule.kind, self.rule.detail, (self.line, *more), (self.line, *more))
+
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -58,3 +62,12 @@ def first_hit(rules: Sequence[Rule], output: Output) -> Hit | None:
             if compiled(rule.pattern).search(line):
                 return Hit(rule, line, index)
     return None
+
+
+def last_line(hit: Hit, output: Output) -> int:
+    """Index of the last line that the rule of a hit matches."""
+    pattern = compiled(hit.rule.pattern)
+    return max(
+        (index for index, line in enumerate(output.lines) if hit.rule.hint in line and pattern.search(line)),
+        default=hit.at,
+    )

@@ -16,9 +16,13 @@ NOISE: Final = re.compile(
     r"make(?:\[\d+\])?: |npm (?:error|ERR!|notice)| ?ELIFECYCLE|error Command failed with exit code|info Visit https"
     r"|error: script \"|error: Recipe |ninja: build stopped|BUILD FAILED|FAILURE: Build failed|BUILD SUCCESSFUL in"
     r"|\[INFO\]|\[ERROR\] (?:\[Help|To see|Re-run|For more)|\[ERROR\]\s*$|Node\.js v\d|> \S+(?:@\S+ \S+)?$"
+    r"|npm error A complete log|Execution halted$|\(See full trace|\s+at \S.*:\d+:\d+\)?$|\W*$"
     r"|note: run with `RUST_BACKTRACE|[-=_~*#─⎯ ]*$|\s*\^[\^~ ]*$"
 )
 """Lines of wrappers, rulers and carets: they say that something failed, not what."""
+
+
+FATAL: Final = re.compile(r"(?:[\w./-]{1,60}: )?(?:fatal|Fatal|FATAL|fatal error)[: ]")
 
 
 def summary(lines: Iterable[str]) -> str:
@@ -27,7 +31,7 @@ def summary(lines: Iterable[str]) -> str:
     kept = list(dict.fromkeys(line for line in told if line))[:3]
     if len(kept) == 1:
         return cut(kept[0], MAX_SUMMARY)
-    first, second = (cut(line, limit) for line, limit in zip([*kept, ""], (MAX_FIRST, MAX_SECOND), strict=False))
+    first, second = (cut(line, limit) for line, limit in zip([*kept, "", ""], (MAX_FIRST, MAX_SECOND), strict=False))
     rest = MAX_SUMMARY - len(first) - len(second) - 2
     return "\n".join(line for line in (first, second, *(cut(line, rest) for line in kept[2:])) if line)
 
@@ -67,8 +71,9 @@ def of_crash(error: str, places: Sequence[str], *, innermost_last: bool) -> tupl
 
 
 def last_words(output: Output) -> tuple[str, ...]:
-    """The last telling line of stderr and of stdout; wrappers' own lines only if there is nothing else."""
-    told = [_last(output.stderr), _last(output.stdout)]
+    """What stderr calls fatal, else its last telling line, and that of stdout; a wrapper's only if there is none."""
+    fatal = next((line for line in output.stderr if FATAL.match(line)), "")
+    told = [fatal or _last(output.stderr), _last(output.stdout)]
     noise = [_last_of_any(output.stderr), _last_of_any(output.stdout)]
     return tuple(dict.fromkeys(line.strip() for line in (*told, *noise) if line))
 

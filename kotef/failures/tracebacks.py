@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
 """Of what did a program die, and where in the project?"""
 
 import re
@@ -11,27 +12,38 @@ from kotef.failures.rules import compiled, lines_with
 
 MAX_STACK: Final = 80
 
-NODE_ERROR: Final = r"(?:Uncaught )?((?:\w+ )?\[?(?:[A-Z]\w*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?\]?)$"
+NODE_ERROR: Final = (
+    r"(?: ?Exception during run: |Uncaught )?((?:\w+ )?\[?(?:[A-Z]\w*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?\]?)$"
+)
 
 # (language, literal, pattern of the line that holds the error, where the stack stands)
 CRASHES: Final = (
     ("node", "Error", NODE_ERROR, "below"),
     ("node", "triggerUncaughtException", r"\s*(triggerUncaughtException.*)", "below"),
+    ("node", "UnhandledPromiseRejection", r"\[?(UnhandledPromiseRejection: .*)", "below"),
+    ("node class", ": ", r"([A-Z]\w*: .*)$", "below"),
     ("node value", "--trace-uncaught", r"(\(Use `node --trace-uncaught .*)", "below"),
+    ("deno", "Uncaught ", r"error: (Uncaught .*)", "below"),
     ("go", "panic: ", r"(panic: .*)", "below"),
     ("go", "fatal error: ", r"(fatal error: .*)", "below"),
     ("rust", "panicked at", r"(?:thread '.*' )(?:\(\d+\) )?(panicked at .*)", "below"),
     ("jvm", "Exception in thread", r"(Exception in thread .*)", "below"),
     ("jvm", "Caused by: ", r"(Caused by: .*)", "below"),
     ("dotnet", "Unhandled exception", r"(Unhandled [Ee]xception.*)", "below"),
-    ("php", "PHP Fatal error", r"(PHP Fatal error: .*)", "below"),
-    ("php", "Fatal error: ", r"(Fatal error: .*)", "below"),
+    ("php", "error: ", r"((?:PHP )?(?:Fatal|Parse|Compile|Recoverable fatal) error: .*)", "below"),
     ("c++", "terminate called", r"(terminate called .*)", "below"),
     ("sanitizer", "Sanitizer: ", r"(?:==\d+==)?\s*((?:ERROR|WARNING): \w+Sanitizer: .*)", "below"),
     ("ubsan", "runtime error: ", r"(\S+:\d+:\d+: runtime error: .*)", "here"),
-    ("ruby", ".rb:", r"(?:\S+\.rb:\d+:in .*?: )(.*\([A-Z][\w:]*\))$", "here"),
+    ("valgrind", "== ", r"==\d+== ((?:Invalid (?:read|write|free)|Conditional jump|Use of uninit|Process terminating|Mismatched free).*)", "below"),
+    ("elixir", "** (", r"\s*(\*\* \((?!Mix|CompileError|SyntaxError|TokenMissing|MismatchedDel)[A-Z][\w.]*\) .*)", "below"),
+    ("haskell", "Prelude.", r"[\w./-]+: ((?:Prelude\.\w+): .*)", "below"),
+    ("haskell value", "CallStack (from HasCallStack)", r"(CallStack \(from HasCallStack\))", "below"),
+    ("r", "Error", r"(Error(?: in .+)? ?: .*|Error in .+)$", "below"),
+    ("lua", "lua", r"lua[\w.]*: (\S+:\d+: .*)", "below"),
+    ("julia", "ERROR: ", r"(ERROR: (?:LoadError: )?[A-Z]\w*(?:Error|Exception)\b.*)", "below"),
+    ("ruby", ":in ", r"(?:\S+:\d+:in .*?: )(.*\([A-Z][\w:]*\))$", "here"),
     ("ruby", "Error)", r"(\S+\.rb:\d+:.*\([A-Z][\w:]*Error\))$", "here"),
-    ("perl", " at ", r"(.+ at \S+\.p[lm] line \d+\.)$", "here"),
+    ("perl", " at ", r"(.+ at \S+\.(?:p[lm]|t) line \d+(?:\.|, near .*))$", "here"),
     ("lua", "stack traceback", r"(stack traceback:)", "below"),
     ("python", "Fatal Python error", r"(Fatal Python error: .*)", "below"),
     ("c", "Assertion", r"(.*Assertion [`'].*' failed\.?)", "here"),
@@ -43,7 +55,7 @@ CRASHES: Final = (
 )  # fmt: skip
 """Read top to bottom; Python's tracebacks are read before, for their error stands at the end."""
 
-NODE_STACK: Final = re.compile(r"\s+at .*(?:\(|:\d+|native)")
+NODE_STACK: Final = re.compile(r"\s+(?:at|❯) .*(?:\(|:\d+|native)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +118,13 @@ def _other(output: Output) -> Crash | None:
                 continue
             if language == "node" and not any(NODE_STACK.match(row) for row in below[:8]):
                 continue
+            if language == "r" and "Execution halted" not in output.text:
+                continue
+            if language == "node class" and not ("Node.js v" in output.text and any(map(NODE_STACK.match, below[:1]))):
+                continue
             error = match[1].strip()
+            if language == "haskell value":
+                error = output.lines[index - 1].strip()
             if language == "node value":  # `throw 5`: no Error, no stack; the value stands above
                 error = f"Uncaught {output.lines[index - 1].strip()}"
             if language == "rust":

@@ -19,7 +19,8 @@ TOOLS: Final[dict[Purpose, str]] = {
     "phpstan psalm swiftlint typos commitlint deptry import-linter lint-imports semgrep",
     "types": "mypy dmypy pyright basedpyright pyre pytype ty tsc vue-tsc flow svelte-check",
     "format": "black isort prettier gofmt goimports rustfmt clang-format shfmt autopep8 yapf dprint gofumpt",
-    "build": "gcc g++ cc c++ clang clang++ ld javac kotlinc rustc make-build cmake ninja meson bazel webpack rollup "
+    "build": "gcc g++ cc c++ clang clang++ ld gfortran ocamlc ocamlopt nim scalac dune zig cabal stack "
+    "javac kotlinc rustc make-build cmake ninja meson bazel webpack rollup "
     "esbuild vite next msbuild swiftc ghc compileall py_compile build docker podman buildah hatchling",
     "read": "cat echo printf grep rg tail head less sed awk git ls find wc diff tee sort uniq cut tr true jq xargs",
 }

@@ -6,6 +6,7 @@ from typing import Final
 from kotef.failures.rules import Rule
 
 TEST: Final = "test_failure"
+LINT: Final = "lint_failure"
 
 FAILED: Final = (
     Rule("pytest", "failed", r"^(?:=+ )?(?:\d+ \w+, )*\d+ failed\b.* in [\d.]+ ?s", TEST, "failed", "closing line"),
@@ -14,10 +15,12 @@ FAILED: Final = (
     Rule("pytest", "FAILED ", r"^FAILED \S+::", TEST, "failed", "short summary, when the closing line is cut off"),
     Rule("pytest", "!!!", r"^!+ (?:stopping after|Interrupted: \d+ error)", TEST, "failed", "-x, --maxfail"),
     Rule("pytest", "_ ERROR collecting", r"^_+ ERROR collecting ", TEST, "failed", "section header"),
+    Rule("pytest-timeout", "+ Timeout +", r"^\++ Timeout \++$", TEST, "timeout", "--timeout-method=thread ends the process"),
     Rule("unittest", "FAILED (", r"^FAILED \(.*(?:failures|errors|unexpected successes)=\d", TEST, "failed", "last line"),
     Rule("doctest", "***Test Failed***", r"^\*\*\*Test Failed\*\*\* \d+ failure", TEST, "failed", "last line"),
     Rule("nose2/trial", "FAILED (", r"^FAILED \((?:\w+=\d+,? ?)+\)", TEST, "failed", "last line"),
     Rule("behave", "scenario", r"^\d+ scenarios? passed, [1-9]\d* failed", TEST, "failed", "summary"),
+    Rule("robot", " failed", r"^\d+ tests?, \d+ passed, [1-9]\d* failed", TEST, "failed", "console"),
     Rule("jest", "Tests:", r"^\s*Tests:\s+[1-9]\d* failed", TEST, "failed", "summary"),
     Rule("jest", "Test Suites:", r"^\s*Test Suites:\s+[1-9]\d* failed", TEST, "failed", "summary"),
     Rule("jest", "coverage threshold", r"^Jest: .*coverage threshold .*not met", TEST, "coverage", "after the table"),
@@ -28,6 +31,7 @@ FAILED: Final = (
     Rule("mocha", " failing", r"^\s+[1-9]\d* failing\b", TEST, "failed", "spec reporter"),
     Rule("node:test", "fail ", r"^(?:#|ℹ) fail\s+[1-9]", TEST, "failed", "TAP and spec reporter"),
     Rule("tape", "# fail", r"^# fail\s+[1-9]", TEST, "failed", "TAP"),
+    Rule("uvu", "FAIL", r"^\s+FAIL  ?\"", TEST, "failed", "section header"),
     Rule("ava", "failed", r"^\s*[1-9]\d* (?:tests?|uncaught exceptions?|known failures?) failed$", TEST, "failed", "last lines"),
     Rule("ava", "rejection", r"^\s*[1-9]\d* unhandled rejections?$", TEST, "failed", "last lines"),
     Rule("bun", " fail", r"^\s*[1-9]\d* fail$", TEST, "failed", "summary"),
@@ -53,6 +57,8 @@ FAILED: Final = (
     Rule("gtest", "FAILED", r"^\[  FAILED  \] ", TEST, "failed", "per test and summary"),
     Rule("catch2", "test cases:", r"^test cases:\s+\d+ \|.*\b[1-9]\d* failed", TEST, "failed", "summary"),
     Rule("doctest-cpp", "[doctest]", r"^\[doctest\] test cases:.*\| +[1-9]\d* failed", TEST, "failed", "summary"),
+    Rule("check", "%: Checks:", r"^\d+%: Checks: \d+, (?:Failures: [1-9]|Failures: 0, Errors: [1-9])", TEST, "failed", "summary"),
+    Rule("bazel", " fail", r"^Executed \d+ out of \d+ tests?: .*\bfails?\b", TEST, "failed", "summary"),
     Rule("meson", "Fail:", r"^Fail:\s+[1-9]", TEST, "failed", "summary"),
     Rule("rspec", "failure", r"^\d+ examples?, [1-9]\d* failures?", TEST, "failed", "summary"),
     Rule("rspec", "outside of examples", r"^\d+ examples?, .*[1-9]\d* errors? occurred outside", TEST, "collection", "summary"),
@@ -62,6 +68,15 @@ FAILED: Final = (
     Rule("dotnet", "Failed!", r"^Failed!\s+- Failed:\s+[1-9]", TEST, "failed", "vstest"),
     Rule("swift", "with ", r"^\s*Executed \d+ tests?, with [1-9]\d* failures?", TEST, "failed", "XCTest"),
     Rule("exunit", "failure", r"^\d+ (?:doctests?, \d+ )?tests?, [1-9]\d* failures?", TEST, "failed", "summary"),
+    Rule("swift-testing", "Test run with", r"^.{0,3}Test run with \d+ tests? .*failed", TEST, "failed", "Swift Testing"),
+    Rule("dart", "Some tests failed", r"Some tests failed\.$", TEST, "failed", "last line"),
+    Rule("scalatest", "TEST", r"^(?:\[info\] )?\*\*\* [1-9]\d* (?:TESTS?|SUITES?) (?:FAILED|ABORTED) \*\*\*", TEST, "failed", "summary"),
+    Rule("eunit", "Failed:", r"^\s*Failed: [1-9]\d*\.\s+Skipped:", TEST, "failed", "summary"),
+    Rule("hspec", "failure", r"^\d+ examples?, [1-9]\d* failures?", TEST, "failed", "summary"),
+    Rule("busted", "failure", r"^\d+ success(?:es)? / (?:[1-9]\d* failures?|\d+ failures? / [1-9]\d* errors?)", TEST, "failed", "summary"),
+    Rule("testthat", "Test failures", r"^Error: Test failures", TEST, "failed", "stop_on_failure"),
+    Rule("testthat", "FAIL", r"^\[ FAIL [1-9]", TEST, "failed", "reporters"),
+    Rule("julia", "did not pass", r"Some tests did not pass: ", TEST, "failed", "last line"),
     Rule("prove", "Result: FAIL", r"^Result: FAIL", TEST, "failed", "summary"),
     Rule("tap", "not ok ", r"^not ok \d+(?!.*# (?:TODO|SKIP))", TEST, "failed", "TAP: bats, node, tape, tap"),
     Rule("coverage", "fail-under", r"^(?:ERROR: )?Coverage failure: total of", TEST, "coverage", "pytest-cov, coverage report"),
@@ -71,21 +86,51 @@ FAILED: Final = (
 """Any of these lines means that a test runner ran and was not content. `failed` is refined by what the tests say."""
 
 PASSED: Final = (
-    Rule(
-        "pytest", " passed", r"^(?:=+ )?(?!.*(?:failed|errors?\b))\d+ passed\b.* in [\d.]+ ?s", TEST, "", "closing line"
-    ),
+    Rule("pytest", " passed", r"^(?:=+ )?(?!.*(?:failed|errors?\b))\d+ passed\b.* in [\d.]+ ?s", TEST, "", "closing line"),
     Rule("unittest", "OK", r"^OK(?: \(.*\))?$", TEST, "", "last line"),
     Rule("jest", "Tests:", r"^\s*Tests:\s+(?!.*failed).*\d+ passed", TEST, "", "summary"),
+    Rule("vitest", "Tests ", r"^\s*Tests\s+(?!.*failed).*\d+ passed", TEST, "", "summary"),
+    Rule("node:test", "fail 0", r"^(?:#|ℹ) fail 0$", TEST, "", "TAP and spec reporter"),
     Rule("cargo", "test result: ok", r"^test result: ok", TEST, "", "libtest"),
-)
-"""Closing lines of a pass, needed only where the command exited 0: an inner runner's failure, printed on the way by a
-test of a test tool, counts for nothing when the outer runner's closing line comes later."""
+    Rule("go", "ok", r"^ok  ?\t?\S+\t[\d.(]", TEST, "", "per package"),
+    Rule("maven", "BUILD SUCCESS", r"BUILD SUCCESS", TEST, "", "reactor"),
+    Rule("ctest", "100% tests passed", r"^100% tests passed", TEST, "", "summary"),
+    Rule("gtest", "[  PASSED  ]", r"^\[  PASSED  \] \d+ tests?", TEST, "", "summary"),
+    Rule("rspec", " 0 failures", r"^\d+ examples?, 0 failures|^\d+ (?:runs|tests), .*\b0 failures, 0 errors|^\d+ tests?, 0 failures", TEST,
+         "", "summary; minitest; ExUnit, Bats"),
+    Rule("phpunit", "OK (", r"^OK \(\d+ tests?", TEST, "", "summary"),
+    Rule("prove", "Result: PASS", r"^Result: PASS", TEST, "", "summary"),
+)  # fmt: skip
+"""Closing lines of a pass, needed only where the command exited 0 or nobody knows: an inner runner's failure, printed
+on the way by a test of a test tool, counts for nothing when the outer runner's closing line comes later."""
+
+COMPLAINED: Final = (
+    Rule("pre-commit", "files were modified", r"^- files were modified by this hook", LINT, "format", "under the hook's name"),
+    Rule("mix", "check-formatted", r"failed due to --check-formatted", LINT, "format", "mix format"),
+    Rule("cargo", "could not compile", r"^error: could not compile `", LINT, "compile", "last line"),
+    Rule("webpack", "compiled with", r"compiled with \d+ errors?", LINT, "compile", "last line"),
+    Rule("deno", "Type checking failed", r"^error: Type checking failed", LINT, "types", "last line"),
+    Rule("interrogate", "FAILED (minimum", r"RESULT: FAILED \(minimum", LINT, "lint", "last line"),
+    Rule("import-linter", " broken", r"^Contracts: \d+ kept, [1-9]\d* broken", LINT, "lint", "summary"),
+    Rule("rollup", "[!] ", r"^\[!\] (?:\(.*\) )?(?:\w*Error: )?(?:Could not resolve|Unexpected|\S.* is not exported)", LINT, "compile", "first line"),
+    Rule("vite", "failed to resolve import", r"(?:failed to|Could not) resolve (?:import|entry)", LINT, "compile", "Rollup's error"),
+    Rule("vite", "error during build", r"^error during build:", LINT, "compile", "above the bundler's error"),
+    Rule("deno", "not formatted file", r"^error: Found \d+ not formatted files?", LINT, "format", "deno fmt --check"),
+    Rule("djlint", " would be ", r"^\d+ files? would be (?:updated|reformatted)", LINT, "format", "djlint, and black's closing line"),
+    Rule("php", "Errors parsing ", r"^Errors parsing ", LINT, "compile", "php -l"),
+    Rule("dotnet format", "whitespace", r"error WHITESPACE: ", LINT, "format", "per place"),
+    Rule("spotless", "format violations", r"The following files had format violations", LINT, "format", "Maven, Gradle"),
+    Rule("checkstyle", "Checkstyle", r"(?:You have \d+ Checkstyle violation|Checkstyle rule violations were found)", LINT, "lint", "Maven, Gradle"),
+    Rule("detekt", "weighted issues", r"Analysis failed with \d+ weighted issues", LINT, "lint", "last line"),
+    Rule("gofmt", "diff ", r"^diff (?:-u )?\S+\.orig \S+", LINT, "format", "gofmt -d"),
+)  # fmt: skip
+"""What tools that look at code say in closing when no single complaint can be read."""
 
 PROBLEMS: Final = (
-    Rule("mypy", "Found ", r"^Found [1-9]\d* errors? in \d+ files?", "lint_failure", "types", "last line"),
-    Rule("ruff", "Found ", r"^Found [1-9]\d* errors?\b", "lint_failure", "lint", "last line"),
-    Rule("eslint", "problem", r"^✖ \d+ problems? \([1-9]\d* errors?", "lint_failure", "lint", "last line"),
-    Rule("pyright", " error", r"^[1-9]\d* errors?, \d+ warnings?", "lint_failure", "types", "last line"),
-    Rule("tsc", "error TS", r"^\S+\(\d+,\d+\): error TS\d+: ", "lint_failure", "types", "each"),
+    Rule("mypy", "Found ", r"^Found [1-9]\d* errors? in \d+ files?", LINT, "types", "last line"),
+    Rule("ruff", "Found ", r"^Found [1-9]\d* errors?\b", LINT, "lint", "last line"),
+    Rule("eslint", "problem", r"^✖ \d+ problems? \([1-9]\d* errors?", LINT, "lint", "last line"),
+    Rule("pyright", " error", r"^[1-9]\d* errors?, \d+ warnings?", LINT, "types", "last line"),
+    Rule("tsc", "error TS", r"^\S+\(\d+,\d+\): error TS\d+: ", LINT, "types", "each"),
 )
 """Linters' and type checkers' closing lines that contradict an exit status of 0 when a pipe or `;` hid the real one."""

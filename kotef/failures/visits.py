@@ -1,0 +1,148 @@
+"""What did each visit of this run change, fix and break, and did the newest bring anything new?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kotef.failures.plain import plain, quoted
+from kotef.failures.progress import Direction, compare
+
+MAX_UNITS: Final = 1_000
+"""Units or paths kept in each list of a visit."""
+
+MAX_SAID: Final = 300
+
+MAX_BYTES: Final = 1_500
+"""Of what is told, in UTF-8: 500 tokens at three bytes each, fewer than tokens of text or code have on average."""
+
+_SHARE: Final = 900
+"""Bytes the newest visit may take of that."""
+
+_REST: Final = 60
+"""Bytes kept back for the line that says how many are not told."""
+
+_LEVELS: Final = ((10, 8, 160), (4, 3, 80), (2, 1, 0), (0, 0, 0))
+"""How much of a visit is told: paths, ids of a list, characters of the coder's words; the first for the newest only."""
+
+
+class Visit(BaseModel):
+    """One judged visit, as the next ones need to know it; visit 0 is the state before the run.
+
+    Source: the planner, from the verification. Ids without a runner's report are read from its output (heuristic).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    visit: int = Field(ge=0)
+    tree: str
+    """The tree that was judged."""
+    red: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
+    """Units that failed, went missing or were newly skipped, sorted."""
+    whole: bool = True
+    """False when `red` may be only a part of what is red among the tests that ran."""
+    ran_all: bool = True
+    """False when tests that could have broken were not run."""
+    fingerprints: tuple[str, ...] = ()
+    """Of its failures, sorted; empty when every check was satisfied."""
+    rank: tuple[bool, bool, int, int] = (True, False, 0, 0)
+    """Its place among the visits, best first: see `checks.verification.rank`."""
+    executed: int = 0
+    """Tests that really ran."""
+    changed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
+    """Paths the coder changed in this visit."""
+    foreign: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
+    """Paths that somebody else changed meanwhile."""
+    said: str = Field(default="", max_length=MAX_SAID)
+    """What the coder says it did, in one line; a claim."""
+    fixed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
+    """Units red before this visit and green after it."""
+    broke: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
+    """Units red after this visit and not before it."""
+
+
+def merge_visits(visits: dict[int, Visit], new: dict[int, Visit]) -> dict[int, Visit]:
+    """Reducer of the `visits` channel: one update is one judged visit."""
+    return visits | new
+
+
+def before(visits: Mapping[int, Visit], number: int) -> Visit | None:
+    """The visit judged last before this one; None when none was."""
+    return visits[max(earlier)] if (earlier := [each for each in visits if each < number]) else None
+
+
+def stalled(visits: Mapping[int, Visit], number: int) -> str:
+    """Why this visit brought nothing new, as one sentence for a nudge; empty when it did, or when nobody knows. Pure.
+
+    No change to the tree; a tree judged before, with the same failures; the same failures after a change; or all
+    failures of the visit before and more. Strictly fewer than the visit before are something new, unless that very
+    tree had been reached already.
+    """
+    now, last = visits.get(number), before(visits, number)
+    if now is None or last is None:
+        return ""
+    direction, new = _compared(visits, last, now)
+    seen = [each for each in visits.values() if each.visit < last.visit and each.tree == now.tree]
+    if now.tree == last.tree and direction != "subset":
+        undone = ": what it edited was put back before judging" if now.changed else ""
+        return f"the last attempt changed no file{undone}."
+    if any((each.red, each.fingerprints) == (now.red, now.fingerprints) for each in seen if each.fingerprints):
+        return "the last attempt led back to a tree that was judged before, with the same failures."
+    if direction == "equal" and now.fingerprints and last.fingerprints == now.fingerprints:
+        return "the last attempt changed files, but exactly the same failures came back."
+    if direction == "superset":
+        some = ", ".join(plain(unit, 120) for unit in new[:3])
+        return f"the last attempt fixed nothing, and more fails than before it: {some}."
+    return ""
+
+
+def _compared(visits: Mapping[int, Visit], last: Visit, now: Visit) -> tuple[Direction | None, Sequence[str]]:
+    """How the failures of two visits compare, and which are new; None where a part of either is not known.
+
+    Where one of the two did not run everything, only what was red before the run is compared.
+    """
+    if not (last.whole and now.whole and 0 in visits):
+        return None, ()
+    was, red = frozenset(last.red), frozenset(now.red)
+    if not (last.ran_all and now.ran_all):
+        common = frozenset(visits[0].red)
+        was, red = was & common, red & common
+    return compare(was, red).name, sorted(red - was)
+
+
+def recount(visits: Mapping[int, Visit]) -> str:
+    """What each attempt changed, fixed and broke, at most `MAX_BYTES`; empty before the first. Pure.
+
+    One line for each, the newest first and in full; what has no room is counted. No text in
+    it can start a line, end the quotation it stands in, or look like a mark of a prompt.
+    """
+    attempts = [visits[number] for number in sorted(visits, reverse=True) if number]
+    lines: list[str] = []
+    left = MAX_BYTES - _REST
+    for position, attempt in enumerate(attempts):
+        room = left if position else _SHARE
+        line = next((line for line in _ways(attempt, newest=not position) if len(line.encode()) < room), None)
+        if line is None:
+            return "\n".join([*lines, f"({len(attempts) - position} earlier attempt(s) not told)"])
+        left -= len(line.encode()) + 1
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _ways(attempt: Visit, *, newest: bool) -> Iterator[str]:
+    """The line of an attempt, each shorter than the one before."""
+    for paths, ids, words in _LEVELS[0 if newest else 1 :]:
+        said = f"; it said {quoted(attempt.said, words)}" if words and attempt.said else ""
+        changed = _listed(attempt.changed, paths, "nothing")
+        fixed, broke = _listed(attempt.fixed, ids, "nothing"), _listed(attempt.broke, ids, "nothing")
+        came_of_it = f"fixed {fixed}; broke {broke}; {len(attempt.red)} red"
+        yield f"- attempt {attempt.visit}: changed {changed}; {came_of_it}{said}"
+
+
+def _listed(names: Sequence[str], most: int, nothing: str) -> str:
+    if not names:
+        return nothing
+    if not most:
+        return str(len(names))
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(plain(name, 120) for name in names[:most]) + more
