@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.models.structured import RungMemory
@@ -68,8 +69,8 @@ class Clock:
         return max(0.0, self.limit - self.elapsed())
 
     def cap(self, limits: Limits) -> tuple[float, float]:
-        """Wall and idle timeout of the next command: its own limits, or what is left, or half of the whole run."""
-        left = max(1.0, min(self.left(), self.limit / 2))
+        """Wall and idle timeout of the next command: its own limits, or what is left, or a third of the whole run."""
+        left = max(1.0, min(self.left(), self.limit / 3))
         return min(limits.command_timeout, left), min(limits.idle_timeout, left)
 
 
@@ -84,6 +85,7 @@ class Deps:
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check; the second argument names its log (`visit-1-pytest`)."""
+    baselines: Baselines
     coder: "Chain"
     planner: "BaseChatModel | None"
     """None: the plan is made by code, and nothing can be reviewed."""

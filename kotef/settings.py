@@ -33,6 +33,8 @@ class Limits(BaseModel):
     """Wall seconds of one command."""
     idle_timeout: float = Field(default=120.0, gt=0)
     """Seconds one command may stay silent."""
+    reruns: int = Field(default=1, ge=0, le=10)
+    """How often a test that fails unexpectedly is run again, alone, before it is believed; 0: never."""
 
 
 class Price(BaseModel):

@@ -7,7 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from kotef.checks.model import Check
 from kotef.checks.verdict import Verification
 from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
+from kotef.failures.memory import Memory
 from kotef.failures.outcomes import Outcome
+from kotef.failures.visits import Visit, merge_visits
 from kotef.sdd.spec import Spec
 from kotef.sdd.ticket import Ticket
 from kotef.settings import Limits, ProfileName
@@ -57,6 +59,10 @@ class Task(BaseModel):
     """The newest visit spent before the last resume that raised the attempts; `stuck` looks only at later ones."""
     accept_ambiguous: bool = False
     """Whether an edit may be kept although other passing edits disagree with it."""
+    reuse_baseline: bool = True
+    """Whether an earlier run's baseline of the same tree may stand for this one's; False with `--no-cache`."""
+    memory: tuple[Memory, ...] = ()
+    """Earlier runs of this workspace, oldest first; none with `--fresh`."""
     model: str = ""
     planner_model: str = ""
     base_url: str = ""
@@ -214,6 +220,7 @@ class AgentState(AgentInput):
     usage: Annotated[Usage, merge_usage]  # planner, coder, verifier
     snapshots: Annotated[dict[int, str], merge_snapshots]  # verifier (0), coder
     tried: Annotated[frozenset[Asked], union]  # coder
+    visits: Annotated[dict[int, Visit], merge_visits]  # planner
     plan: NotRequired[Plan]  # planner
     edits: NotRequired[Edits]  # coder
     baseline: NotRequired[Verification | None]  # verifier, visit 0 only; None asks for a new one
@@ -235,6 +242,7 @@ class StateUpdate(TypedDict, total=False):
     usage: Usage
     snapshots: dict[int, str]
     tried: frozenset[Asked]
+    visits: dict[int, Visit]
     outcome: Outcome | None
     reason: str
     sentence: str

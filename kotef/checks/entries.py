@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kotef.checks.verification import CheckVerdict, Verification
+from kotef.checks.verification import CheckVerdict, Verification, with_line
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry
 
@@ -11,7 +11,7 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
     """The verification as entries of the failure history: none when it passed, else at least one.
 
     One per check that is not satisfied; one named `verdict` when the checks alone do not explain the verdict; one named
-    `put_back` when something had to be put back.
+    `put_back` when something had to be put back. The first tells how what fails compares with the attempt before.
     """
     if verification.passed:
         return []
@@ -21,6 +21,9 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
     if not (entries and told_by_checks):
         units = (*verification.missing, *verification.broken, *verification.newly_skipped, *verification.left)
         entries.append(_of_verdict(verification.visit, "verdict", verification.detail, verification.summary, units))
+    if verification.progress and verification.progress not in entries[0].summary:
+        told = with_line(entries[0].summary, verification.progress)
+        entries[0] = entries[0].model_copy(update={"summary": told})
     if verification.put_back:
         files = ", ".join(verification.put_back)
         said = f"put back to the state before the run, because it judges the work: {files}"[:MAX_SUMMARY]
@@ -45,7 +48,7 @@ def _of_check(visit: int, check: CheckVerdict) -> FailureEntry:
 
 def _of_verdict(visit: int, name: str, detail: str, summary: str, units: Sequence[str]) -> FailureEntry:
     """A failure that no command reported; its name stands for the command too."""
-    about_tests = detail in {"regression", "tests_missing"}
+    about_tests = detail in {"regression", "flaky", "tests_missing"}
     kind = "test_failure" if about_tests else "unknown"
     return FailureEntry(
         visit=visit,

@@ -62,6 +62,10 @@ class CommandResult(BaseModel):
     an empty dict is a report that lists no test."""
     failing: tuple[str, ...] = ()
     """Names of failing tests, from the report or, without one, read from the output (heuristic then); at most 20."""
+    flaky: tuple[str, ...] = ()
+    """Of the failing tests, those that passed when they were run again alone; the caller who did so fills it in."""
+    partial: bool = False
+    """Only the tests that were red at the baseline were run, and one that has to turn green is red still."""
     evidence: Evidence = "exit"
     log: str | None = None
     """Path of the full output, relative to the run directory where there is one."""

@@ -1,22 +1,28 @@
 """Which files judge the work, and so must be as they were before the run when it is judged?"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from kotef.checks.commands import judging_files
 
-_GLOBS: Final = (
-    ".sdd/**",
+_TESTS: Final = (
     # tests with everything beside them: helpers, fixtures, data
     "**/test/**", "**/tests/**", "**/__tests__/**", "**/__snapshots__/**", "**/__mocks__/**", "**/testdata/**",
     "**/e2e/**", "**/cypress/**", "**/spec/**/*.rb", "**/spec/fixtures/**",
     # test files beside the code
-    "**/test_*.py", "**/*_test.py", "**/conftest.py", "**/*_test.go", "**/*.test.*", "**/*.spec.*", "**/*-test.[jt]s",
+    "**/test_*.py", "**/*_test.py", "**/*_test.go", "**/*.test.*", "**/*.spec.*", "**/*-test.[jt]s",
     "**/*_spec.rb", "**/*_test.rb", "**/*_test.exs", "**/*_test.dart", "**/*.snap",
+)  # fmt: skip
+
+_MODULES: Final = tuple(glob for glob in _TESTS if not glob.endswith("/**"))
+_CODE: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|exs?|dart|php|java|kt|cs|swift)$")
+
+_STEERING: Final = (
     # configuration of test runners
-    "**/pytest.ini", "**/.pytest.ini", "**/pytest.toml", "**/tox.ini", "**/tox.toml", "**/noxfile.py", "**/.coveragerc",
+    "**/conftest.py", "**/pytest.ini", "**/.pytest.ini", "**/pytest.toml", "**/.pytest.toml",
+    "**/tox.ini", "**/tox.toml", "**/noxfile.py", "**/.coveragerc", "**/babel.config.*", "**/.babelrc*", "**/.swcrc",
     "**/jest.config.*", "**/jest.setup.*", "**/vitest.config.*", "**/vitest.workspace.*", "**/vitest.setup.*",
     "**/setupTests.*", "**/playwright.config.*", "**/cypress.config.*", "**/karma.conf.*", "**/.mocharc*", "**/.nycrc*",
     "**/ava.config.*", "**/phpunit.xml*", "**/.rspec", "**/nextest.toml",
@@ -30,13 +36,22 @@ _GLOBS: Final = (
     "**/.pre-commit-config.yaml",
     # what starts the checks, and what steers the interpreter
     "**/Makefile", "**/makefile", "**/GNUmakefile", "**/[Jj]ustfile", "**/Taskfile.y*ml",
-    "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth",
+    "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth", "**/.npmrc", "**/.yarnrc*", "**/.pnpmfile.*",
+    "**/.cargo/config*", "**/*.egg-info/entry_points.txt", "**/*.dist-info/entry_points.txt",
+)  # fmt: skip
+
+_KEPT: Final = (
+    ".sdd/**",
     # CI
     ".github/workflows/**", ".github/actions/**", "**/.gitlab-ci.yml", ".gitlab/**", ".circleci/**", ".ci/**",
     ".buildkite/**", ".woodpecker/**", "**/.woodpecker.yml", "**/.drone.yml", "**/.travis.yml", "**/Jenkinsfile",
     "**/azure-pipelines.yml", "**/bitbucket-pipelines.yml", "**/appveyor.yml",
 )  # fmt: skip
-"""Whole files only: of shared ones (pyproject.toml, package.json, setup.cfg) the judging tables are not told apart."""
+
+_GLOBS: Final = (*_TESTS, *_STEERING, *_KEPT)
+"""Whole files; of shared ones (pyproject.toml, package.json, setup.cfg) `tables` tells the judging tables apart."""
+
+_SHARED: Final = ("**/pyproject.toml", "**/package.json", "**/setup.cfg")
 
 _PARTS: Final = re.compile(r"\*\*/|\*+|\?|\[!?[^]/]+\]|[^*?\[]+|\[")
 
@@ -46,14 +61,34 @@ def is_protected(path: str) -> bool:
     return matches(path, _GLOBS)
 
 
-def protected_paths(baseline_paths: Iterable[str], *, allow: Sequence[str], commands: Sequence[str]) -> frozenset[str]:
+def is_shared(path: str) -> bool:
+    """Whether only some tables of this file judge; see `tables`."""
+    return matches(path, _SHARED)
+
+
+def is_configuration(path: str) -> bool:
+    """Whether it configures or starts a runner, a linter or the interpreter, wherever it stands."""
+    return matches(path, _STEERING)
+
+
+def is_test_code(path: str, *, modules: bool = False) -> bool:
+    """Whether it is source code among the tests; with `modules`, only what a runner collects by its name."""
+    return bool(_CODE.search(path)) and matches(path, _MODULES if modules else _TESTS)
+
+
+def protected_paths(
+    baseline_paths: Iterable[str], *, allow: Sequence[str], commands: Sequence[str], behind: Collection[str] = ()
+) -> frozenset[str]:
     """The protected ones among the paths that existed at the baseline, without those that `allow` opens.
 
-    The scripts and configuration files that the check commands are made of are protected too.
+    The scripts and configuration files that the check commands are made of are protected too, and so is what `behind`
+    names: what those scripts run in turn, what a link among the tests leads to. Shared files are not: see `tables`.
     """
-    named = {path for command in commands for path in judging_files(command)}
+    named = {path for command in commands for path in judging_files(command)}.union(behind)
     return frozenset(
-        path for path in baseline_paths if (path in named or is_protected(path)) and not matches(path, allow)
+        path
+        for path in baseline_paths
+        if (is_protected(path) or (path in named and not is_shared(path))) and not matches(path, allow)
     )
 
 

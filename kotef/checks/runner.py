@@ -4,7 +4,8 @@ import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -31,19 +32,21 @@ async def run_check(
     idle_timeout: float | None,
     log: Path | None = None,
     log_name: str | None = None,
+    wrap: Callable[[str], str] | None = None,
 ) -> CommandResult:
     """Run a command line from the workspace root and judge it by everything it left: status, report, closing line.
 
     `env` is the whole environment of the command (`workspace.environment.child_environment`), to which the request for
     a report is added. `log` gets the full output; `log_name` is what the result calls it. The report goes into a fresh
-    directory outside the workspace that exists for this one command.
+    directory outside the workspace that exists for this one command. `wrap` makes the line that is run in its place: it
+    is the same command to whoever judges it.
 
     Raises `CheckError` when the shell cannot be started.
     """
     command = without_watch(command)
     with tempfile.TemporaryDirectory(prefix="kotef-", ignore_cleanup_errors=True) as directory:
         done = await run_process(
-            command,
+            wrap(command) if wrap else command,
             cwd=root,
             env={**env, **report_request(Path(directory), env)},
             timeout=timeout,
@@ -53,6 +56,7 @@ async def run_check(
         xml = _read(Path(directory) / REPORT_NAME)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
+    done = replace(done, command=command)
     result = _result(done, parse_junit(xml) if xml else None, said=said, log_name=log_name if done.log else None)
     return result.model_copy(update={"summary": result.summary.replace(f"{root}{os.sep}", "")})
 
@@ -126,6 +130,10 @@ def _contradiction(
         return f"exit status 0, but the output counts {counts.failed} failed"
     if done.exit_code == 0 and diagnosis.kind is not None:
         return "exit status 0, but the output tells of a failure"
+    ran, failed = (executed(tests), len(red)) if tests is not None else (counts or (0, 0))[:2]
+    unexplained = diagnosis.kind == "unknown" or (diagnosis.kind, diagnosis.detail) == ("test_failure", "failed")
+    if done.exit_code > 0 and ran and not failed and unexplained:
+        return f"exit status {done.exit_code}, but all tests that ran passed ({ran})"
     if tests is None or counts is None:
         return ""
     if bool(red) != bool(counts.failed):

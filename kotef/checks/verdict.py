@@ -10,7 +10,7 @@ from kotef.checks.model import RED, Check, CommandResult, TestStatus
 from kotef.checks.protected import matches
 from kotef.checks.reports import worse
 from kotef.checks.targets import named_tests, names_check
-from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, rank
+from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
 
@@ -18,6 +18,7 @@ __all__ = [
     "CheckVerdict",
     "Results",
     "Verification",
+    "compared",
     "environment_fault",
     "failure_entries",
     "judge",
@@ -39,6 +40,8 @@ class _Collected(NamedTuple):
     tests: dict[str, TestStatus]
     red: dict[str, tuple[str, ...]]
     """Keys of the failing tests of each check, by its name; empty for a check that names none."""
+    flaky: tuple[str, ...]
+    """Units that failed and passed alone; a check without ids is one when all the tests it names did."""
 
     def units(self, check: str) -> tuple[str, ...]:
         """What is red when this check is."""
@@ -56,14 +59,17 @@ def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verificat
     """Visit 0: what is red before a token is paid for, and which of it the task has to turn green.
 
     `named_text` is the goal and the ticket. If it names no red unit (and no named command has one), all are targets.
+    What is flaky is pre-existing, for it may turn green without an edit; only where nothing else is named is it a
+    target, because somebody asked for it.
     """
     found = _collect(results, {})
     advisory = {check.name: _is_advisory(check, result, named_text) for check, result in results}
     red = [(check, result) for check, result in results if not result.passed and not advisory[check.name]]
     reds = tuple(dict.fromkeys(unit for check, _ in red for unit in found.units(check.name)))
     named = {unit for check, result in red for unit in _named_units(check, result, found, named_text)}
-    targets = tuple(unit for unit in reds if unit in named) or reds
-    preexisting = tuple(unit for unit in reds if named and unit not in named)
+    wanted = named.difference(found.flaky) or named or set(reds).difference(found.flaky)
+    targets = tuple(unit for unit in reds if unit in wanted)
+    preexisting = tuple(unit for unit in reds if unit not in wanted)
     verdicts = tuple(
         _check_verdict(check, result, found.red[check.name], frozenset(preexisting), advisory=advisory[check.name])
         for check, result in results
@@ -77,6 +83,7 @@ def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verificat
             "tests": found.tests,
             "targets": targets,
             "preexisting": preexisting,
+            "flaky": found.flaky,
             "environment": environment_fault([(c, r) for c, r in results if not advisory[c.name]]),
             "seconds": sum(result.seconds for _, result in results),
         }
@@ -111,7 +118,10 @@ def judge(
         for check, result in results
     )
     now = _Now(found.tests, verdicts)
-    gone = tuple(test for test in baseline.tests if now.status(test) is None)
+    whole = not any(result.partial for _, result in results)
+    gone = tuple(test for test in baseline.tests if now.status(test) is None) if whole else ()
+    doubtful = frozenset(baseline.flaky).difference(baseline.targets)
+    were_red = (*baseline.targets, *baseline.preexisting)
     removed = {test for test in gone if allow and matches(_file_of(test, before), allow)}
     new_tests = tuple(t for t, status in found.tests.items() if t not in baseline.tests and status != "skipped")
     red_first = frozenset(proved)
@@ -123,8 +133,9 @@ def judge(
         tests=found.tests,
         targets=baseline.targets,
         preexisting=baseline.preexisting,
-        fixed=tuple(unit for unit in (*baseline.targets, *baseline.preexisting) if now.is_green(unit)),
+        fixed=tuple(unit for unit in were_red if unit not in doubtful and now.is_green(unit)),
         broken=_broken(baseline, verdicts, found),
+        flaky=tuple(unit for unit in found.flaky if unit not in baseline.flaky),
         missing=tuple(test for test in gone if test not in removed),
         removed=tuple(test for test in gone if test in removed),
         newly_skipped=tuple(test for test, status in baseline.tests.items() if _set_aside(status, now.status(test))),
@@ -181,6 +192,7 @@ def _collect(results: Results, known: Mapping[str, TestStatus]) -> _Collected:
     seen = Counter(test for check, result in results if check.required for test in result.tests or ())
     tests: dict[str, TestStatus] = {}
     red: dict[str, tuple[str, ...]] = {}
+    flaky: list[str] = []
     for check, result in results:
         failing = []
         for test, status in (result.tests or {}).items():
@@ -190,8 +202,11 @@ def _collect(results: Results, known: Mapping[str, TestStatus]) -> _Collected:
                 tests[key] = worse(tests[key], status) if key in tests else status
             if status in RED:
                 failing.append(key)
+                flaky += [key] if test in result.flaky else []
         red[check.name] = tuple(failing)
-    return _Collected(tests, red)
+        if result.flaky and not failing and set(result.failing) <= set(result.flaky):
+            flaky.append(check.name)
+    return _Collected(tests, red, tuple(dict.fromkeys(flaky)))
 
 
 def _check_verdict(
@@ -220,6 +235,7 @@ def _check_verdict(
         fingerprint=result.fingerprint,
         seconds=result.seconds,
         timed_out=result.timed_out,
+        partial=result.partial,
         evidence=result.evidence,
         executed=result.tests_executed,
         red=tuple(sorted(red, key=preexisting.__contains__))[:MAX_RED],
@@ -278,11 +294,15 @@ def _problems(
 ) -> list[_Problem]:
     """Every reason against this verification, the most telling first."""
     problems = []
-    if draft.broken:
-        problems.append(_Problem("regression", f"passed before the run, fails now: {_some(draft.broken)}"))
+    steady = [unit for unit in draft.broken if unit not in draft.flaky]
+    if steady:
+        problems.append(_Problem("regression", f"passed before the run, fails now: {_some(steady)}"))
     if draft.newly_skipped:
         line = f"ran before the run, skipped or expected to fail now: {_some(draft.newly_skipped)}"
         problems.append(_Problem("regression", line))
+    if draft.flaky:
+        line = f"fails among the others, passes alone: flaky, or the edit leaks state: {_some(draft.flaky)}"
+        problems.append(_Problem("flaky", line))
     turned = [unit for unit in draft.targets if now.is_green(unit)]
     open_targets = set(draft.targets).difference(turned, draft.removed)
     problems += _red_problems(draft.checks, [unit for unit in draft.targets if unit in open_targets])
@@ -296,6 +316,8 @@ def _problems(
     if draft.left:
         line = f"somebody else changed files that judge this work, so they were not put back: {_some(draft.left)}"
         problems.append(_Problem("put_back_left", line))
+    if not draft.regressions_known:
+        problems.append(_Problem("red", "only the tests red before the run were run: whether others broke is unknown"))
     if needs_proof and not turned and not open_targets:
         line = "nothing was red that is green now; a new test that fails on the old code has to prove the change"
         problems.append(_Problem("nothing_proves_the_goal", line))
@@ -322,7 +344,8 @@ def _fewer(draft: Verification, before: Mapping[str, CheckVerdict], *, tests_may
     problems = []
     for check in draft.checks:
         was = before[check.name].executed if check.name in before else None
-        if not was or check.advisory or (tests_may_go and (check.evidence != "report" or draft.removed)):
+        excused = tests_may_go and (check.evidence != "report" or draft.removed)
+        if not was or check.advisory or check.partial or excused:
             continue
         if check.executed is None or check.executed < was:
             count = "an unknown number of" if check.executed is None else check.executed

@@ -4,8 +4,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.model import Evidence, Role, TestStatus
+from kotef.checks.model import RED, Evidence, Role, TestStatus
 from kotef.failures.history import MAX_SUMMARY, FailureKind
+from kotef.failures.progress import compare
 
 MAX_RED: Final = 200
 """Failing ids one check verdict keeps; `Verification.tests` has them all."""
@@ -38,6 +39,9 @@ class CheckVerdict(BaseModel):
     fingerprint: str = ""
     seconds: float = Field(default=0.0, ge=0)
     timed_out: bool = False
+    partial: bool = False
+    """Only the tests red at the baseline were run: one that has to turn green is red still, and the whole takes long.
+    Whether anything else broke is not known."""
     evidence: Evidence = "exit"
     executed: int | None = None
     """Tests that really ran; None when the command tells no count."""
@@ -62,10 +66,13 @@ class Verification(BaseModel):
     passed: bool
     """At visit 0: everything required was green already."""
     detail: str = ""
-    """Why not, first reason that applies: regression, red, tests_missing, no_proof_of_work, put_back_left,
-    nothing_proves_the_goal; empty when passed."""
+    """Why not, first reason that applies: speaks_to_the_judge, steers_the_judge, regression, flaky, red,
+    tests_missing, no_proof_of_work, put_back_left, nothing_proves_the_goal; empty when passed."""
     summary: str = Field(default="", max_length=MAX_SUMMARY)
     """One to three lines."""
+    progress: str = ""
+    """What fails now compared with the attempt before: `2 of 5 still fail, none new`; empty when passed, and at the
+    baseline. It is the last line of the summary."""
     checks: tuple[CheckVerdict, ...]
     tests: dict[str, TestStatus] = Field(default_factory=dict)
     """Every id of every report of a required check; as `check: id` where two checks report the same id."""
@@ -77,6 +84,9 @@ class Verification(BaseModel):
     """Units red at the baseline and green now."""
     broken: tuple[str, ...] = ()
     """Units green (or skipped) at the baseline and red now."""
+    flaky: tuple[str, ...] = ()
+    """Units that failed with the others and passed when run again alone. At the baseline they are pre-existing, and
+    targets only where nothing else was named; later they are among `broken`, and the edit may leak state."""
     missing: tuple[str, ...] = ()
     """Tests of the baseline that no report lists now, other than `removed`."""
     removed: tuple[str, ...] = ()
@@ -88,6 +98,8 @@ class Verification(BaseModel):
     proved: tuple[str, ...] = ()
     """New tests that pass now and fail on the baseline's code."""
     put_back: tuple[str, ...] = ()
+    """Protected files, tables of shared ones (`pyproject.toml [tool.pytest.ini_options]`), and new files that were set
+    aside while the tests of the baseline were judged once more."""
     left: tuple[str, ...] = ()
     """Protected files that somebody else changed: not put back, so nothing judged with them is trusted."""
     wrote: tuple[str, ...] = ()
@@ -95,6 +107,17 @@ class Verification(BaseModel):
     environment: str = ""
     """Detail of an environment fault of a required check, else empty."""
     seconds: float = Field(default=0.0, ge=0)
+
+    @property
+    def regressions_known(self) -> bool:
+        """Whether every test was run that could have broken; if not, `broken` and `missing` say nothing."""
+        return not any(check.partial for check in self.checks)
+
+    @property
+    def red_units(self) -> frozenset[str]:
+        """What fails now: tests, and checks that can block and name none."""
+        tests = {test for test, status in self.tests.items() if status in RED}
+        return frozenset(tests.union(c.name for c in self.checks if not (c.passed or c.advisory or c.red)))
 
     @property
     def green(self) -> bool:
@@ -107,11 +130,35 @@ class Verification(BaseModel):
         return sum(check.executed or 0 for check in self.checks if not check.advisory)
 
 
+def with_line(summary: str, line: str) -> str:
+    """The summary, still one to three lines and `MAX_SUMMARY` characters, with this line as its last one."""
+    room = MAX_SUMMARY - len(line) - 1
+    return "\n".join(["\n".join(summary.splitlines()[:2])[:room], line]).strip()
+
+
+def compared(judged: Verification, before: Verification) -> Verification:
+    """The verification of an attempt, told how what fails compares with what failed at the attempt (or state) before.
+
+    Where one of the two did not run everything, only what was red before the run is compared.
+    """
+    if judged.passed:
+        return judged
+    was, now = before.red_units, judged.red_units
+    if not (judged.regressions_known and before.regressions_known):
+        common = frozenset((*judged.targets, *judged.preexisting))
+        was, now = was & common, now & common
+    if not (was or now):
+        return judged
+    line = f"compared with the {'attempt before' if before.visit else 'state before the run'}: {compare(was, now)}"
+    return judged.model_copy(update={"progress": line, "summary": with_line(judged.summary, line)})
+
+
 def rank(verification: Verification) -> tuple[bool, bool, int, int]:
     """Sort key of the best visit, best first: passed, all regressions known, fewest regressions, most fixed.
 
     Ties are the caller's, by the size of the diff.
     """
-    unknown = bool(verification.missing) or any(check.timed_out and not check.advisory for check in verification.checks)
+    unknown = bool(verification.missing) or not verification.regressions_known
+    unknown = unknown or any(check.timed_out and not check.advisory for check in verification.checks)
     regressions = len(verification.broken) + len(verification.newly_skipped)
     return (not verification.passed, unknown, regressions, -len(verification.fixed))

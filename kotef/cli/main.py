@@ -1,14 +1,14 @@
 """Which commands does kotef have? Nothing heavy is imported before one of them runs."""
 
 import sys
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from kotef import __version__
-
-F = TypeVar("F", bound=Callable[..., Any])
+from kotef.cli.attempts import apply, diff, undo
+from kotef.cli.issues import issues
+from kotef.cli.options import JSON, F, where
 
 EXIT_STATUS = """\b
 Exit status:
@@ -76,19 +76,16 @@ def limits(command: F) -> F:
         click.option(
             "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
         ),
+        click.option(
+            "--reruns",
+            type=click.IntRange(0, 10),
+            metavar="N",
+            help="How often an unexpected failure is run again, alone; strict: 1, 0 never.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def where(command: F) -> F:
-    """The option that says which workspace is meant."""
-    return click.option(
-        "--root",
-        type=click.Path(file_okay=False),
-        help="The workspace.  [default: the git top level, else the current directory]",
-    )(command)
 
 
 MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
@@ -114,7 +111,6 @@ CODER = click.option(
 ACCEPT = click.option(
     "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 
 
 @main.command(
@@ -152,6 +148,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
     "--allow-unverified", is_flag=True, help="Work without any check; ends `unverified`, exit 0, with an entry."
 )
 @click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
+@click.option("--fresh", is_flag=True, help="Tell the model nothing of what earlier runs here tried.")
+@click.option("--no-cache", is_flag=True, help="Judge the state before the run anew, and forget what is kept of it.")
 @click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd/prompts take effect.")
 @ACCEPT
 @JSON
@@ -220,14 +218,81 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
-@main.command(short_help="List the runs that stopped short, and what to do about each.")
+for command in (diff, apply, undo, issues):
+    main.add_command(command)
+
+
+CHECK_STATUS = """\b
+Exit status:
+  0  green: every required check passes, and nothing that ran before is missing or skipped
+  2  usage error, or a run is at work here
+  3  red
+  5  no check found, or one could not do its work
+  130  interrupted
+"""
+
+
+@main.command(epilog=CHECK_STATUS, short_help="Run the checks and judge; no model, no edits.")
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="CMD",
+    help="A command that judges; may be repeated.  [default: .sdd, pyproject, detection]",
+)
+@click.option(
+    "--against",
+    metavar="REF",
+    help="Compare with this commit.  [default: HEAD, where something is uncommitted]",
+)
+@click.option("--no-compare", "compare", flag_value=False, default=True, help="Judge the state now alone.")
+@click.option(
+    "--reruns",
+    type=click.IntRange(0, 10),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How often an unexpected failure is run again, alone; 0 never.",
+)
+@click.option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")
 @where
 @JSON
-def issues(root: str | None, as_json: bool) -> None:
-    """List the entries of .sdd/issues.md: runs that stopped short, and what to do about each."""
-    from kotef.cli.reading import issues_command
+def check(**options: Any) -> None:
+    """Run the project's checks and judge them as `kotef run` would; no model is asked and no file is edited.
 
-    issues_command(root, as_json=as_json)
+    \b
+    Examples:
+      kotef check
+      kotef check --check "pytest -q" --check "ruff check ." --json
+      kotef check --against origin/main --github
+
+    A report, an exit status and a closing line that contradict each other are red. With a commit to compare with, the
+    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.checking import check_command
+
+    sys.exit(check_command(options))
+
+
+@main.command(short_help="Say what the output of a failed command means.")
+@click.argument("file", default="-", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--command", default="", metavar="CMD", help="The command that printed it; makes the answer surer.")
+@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: not known]")
+@JSON
+def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
+    """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.
+
+    \b
+    Examples:
+      pytest -q 2>&1 | kotef classify --command "pytest -q"
+      kotef classify --command "make test" --exit-code 2 --json build.log
+
+    Reads output of any length and any bytes; runs nothing and calls no model. Without --exit-code the text alone
+    decides. Exit status 0 whatever it means; 2 when FILE cannot be read.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.classifying import classify_command
+
+    classify_command(file, command, exit_code, as_json=as_json)
 
 
 @main.command(short_help="Write a .sdd/ skeleton with the checks found here.")

@@ -4,10 +4,9 @@ import json
 import sys
 
 from kotef.checks.detect import collect_checks
-from kotef.cli.running import workspace_of
+from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain
 from kotef.runs import store
-from kotef.sdd.issue import parse_issues
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
 
@@ -60,27 +59,6 @@ def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None
         screen.print(Markdown(text))
     else:
         screen.print(text)
-
-
-def issues_command(root: str | None, *, as_json: bool) -> None:
-    """`kotef issues`."""
-    path = workspace_of(root) / ".sdd" / "issues.md"
-    log = parse_issues(path.read_text(encoding="utf-8", errors="replace") if path.exists() else "")
-    if as_json:
-        _print_json([entry.model_dump(mode="json", by_alias=True) for entry in log.entries])
-        return
-    screen = console()
-    if not log.entries:
-        screen.print("no entry: every run here succeeded, or none was made")
-    for entry in log.entries:
-        ticket = f"ticket {entry.ticket}, " if entry.ticket else ""
-        screen.print(
-            f"{entry.run_id}  {entry.state:<9} {entry.outcome}"
-            f"  ({ticket}{entry.attempts} of {entry.max_attempts} attempts)"
-        )
-        screen.print(f"    {one_line(entry.follow_up, 200)}")
-    for problem in log.problems:
-        screen.print(f"note: {plain(str(problem))}", style="yellow")
 
 
 def init_command(root: str | None) -> None:

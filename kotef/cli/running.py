@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen, console, is_live, one_line, plain
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
 from kotef.context.prompts import Prompts
@@ -26,19 +27,9 @@ from kotef.workspace.git import GitFacts, inspect
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-LIMITS = ("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time")
+LIMITS = ("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns")
 NO_MODEL_GAIN = "a model (OPENAI_API_KEY or OPENAI_BASE_URL) adds tasks that no small edit can do"
 NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a local server"
-
-
-def workspace_of(root: str | None) -> Path:
-    """The directory a command works in: `--root`, else the git top level, else the current directory."""
-    if root is not None:
-        if not Path(root).is_dir():
-            raise UsageError(f"--root {root}: no such directory", hint="name an existing directory")
-        return Path(root).resolve()
-    here = Path.cwd()
-    return inspect(here).toplevel or here
 
 
 def run_command(options: dict[str, Any]) -> int:
@@ -55,6 +46,8 @@ def run_command(options: dict[str, Any]) -> int:
         ignore_dependencies=options["ignore_dependencies"],
         trust=options["trust"],
         accept_ambiguous=options["accept_ambiguous"],
+        fresh=options["fresh"],
+        reuse_baseline=not options["no_cache"],
     )
     if any(not check.strip() for check in request.checks):
         raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
@@ -143,7 +136,7 @@ def _cast(options: dict[str, Any], config: UserConfig) -> Cast:
     """The chain asked for, else the default for what is configured; UsageError when it needs a model and none is."""
     model, url = options["model"] or config.model, options["base_url"] or config.base_url
     chain = options["coder"]
-    wants_model = "model" in [link.name for link in parse_chain(chain)] if chain else None
+    wants_model = "model" in [link.name for link in parse_chain(chain)] if chain is not None else None
     endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
     if endpoint is None:
         if wants_model:
@@ -212,6 +205,9 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, a
     with watching:
         ask = screen.ask if is_live(screen.screen) and sys.stdin.isatty() else None
         result = go(setting if as_json else replace(setting, watchers=(screen,), ask=ask))
+    if result.issue not in (None, ".sdd/issues.md"):
+        text = f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {result.issue}\n"
+        sys.stderr.write(plain(text))
     if as_json:
         sys.stdout.write(result.model_dump_json(by_alias=True, indent=2) + "\n")
     else:
@@ -233,14 +229,15 @@ def say_result(result: Result, *, where: bool = True) -> None:
     if result.preexisting:
         some = ", ".join(plain(test) for test in result.preexisting[:5])
         screen.print(f"  red before the run and not asked for: {some}")
-    unproved = [text for text, why in result.done_lines.items() if not why]
+    asked = result.definition_of_done
+    unproved = [f"{one_line(line.text)} ({line.why})" if line.why else line.text for line in asked if not line.proved]
     if unproved and result.done:
         screen.print(
-            f"  nothing proves {len(unproved)} of {len(result.done_lines)} lines of the ticket; a person should look:",
+            f"  nothing proves {len(unproved)} of {len(asked)} lines of the ticket; a person should look:",
             style="yellow",
         )
         for text in unproved:
-            screen.print(f"    {one_line(text)}", style="yellow")
+            screen.print(f"    {one_line(text, 240)}", style="yellow")
     if not where:
         return
     screen.print(f"  report: .sdd/runs/{result.run_id}/report.md")

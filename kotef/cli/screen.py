@@ -8,14 +8,16 @@ import unicodedata
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from kotef.deps import Option
 from kotef.runs.events import Line
+
+if TYPE_CHECKING:
+    from kotef.deps import Option
 
 NODES: Final = {
     "check_started": "verifier",
@@ -24,6 +26,7 @@ NODES: Final = {
     "coder_started": "coder",
     "coder_finished": "verifier",
     "proving": "verifier",
+    "setting_aside": "verifier",
     "ended": "done",
 }
 
@@ -51,8 +54,9 @@ def is_live(screen: Console) -> bool:
 
 
 def coloured(diff: str, *, indent: str = "") -> Text:
-    """A unified diff, its added and removed lines coloured, without the file headers."""
-    lines = [line for line in plain(diff).splitlines() if not line.startswith(("--- ", "+++ ", "diff "))]
+    """A unified diff, its added and removed lines coloured, of its headers the name of the file alone."""
+    shown = (line.removeprefix("+++ b/") for line in plain(diff).splitlines())
+    lines = [line for line in shown if not line.startswith(("--- ", "diff "))]
     styles = {"+": "green", "-": "red", "@": "cyan"}
     return Text("\n").join(Text(indent + line, style=styles.get(line[:1], "")) for line in lines)
 
@@ -95,7 +99,7 @@ class Screen:
         self._live = Live(console=self.screen, get_renderable=self._status, refresh_per_second=4, transient=True)
         return self._live
 
-    async def ask(self, question: str, options: Sequence[Option]) -> int | None:
+    async def ask(self, question: str, options: Sequence["Option"]) -> int | None:
         """Show the options with their edits and wait for a number; anything else leaves the question open."""
         if self._live is not None:
             self._live.stop()
@@ -103,11 +107,13 @@ class Screen:
         for number, option in enumerate(options, 1):
             self.screen.print(Text(f"  {number}. {one_line(option.answer)}"))
             self.screen.print(coloured(option.diff, indent="     "))
-        self.screen.print(f"  Which is meant? 1 to {len(options)}, or Enter to leave it open: ", end="")
-        answer = await _line()
+        answer = "?"
+        while answer and not (answer.isdecimal() and 0 < int(answer) <= len(options)):
+            self.screen.print(f"  Which is meant? 1 to {len(options)}, or Enter to leave it open: ", end="")
+            answer = await _line()
         if self._live is not None:
             self._live.start()
-        return int(answer) - 1 if answer.isdecimal() and 0 < int(answer) <= len(options) else None
+        return int(answer) - 1 if answer else None
 
     def __call__(self, event: Line) -> None:
         """Take in one event, and say it if it is worth a line."""
@@ -163,6 +169,11 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", "yellow"
         case "check_finished":
             return _check_line(event)
+        case "baseline_reused":
+            return f"  baseline reused from {event['run']}, judged {event['judged_at']} (--no-cache judges anew)", "dim"
+        case "rerun":
+            some = ", ".join(one_line(test, 100) for test in event["flaky"][:5])
+            return f"  {event['check']}: failed with the others, passed alone: {some}", "yellow"
         case "planned":
             steps = "".join(f"\n    {number}. {one_line(step)}" for number, step in enumerate(event["steps"], 1))
             why = f" ({one_line(event['hypothesis'])})" if event["hypothesis"] else ""
@@ -191,11 +202,15 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return f"  you said: {one_line(event['answer'])}", ""
         case "proving":
             return "  proving the new tests on the code as it was before", ""
+        case "setting_aside":
+            return f"  judging once more without {', '.join(event['paths'][:8])}", ""
         case "verified":
             return _verdict_lines(event)
         case "reviewed":
             return f"  review: {'accepted' if event['accepted'] else 'refused: ' + one_line(event['reason'])}", ""
-        case "restored":
+        case "withheld":
+            return f"the edit of attempt {event['visit']} is kept as {event['patch']}, not in the tree", ""
+        case "restored" if event["put_back"] or event["left"]:
             return _restored_line(event), ""
         case _:
             return None
@@ -206,6 +221,7 @@ def _check_line(event: Line) -> tuple[str, str]:
     ran = f", {event['executed']} tests ran" if event["executed"] is not None else ""
     failing = f", {event['failing']} failed" if event["failing"] else ""
     summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
+    summary += "\n    the rest was not run: these were red before and have to pass first" if event["partial"] else ""
     head = "baseline" if event["visit"] == 0 else "verifier"
     return f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s){summary}", "green" if event[
         "passed"

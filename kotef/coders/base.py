@@ -1,12 +1,17 @@
 """What is a coder asked, and what does it owe in return?"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from kotef.checks.verification import Verification
 from kotef.failures.history import FailureEntry
+from kotef.failures.visits import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
 from kotef.tools.guard import Guard
+
+NO_TIME: Final = "no time is left"
+"""Why a coder declines that could help if the run had more of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Brief:
     """What the run has used up to now; the visit's budget is what the limits leave."""
     tried: frozenset[Asked] = frozenset()
     """Which coder was asked about which failure on which tree; none is asked the same again."""
+    visits: Mapping[int, Visit] = field(default_factory=dict)
+    """What each visit before this one changed, fixed and broke; 0 is the state before the run."""
     hints: tuple[str, ...] = ()
     """What coders before this one learnt in this visit, one line each: suspicious lines, near misses."""
 

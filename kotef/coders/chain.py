@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from kotef.coders.base import Brief, Coder, Work, failure_key
+from kotef.coders.base import NO_TIME, Brief, Coder, Work, failure_key
 from kotef.deps import Emit
 from kotef.errors import UsageError
 from kotef.state import Asked, Edits, Usage
@@ -34,7 +34,10 @@ def parse_chain(text: str) -> tuple[Link, ...]:
         if match is None or match["name"] not in KNOWN:
             hint = f"coders are {', '.join(KNOWN)}; a time is written search:10s"
             raise UsageError(f"--coder: {part.strip() or text!r} is not understood", hint=hint)
-        links.append(Link(match["name"], float(match["seconds"]) if match["seconds"] else None))
+        seconds = float(match["seconds"]) if match["seconds"] else None
+        if seconds == 0:
+            raise UsageError(f"--coder: {part.strip()!r} gives it no time", hint="a time is written search:10s")
+        links.append(Link(match["name"], seconds))
     names = [link.name for link in links]
     if len(set(names)) != len(names):
         raise UsageError(f"--coder {text}: a coder is named twice", hint="name each once, the cheapest first")
@@ -82,7 +85,12 @@ class Chain:
                 why = work.edits.detail
             reasons.append(f"{coder.name}: {why}")
             self.emit("declined", visit=visit, coder=coder.name, why=why)
+        late = any(NO_TIME in reason for reason in reasons)
         edits = Edits(
-            visit=visit, coder=self.name, stopped_by="exhausted", detail="; ".join(reasons), asked=tuple(asked)
+            visit=visit,
+            coder=self.name,
+            stopped_by="time" if late else "exhausted",
+            detail="; ".join(reasons),
+            asked=tuple(asked),
         )
         return Work(edits, usage, found=False, hints=hints, tried=tried)

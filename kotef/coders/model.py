@@ -14,6 +14,8 @@ from kotef.coders.base import Brief, Work
 from kotef.coders.hands import Hands
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
+from kotef.failures.memory import tell
+from kotef.failures.visits import recount
 from kotef.middleware.bounds import STOP, Budget
 from kotef.middleware.stack import stack
 from kotef.models.usage import spent_on
@@ -116,6 +118,8 @@ class ModelCoder:
             checks=task.checks,
             plan=brief.plan,
             failures=brief.failures,
+            memory=tell(task.memory, {entry.fingerprint for entry in brief.failures}),
+            attempts=recount(brief.visits),
             changed=brief.changed,
             hints=brief.hints,
             visit=brief.plan.visit,

@@ -1,10 +1,5 @@
 """Which visit's tree should an unsuccessful run leave behind?"""
 
-from pathlib import Path
-
-from pydantic import ValidationError
-
-from kotef.checks.verdict import Verification, rank
 from kotef.deps import Deps
 from kotef.state import AgentState
 
@@ -14,7 +9,9 @@ def leave_baseline(state: AgentState, deps: Deps) -> None:
     trees, edits = state["snapshots"], state.get("edits")
     if edits is not None and edits.visit in trees:
         restored = deps.snapshots.restore(trees[0], last=trees[edits.visit], keep=edits.foreign)
-        deps.emit("restored", visit=0, put_back=list(restored.put_back), left=list(restored.left))
+        patch = f".sdd/runs/{deps.run_dir.name}/visit-{edits.visit}.patch"
+        put_back, left = list(restored.put_back), list(restored.left)
+        deps.emit("withheld", visit=edits.visit, patch=patch, put_back=put_back, left=left)
 
 
 def leave_best(state: AgentState, deps: Deps) -> int:
@@ -23,27 +20,31 @@ def leave_best(state: AgentState, deps: Deps) -> int:
     Returns that visit; 0 when every visit was worse than the state before the run. A file that somebody else
     changed since kotef last looked is left as it is, and named in the event.
     """
-    trees = state["snapshots"]
-    edits = state.get("edits")
+    trees, edits = state["snapshots"], state.get("edits")
     if edits is None or edits.visit not in trees:
         return 0
-    judged = {visit: found for visit in trees if (found := _judged(deps.run_dir, visit))}
-    if not judged:
+    best = _best(state, deps)
+    if best is None:
         return edits.visit
-
-    def order(visit: int) -> tuple[object, ...]:
-        return (*rank(judged[visit]), sum(deps.snapshots.stat(trees[0], trees[visit])), visit)
-
-    best = min(judged, key=order)
     if trees[best] != trees[edits.visit]:
         restored = deps.snapshots.restore(trees[best], last=trees[edits.visit], keep=edits.foreign)
         deps.emit("restored", visit=best, put_back=list(restored.put_back), left=list(restored.left))
     return best
 
 
-def _judged(run_dir: Path, visit: int) -> Verification | None:
-    kept = run_dir / f"visit-{visit}.json"
-    try:
-        return Verification.model_validate_json(kept.read_bytes())
-    except (OSError, ValidationError):
+def _best(state: AgentState, deps: Deps) -> int | None:
+    """The first by rank; among equals the smallest diff, then the earliest. None when no attempt was judged.
+
+    The state before the run is its own measure: nothing in it is broken, fixed or unknown.
+    """
+    trees, visits = state["snapshots"], state["visits"]
+    attempts = [visit for visit in visits if visit and visit in trees]
+    if not attempts:
         return None
+    start = (True, False, 0, 0)
+
+    def order(visit: int) -> tuple[object, ...]:
+        rank = visits[visit].rank if visit else start
+        return (*rank, sum(deps.snapshots.stat(trees[0], trees[visit])), visit)
+
+    return min((0, *attempts), key=order)

@@ -1,29 +1,128 @@
-"""What do the checks say about the tree as it stands?"""
+"""What do the checks say about the tree as it stands, and how much of that is chance?"""
 
 from collections.abc import Sequence
+from typing import Final
 
+from kotef.checks.alone import alone
+from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.model import Check, CommandResult
-from kotef.checks.verdict import Results
+from kotef.checks.rerun import flaky_among, unexpected
+from kotef.checks.verdict import Results, environment_fault
+from kotef.checks.verification import MAX_RED, Verification
 from kotef.deps import Deps
+from kotef.failures.history import MAX_TESTS
+from kotef.state import Task
+
+QUICK: Final = 60.0
+"""Seconds a check may have taken at the baseline to be run whole on a red visit as well."""
 
 
-async def run_checks(checks: Sequence[Check], visit: int, deps: Deps) -> Results:
-    """Every check, in order, one at a time: checks of one project share its files and ports."""
+async def baseline_results(
+    task: Task, tree: str, ignored: Sequence[str], deps: Deps
+) -> tuple[Results, tuple[str, ...]]:
+    """What the checks say about the tree before the run, and which of its paths they wrote.
+
+    Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met once more at once.
+    `ignored` are the files of the workspace that the tree does not hold.
+    """
+    reruns, store = task.limits.reruns, deps.baselines
+    if not task.reuse_baseline:
+        store.forget()
+    elif task.checks and (kept := store.find(tree, task.checks, reruns=reruns, ignored=ignored)):
+        deps.emit("baseline_reused", run=kept.run_id, judged_at=kept.judged_at)
+        for check, result in kept.results:
+            _tell(check, 0, result, deps)
+        return kept.results, kept.wrote
+    facts = store.facts(ignored)
+    results = await run_checks(task.checks, 0, deps, reruns=reruns)
+    if environment_fault(results):
+        deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")
+        results = await run_checks(task.checks, 0, deps, reruns=reruns)
+    wrote = deps.snapshots.changed(tree, deps.snapshots.take())
+    if not environment_fault(results):
+        store.keep(tree, results, reruns=reruns, run_id=task.run_id, wrote=wrote, ignored=facts)
+    return results, wrote
+
+
+async def run_checks(
+    checks: Sequence[Check], visit: int, deps: Deps, *, reruns: int = 0, baseline: Verification | None = None
+) -> Results:
+    """Every check, in order, one at a time: checks of one project share its files and ports.
+
+    Failing tests that were not red in `baseline` (None: all) are run again alone, up to `reruns` times, as long as
+    there is time; the result names those that passed then as `flaky`. Where a check took more than `QUICK` seconds at
+    the baseline, the tests red there are run first, and while one that has to turn green is red it stays at that.
+    Running them first where the whole is run anyway would decide nothing.
+    """
     results: list[tuple[Check, CommandResult]] = []
     for check in checks:
-        deps.emit("check_started", visit=visit, check=check.name, command=check.command)
-        result = await deps.run_check(check, f"visit-{visit}-{check.name}")
-        deps.emit(
-            "check_finished",
-            visit=visit,
-            check=check.name,
-            exit_code=result.exit_code,
-            passed=result.passed,
-            kind=result.kind,
-            summary=result.summary,
-            executed=result.tests_executed,
-            failing=len(result.failing),
-            seconds=round(result.seconds, 3),
-        )
+        result = await _reds_first(check, visit, deps, baseline) if baseline else None
+        if result is None:
+            deps.emit("check_started", visit=visit, check=check.name, command=check.command)
+            result = await deps.run_check(check, f"visit-{visit}-{check.name}")
+        _tell(check, visit, result, deps)
+        if reruns and not result.partial and deps.clock.left() > result.seconds:
+            result = await _again(check, visit, result, deps, reruns=reruns, baseline=baseline)
         results.append((check, result))
     return results
+
+
+async def _reds_first(check: Check, visit: int, deps: Deps, baseline: Verification) -> CommandResult | None:
+    """The result of the tests red at the baseline, if it settles the matter; None when the whole has to be run.
+
+    All that were red are run, not only those that have to turn green, and in the same order: so the failure is the one
+    that the whole would tell of, fingerprint included, unless something else broke.
+    """
+    was = next((verdict for verdict in baseline.checks if verdict.name == check.name), None)
+    if was is None or was.seconds <= QUICK or len(was.red) >= MAX_RED:
+        return None
+    reds = [test for test in baseline.tests if test in was.red]
+    names = {test.removeprefix(f"{check.name}: "): test for test in reds}
+    wanted = {name for name, test in names.items() if test in baseline.targets}
+    if not reds and check.name in baseline.targets and len(was.failing) < MAX_TESTS:
+        names = {test: test for test in was.failing}
+        wanted = set(names)
+    command = alone(check.command, list(names), exists=lambda path: (deps.root / path).exists())
+    if not wanted or command is None:
+        return None
+    deps.emit("check_started", visit=visit, check=check.name, command=command)
+    result = await deps.run_check(check.model_copy(update={"command": command}), f"visit-{visit}-{check.name}-first")
+    red = set(result.failing if result.tests is None else result.red_ids)
+    told = result.kind == "test_failure" and result.detail != "contradiction"
+    if not (told and wanted & red and result.exit_code in status_of_failing_tests(check.command)):
+        return None
+    return result.model_copy(update={"command": check.command, "partial": True})
+
+
+async def _again(
+    check: Check, visit: int, result: CommandResult, deps: Deps, *, reruns: int, baseline: Verification | None
+) -> CommandResult:
+    """The result, with those of the unexpected failures named that are none when the tests are run alone."""
+    tests = unexpected(check, result, baseline)
+    flaky = await flaky_among(
+        check,
+        tests,
+        times=reruns,
+        run=deps.run_check,
+        exists=lambda path: (deps.root / path).exists(),
+        log_name=f"visit-{visit}-{check.name}",
+    )
+    if flaky:
+        deps.emit("rerun", visit=visit, check=check.name, tests=list(tests), flaky=list(flaky))
+    return result.model_copy(update={"flaky": flaky})
+
+
+def _tell(check: Check, visit: int, result: CommandResult, deps: Deps) -> None:
+    deps.emit(
+        "check_finished",
+        visit=visit,
+        check=check.name,
+        exit_code=result.exit_code,
+        passed=result.passed,
+        kind=result.kind,
+        summary=result.summary,
+        executed=result.tests_executed,
+        failing=len(result.failing),
+        seconds=round(result.seconds, 3),
+        partial=result.partial,
+    )

@@ -30,6 +30,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         guard=guard_of(state["task"], state["snapshots"][0], deps.snapshots),
         spent=state["usage"],
         tried=state["tried"],
+        visits=state["visits"],
     )
     work = await deps.coder.work(brief)
     after = deps.snapshots.take()

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from kotef.failures.outcomes import Outcome
+from kotef.failures.visits import stalled
 from kotef.sdd.ticket import open_lines
 from kotef.settings import MAX_ATTEMPTS
 from kotef.state import AgentState, StoppedBy, over_budget
@@ -106,42 +107,23 @@ def _attempts_exceeded(state: AgentState) -> Ending | None:
 
 
 def no_progress(state: AgentState) -> str:
-    """Why the newest spent visit brought nothing new, as one sentence for a nudge; empty when it did.
-
-    No change to the tree; a tree seen before with the same failures; or the same fingerprints after a change.
-    """
-    visits = sorted(state["failure_history"].spent)
-    return _stalled(state, visits[-1]) if visits else ""
-
-
-def _stalled(state: AgentState, visit: int) -> str:
-    trees, history = state["snapshots"], state["failure_history"]
-
-    def prints(number: int) -> frozenset[str]:
-        return frozenset(entry.fingerprint for entry in history.entries if entry.visit == number)
-
-    earlier = [number for number in history.spent if number < visit]
-    if trees.get(visit) == trees.get(visit - 1):
-        return "the last attempt changed no file."
-    if any(trees.get(number) == trees.get(visit) and prints(number) == prints(visit) for number in earlier):
-        return "the last attempt led back to a tree that was judged before, with the same failures."
-    if earlier and prints(visit) == prints(max(earlier)):
-        return "the last attempt changed files, but exactly the same failures came back."
-    return ""
+    """Why the newest spent visit brought nothing new, as one sentence for a nudge; empty when it did."""
+    spent = state["failure_history"].spent
+    return stalled(state["visits"], max(spent)) if spent else ""
 
 
 def _stuck(state: AgentState) -> Ending | None:
-    """Two visits in a row without progress, so that the nudge had an attempt; never before the default bound."""
+    """Two visits in a row without anything new, so that the nudge had an attempt; never before the default bound."""
     edits = state.get("edits")
     if edits is not None and edits.stopped_by == "exhausted":
         return Ending("stuck", "nothing_left_to_try", f"no coder could do anything: {edits.detail}")
-    visits = sorted(state["failure_history"].spent)
-    fresh = [visit for visit in visits if visit > state["task"].resumed_after]
-    if len(visits) < MAX_ATTEMPTS or len(fresh) < NUDGED:
+    spent = sorted(state["failure_history"].spent)
+    fresh = [visit for visit in spent if visit > state["task"].resumed_after]
+    if len(spent) < MAX_ATTEMPTS or len(fresh) < NUDGED:
         return None
-    before, last = _stalled(state, visits[-2]), _stalled(state, visits[-1])
-    if before and last:
-        return Ending("stuck", "stuck", f"no progress after a nudge: {last.rstrip('.')}")
+    reasons = [stalled(state["visits"], visit) for visit in spent[-NUDGED:]]
+    if all(reasons):
+        return Ending("stuck", "stuck", f"no progress after a nudge: {reasons[-1].rstrip('.')}")
     return None
 
 

@@ -1,6 +1,8 @@
 """Is the run over; and if not, what should the coder do next?"""
 
+import re
 import time
+from typing import Final
 
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
@@ -9,12 +11,18 @@ from pydantic import BaseModel, Field
 from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import FailureEntry
+from kotef.failures.memory import recall, tell
+from kotef.failures.visits import merge_visits, recount
 from kotef.models.structured import ask
 from kotef.nodes.decide import Ending, decide, no_progress
 from kotef.nodes.review import account, review
-from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage
+from kotef.nodes.visits import judged_visit
+from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage, merge_usage, over_budget
 
 SHOWN_ENTRIES = 8
+
+NO_HYPOTHESIS: Final = "The planner named no new cause: find one before you edit."
+"""What a coder is told where the hypothesis of a nudged planner should stand."""
 
 
 class StepAnswer(BaseModel):
@@ -38,7 +46,9 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     deps = runtime.context
     started = time.monotonic()
     visit = _next_visit(state)
-    settled, update = await review(state, deps)
+    reviewed, update = await review(state, deps)
+    update["visits"] = judged_visit(reviewed)
+    settled: AgentState = {**reviewed, "visits": merge_visits(reviewed["visits"], update["visits"])}
     try:
         ending = decide(settled)
         if ending is None:
@@ -76,9 +86,12 @@ def _shown(plan: Plan) -> list[str]:
 
 async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None, Ending | None, Usage]:
     """A plan, or the ending `blocked`; exactly one of the two."""
+    task = state["task"]
+    prints = {entry.fingerprint for entry in state["failure_history"].entries}
+    if visit == 1 and (known := recall(task.memory, prints)):
+        deps.emit("recalled", visit=visit, runs=[memory.run_id for memory in known])
     if deps.planner is None or not deps.coder.model_plans(state["tried"]):
         return plan_by_code(state, visit), None, Usage()
-    task = state["task"]
     nudge = no_progress(state)
     if nudge:
         deps.emit("nudge", visit=visit, what=nudge)
@@ -92,20 +105,59 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
         allow_edits=task.allow_edits,
         baseline=baseline.summary if baseline else "",
         failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
+        memory=tell(task.memory, prints),
+        tried=recount(state["visits"]),
         last_edits=state.get("edits"),
-        nudge=deps.prompts.render("nudge", what=nudge) if nudge else "",
+        nudge=deps.prompts.render("nudge", what=nudge, refused=None) if nudge else "",
         attempts=state["failure_history"].attempts,
         max_attempts=task.limits.max_attempts,
     )
+    answer, usage = await _ask_model(text, nudge, state, visit, deps)
+    if answer is not None and answer.blocked.strip():
+        return None, Ending("blocked", "plan_blocked", answer.blocked.strip()[:400]), usage
+    if answer is None or not answer.steps:
+        return plan_by_code(state, visit), None, usage
+    return _checked(answer, state, visit), None, usage
+
+
+async def _ask_model(
+    text: str, nudge: str, state: AgentState, visit: int, deps: Deps
+) -> tuple[PlanAnswer | None, Usage]:
+    """The model's plan. After a nudge, one that names no changed hypothesis is asked for once more.
+
+    If the second names none either, or there is no budget for it, code's note stands where the hypothesis should.
+    """
+    assert deps.planner is not None  # noqa: S101  the caller has looked
     deps.emit("model_call", visit=visit, node="planner")
     answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
     usage = account(answer, visit, "planner", deps)
-    if answer.value is not None and answer.value.blocked.strip():
-        return None, Ending("blocked", "plan_blocked", answer.value.blocked.strip()[:400]), usage
-    if answer.value is None or not answer.value.steps:
+    plan = answer.value
+    if plan is None or not (plan.steps or plan.blocked.strip()):
         deps.emit("plan_fallback", visit=visit, problems=list(answer.problems)[:5])
-        return plan_by_code(state, visit), None, usage
-    return _checked(answer.value, state, visit), None, usage
+        return None, usage
+    if not nudge or _is_changed(plan, state):
+        return plan, usage
+    if not over_budget(merge_usage(state["usage"], usage).total, state["task"].limits):
+        deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; it is asked for once more")
+        deps.emit("model_call", visit=visit, node="planner")
+        refusal = deps.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
+        answer = await ask(deps.planner, [HumanMessage(f"{text}\n{refusal}")], PlanAnswer, memory=deps.rungs)
+        usage = merge_usage(usage, account(answer, visit, "replan", deps))
+        plan = answer.value if answer.value and (answer.value.steps or answer.value.blocked.strip()) else plan
+    if _is_changed(plan, state):
+        return plan, usage
+    return plan.model_copy(update={"hypothesis": f"{nudge} {NO_HYPOTHESIS}"}), usage
+
+
+def _is_changed(answer: PlanAnswer, state: AgentState) -> bool:
+    """Whether a plan names another hypothesis than the last one, case and punctuation aside; `blocked` needs none."""
+    last = state.get("plan")
+    words, old = _words(answer.hypothesis), _words(last.hypothesis if last else "")
+    return bool(answer.blocked.strip()) or (bool(words) and words != old)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _checked(answer: PlanAnswer, state: AgentState, visit: int) -> Plan:

@@ -1,22 +1,26 @@
 """What must a person know about a run that did not succeed?"""
 
-import datetime as dt
 from pathlib import Path
+from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
 from kotef.deps import Deps
-from kotef.errors import NoSpaceError
+from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.best import leave_baseline, leave_best
 from kotef.nodes.decide import Ending
 from kotef.sdd.follow_up import follow_up
-from kotef.sdd.issue import IssueEntry, IssueFailure
-from kotef.sdd.issues import record
+from kotef.sdd.issue import IssueEntry, IssueFailure, render
+from kotef.sdd.issues import issues_path, record, timestamp
 from kotef.state import AgentState, StateUpdate
+from kotef.workspace.paths import write_atomic
 
 SHOWN_ENTRIES = 5
+
+ASIDE = "issue.md"
+"""In the directory of a run: its entry, where the issue log could not be written."""
 
 
 async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
@@ -32,12 +36,20 @@ async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     return {}
 
 
-def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Path:
-    """Write, or rewrite in place, the entry of this run; returns the log it stands in.
+class Written(NamedTuple):
+    """Where the entry of a run stands."""
+
+    path: Path
+    trouble: str = ""
+    """Why it is not in the issue log but beside the run's result; empty when it is there."""
+
+
+def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
+    """Write, or rewrite in place, the entry of this run; into its own directory where the log cannot be written.
 
     When the disk is full, what cached logs of this run can be spared makes room, and it is tried once more.
     """
-    path = deps.root / ".sdd" / "issues.md"
+    path, aside = issues_path(deps.root), deps.run_dir / ASIDE
     entry = entry_of(state, ending, deps)
     try:
         change = record(path, entry)
@@ -45,8 +57,13 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Path:
         for log in (deps.run_dir / "logs").glob("*.log"):
             log.unlink()
         change = record(path, entry)
+    except WorkspaceError as error:
+        write_atomic(aside, render(entry).encode())
+        deps.emit("issue", path=str(aside), change="kept_aside")
+        return Written(aside, str(error))
+    aside.unlink(missing_ok=True)
     deps.emit("issue", path=str(path), change=change)
-    return path
+    return Written(path)
 
 
 def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
@@ -60,6 +77,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
             kind=entry.kind,
             detail=entry.detail,
             summary=entry.summary,
+            fingerprint=entry.fingerprint,
             tests=entry.tests,
         )
         for entry in _telling(history)[-SHOWN_ENTRIES:]
@@ -68,12 +86,13 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
     judged = state.get("test_results")
     return IssueEntry(
         run_id=task.run_id,
-        date=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        date=timestamp(),
         outcome=ending.outcome,
         reason=ending.reason,
         sentence=ending.sentence,
         goal=task.ticket.title if task.ticket else task.goal,
         ticket=task.ticket.id if task.ticket else None,
+        checks=tuple(check.command for check in task.checks),
         attempts=history.attempts,
         max_attempts=task.limits.max_attempts,
         entries=failures,
@@ -110,5 +129,6 @@ def resume_hint(ending: Ending, run_id: str, max_attempts: int) -> str | None:
     if outcome in ("bounded_attempts_exceeded", "stuck"):
         return f"kotef resume {run_id} --max-attempts {min(20, max_attempts + 2)}" if max_attempts < 20 else None  # noqa: PLR2004
     if outcome == "budget_exceeded":
-        return f"kotef resume {run_id}  # with a larger limit, for example --max-tokens"
+        limit = ending.reason.replace("_", "-") if ending.reason.startswith("max_") else "max-time"
+        return f"kotef resume {run_id} --{limit} N  # N above the limit that was reached"
     return f"kotef resume {run_id}" if outcome in RESUMABLE else None

@@ -6,12 +6,14 @@ from typing import Final
 
 from langgraph.runtime import Runtime
 
-from kotef.checks.verdict import Verification, environment_fault, failure_entries, judge, judge_baseline
+from kotef.checks.verdict import Verification, compared, failure_entries, judge, judge_baseline
 from kotef.deps import Deps
-from kotef.nodes.checking import run_checks
+from kotef.nodes.checking import baseline_results, run_checks
+from kotef.nodes.confirming import Judged, confirm
 from kotef.nodes.decide import NEEDS_REVIEW
-from kotef.nodes.proof import finish_interrupted_proof, prove_new_tests
+from kotef.nodes.proof import prove_new_tests
 from kotef.nodes.putting_back import put_back
+from kotef.nodes.standing_in import end_standing_in
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, Spent, StateUpdate, StoppedBy, Task, Usage
 
@@ -62,12 +64,8 @@ async def _baseline(task: Task, deps: Deps) -> tuple[Verification, StateUpdate]:
     tree = deps.snapshots.take()
     kept, left_out = deps.snapshots.preserve_ignored()
     deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
-    results = await run_checks(task.checks, 0, deps)
-    if environment_fault(results):
-        deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")
-        results = await run_checks(task.checks, 0, deps)
+    results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
     verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
-    wrote = deps.snapshots.changed(tree, deps.snapshots.take())
     verification = verification.model_copy(update={"wrote": wrote})
     if not task.checks and not task.allow_unverified:
         verification = verification.model_copy(update={"environment": "no_checks", "summary": NO_CHECKS})
@@ -91,7 +89,7 @@ async def _visit(
 ) -> tuple[Verification, StateUpdate]:
     """Put back what judges, run the checks, compare with the baseline; not passed means the history grows."""
     task = state["task"]
-    finish_interrupted_proof(deps)
+    end_standing_in(deps)
     restored = put_back(task, edits, state["snapshots"], deps)
     tree = deps.snapshots.take()
     before = state["snapshots"][0]
@@ -99,7 +97,7 @@ async def _visit(
     (deps.run_dir / f"visit-{edits.visit}.patch").write_text(
         deps.snapshots.patch(before, tree), encoding="utf-8", errors="surrogateescape"
     )
-    results = await run_checks(task.checks, edits.visit, deps)
+    results = await run_checks(task.checks, edits.visit, deps, reruns=task.limits.reruns, baseline=baseline)
 
     def verdict(*, proved: Sequence[str] = (), accepted: bool = False) -> Verification:
         return judge(
@@ -124,6 +122,8 @@ async def _visit(
         pending = verdict(accepted=True)
         if pending.passed:
             verification = pending.model_copy(update={"detail": NEEDS_REVIEW})
+    judged = Judged(task, baseline, results, before, tree, changed)
+    verification = compared(await confirm(verification, judged, deps), state.get("test_results", baseline))
     return verification, {
         "test_results": verification,
         "snapshots": {edits.visit: tree},

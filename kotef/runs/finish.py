@@ -1,19 +1,21 @@
 """What is left behind when a run is over?"""
 
-import datetime as dt
 from collections.abc import Sequence
+from pathlib import Path
 
 from kotef import __version__
 from kotef.deps import Deps
-from kotef.errors import KotefError
+from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
 from kotef.nodes.decide import Ending
-from kotef.nodes.snitch import entry_of, resume_hint, write_entry
+from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
+from kotef.runs.attempts import attempts_of
 from kotef.runs.report import render_report
-from kotef.runs.result import Result, ResultCheck, ResultEdit, ResultHistory, ResultUsage
+from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultUsage
 from kotef.runs.store import RunDir
-from kotef.sdd.issues import has_entry, record
-from kotef.sdd.proof import proved_lines
+from kotef.runs.trees import note_left
+from kotef.sdd.issues import has_entry, issues_path, settle, timestamp
+from kotef.sdd.proof import Evidence, trace
 from kotef.sdd.tickets import close_ticket
 from kotef.state import AgentState, Edits
 from kotef.workspace.paths import write_atomic
@@ -32,17 +34,28 @@ def finish(
     signal: int = 0,
 ) -> Result:
     """Close the ticket or make sure of the entry, then write `result.json` and `report.md`."""
-    issue = deps.root / ".sdd" / "issues.md"
     said = list(notices)
+    issue: Path | None = None
     now = deps.snapshots.take()  # before kotef itself moves a ticket
     said += _bring_back_ignored(state, deps)
+    changed = _changed(state, deps, now)
+    evidence = _evidence(state, ending, [path for path in changed if (deps.root / path).is_file()])
     if ending.outcome == "verified":
-        said += _settle_success(state, ending, deps)
-    elif not has_entry(issue, run.run_id) or ending.outcome != state.get("outcome"):
-        write_entry(state, ending, deps)
-    result = _result(run, state, ending, deps, now=now, started_at=started_at, notices=said, signal=signal)
+        said += _settle_success(state, ending, evidence, deps)
+    else:
+        issue, trouble = _entry(state, ending, deps)
+        said += [f"the issue entry of this run is beside its result, for {trouble}"] if trouble else []
+    result = _result(run, state, ending, deps, now=now, started_at=started_at, signal=signal).model_copy(
+        update={
+            "changed": changed,
+            "definition_of_done": tuple(ResultDone(**found.model_dump()) for found in evidence),
+            "issue": str(issue.relative_to(deps.root)) if issue else None,
+            "notices": tuple(said),
+        }
+    )
     run.write_result(result)
     write_atomic(run.path / "report.md", render_report(result).encode())
+    note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
     deps.emit(
         "run_finished",
         outcome=result.outcome,
@@ -51,6 +64,16 @@ def finish(
         seconds=round(result.usage.seconds, 3),
     )
     return result
+
+
+def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
+    """Where the entry of this run stands; the snitch wrote it, unless the run ended otherwise or outside the graph."""
+    issue = issues_path(deps.root)
+    try:
+        written = has_entry(issue, state["task"].run_id)
+    except WorkspaceError:
+        written = False
+    return Written(issue) if written and ending.outcome == state.get("outcome") else write_entry(state, ending, deps)
 
 
 def _bring_back_ignored(state: AgentState, deps: Deps) -> list[str]:
@@ -63,18 +86,30 @@ def _bring_back_ignored(state: AgentState, deps: Deps) -> list[str]:
     return [*said, f"deleted during the run, and too large to have been kept: {', '.join(gone[:10])}"] if gone else said
 
 
-def _settle_success(state: AgentState, ending: Ending, deps: Deps) -> list[str]:
-    """Tick what was proved, close the ticket, resolve this run's entry if an earlier end wrote one."""
-    task, judged = state["task"], state.get("test_results")
-    issue = deps.root / ".sdd" / "issues.md"
+def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tuple[Evidence, ...]:
+    """What proves each line of the ticket's Definition of Done; nothing does unless the run ended verified."""
+    ticket = state["task"].ticket
+    judged = state.get("test_results") if ending.outcome == "verified" else None
+    return trace(ticket.done, judged, written) if ticket else ()
+
+
+def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Evidence], deps: Deps) -> list[str]:
+    """Tick what was proved, close the ticket, resolve the entries this settles: the run's own and those of its task."""
+    ticket = state["task"].ticket
     said: list[str] = []
-    if task.ticket is not None and judged is not None:
+    if ticket is not None:
         try:
-            close_ticket(deps.root, task.ticket, set(proved_lines(task.ticket.done, judged)))
+            close_ticket(deps.root, ticket, {found.line for found in evidence if found.proved})
         except KotefError as error:
             said.append(f"the ticket stays where it is: {error}")
-    if has_entry(issue, task.run_id):
-        record(issue, entry_of(state, ending, deps).model_copy(update={"state": "resolved"}))
+    (deps.run_dir / ASIDE).unlink(missing_ok=True)
+    issues = issues_path(deps.root)
+    try:
+        done = settle(issues, entry_of(state, ending, deps)) if issues.exists() else ()
+    except WorkspaceError as error:
+        said.append(f"no issue entry was resolved: {error}")
+    else:
+        said += [f"resolved in .sdd/issues.md: {', '.join(done)}"] if done else []
     return said
 
 
@@ -86,13 +121,11 @@ def _result(
     *,
     now: str,
     started_at: str,
-    notices: Sequence[str],
     signal: int,
 ) -> Result:
     task, history = state["task"], state["failure_history"]
     judged, edits = state.get("test_results"), state.get("edits")
     trees = state["snapshots"]
-    proved = proved_lines(task.ticket.done, judged) if task.ticket and judged else {}
     exit_code = SIGTERM_EXIT if signal == 15 else EXIT_STATUS[ending.outcome]  # noqa: PLR2004  SIGTERM
     verified = ending.outcome == "verified"
     spent = state["usage"].total.model_copy(update={"seconds": round(deps.clock.elapsed(), 3)})
@@ -115,6 +148,7 @@ def _result(
         max_attempts=task.limits.max_attempts,
         visits=edits.visit if edits else 0,
         failure_history=ResultHistory.of(history),
+        attempts=attempts_of(run.events),
         checks=tuple(
             ResultCheck(**check.model_dump(include=set(ResultCheck.model_fields)))
             for check in (judged.checks if judged else ())
@@ -123,14 +157,13 @@ def _result(
         targets=judged.targets if judged else (),
         fixed=judged.fixed if judged else (),
         broken=judged.broken if judged else (),
+        flaky=_flaky(state),
         missing=judged.missing if judged else (),
         preexisting=judged.preexisting if judged else (),
         new_tests=judged.new_tests if judged else (),
         proved=judged.proved if judged else (),
         put_back=judged.put_back if judged else (),
         left=judged.left if judged else (),
-        done_lines={line.text: proved.get(line.line, "") for line in task.ticket.done} if task.ticket else {},
-        changed=_changed(state, deps, now),
         tree_visit=next(
             (visit for visit in sorted(trees, reverse=True) if trees[visit] == now), edits.visit if edits else 0
         ),
@@ -138,10 +171,14 @@ def _result(
         usage=ResultUsage.of(spent, priced=not task.model or deps.priced),
         started_at=started_at,
         finished_at=timestamp(),
-        issue=None if verified else ".sdd/issues.md",
         resume=resume_hint(ending, run.run_id, task.limits.max_attempts) if run.checkpoints.exists() else None,
-        notices=tuple(notices),
     )
+
+
+def _flaky(state: AgentState) -> tuple[str, ...]:
+    """What was flaky before the run, then what is now."""
+    found = [judged.flaky for judged in (state.get("baseline"), state.get("test_results")) if judged]
+    return tuple(dict.fromkeys(unit for units in found for unit in units))
 
 
 def _edit(edits: Edits) -> ResultEdit:
@@ -155,8 +192,3 @@ def _changed(state: AgentState, deps: Deps, now: str) -> tuple[str, ...]:
         return ()
     wrote = baseline.wrote if baseline else ()
     return tuple(path for path in deps.snapshots.changed(before, now) if path not in wrote)
-
-
-def timestamp() -> str:
-    """Now, in UTC, ISO 8601 to the second."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -8,6 +8,7 @@ from typing import Any
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.model import Check
 from kotef.errors import UsageError
+from kotef.runs.memory import Remembered, remembered
 from kotef.sdd.spec import read_spec
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import TicketFolder, find_ticket, list_tickets, open_dependencies
@@ -30,6 +31,10 @@ class Request:
     ignore_dependencies: bool = False
     trust: bool = False
     accept_ambiguous: bool = False
+    fresh: bool = False
+    """Whether to know nothing of earlier runs."""
+    reuse_baseline: bool = True
+    """Whether an earlier run's judgement of the same tree may stand for the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ def prepare(
         ticket=ticket.tests if ticket else (),
         architect=spec.checks,
     )
+    known = Remembered(()) if request.fresh else remembered(root)
     problems = (*spec.problems, *(ticket.problems if ticket else ()), *folder.problems)
     task = Task(
         run_id=run_id,
@@ -68,13 +74,15 @@ def prepare(
         allow_unverified=request.allow_unverified,
         trust=request.trust,
         accept_ambiguous=request.accept_ambiguous,
+        reuse_baseline=request.reuse_baseline,
+        memory=known.memories,
         coder=coder,
         model=model,
         planner_model=planner_model,
         base_url=base_url,
     )
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
-    return Prepared(task, (*notices, *missing_dependencies(root)))
+    return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 
 
 def _ticket(request: Request, folder: TicketFolder) -> Ticket | None:

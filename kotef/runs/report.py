@@ -12,11 +12,12 @@ def render_report(result: Result) -> str:
         ("Changed files", result.changed),
         ("Fixed", result.fixed),
         ("Broken by the run", result.broken),
+        ("Flaky: failed with the others, passed alone", result.flaky),
         ("Missing tests", result.missing),
         ("Red before the run, and not asked for", result.preexisting),
         ("New tests", result.new_tests),
         ("New tests proved red first", result.proved),
-        ("Put back before judging", result.put_back),
+        ("Put back or set aside before judging", result.put_back),
         ("Left, because somebody else changed them", result.left),
     )
     template = environment(Path(__file__).parent).get_template("report.md")

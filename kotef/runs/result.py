@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from kotef.checks.model import Evidence, Role
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
+from kotef.sdd.proof import ProvedBy
 from kotef.state import Spent, StoppedBy
 
 
@@ -67,6 +68,8 @@ class ResultCheck(Camel):
     exit_code: int | None
     executed: int | None
     """Tests that really ran; null where the command tells no count."""
+    partial: bool = False
+    """Only the tests red before the run were run; whether others broke is not known."""
     evidence: Evidence
     """`report`: the runner's own per-test report; `counts`: its closing line; `exit`: the exit status alone."""
 
@@ -103,6 +106,44 @@ class ResultEdit(Camel):
     """The input on which passing edits disagree; only a person knows the answer. Empty without one."""
 
 
+class ResultAttempt(Camel):
+    """One visit: what was planned, what was changed, what came of it."""
+
+    visit: int
+    hypothesis: str = ""
+    steps: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    stopped_by: StoppedBy | None = None
+    """Null when the visit never ended."""
+    said: str = ""
+    """The coder's last words; a claim."""
+    passed: bool | None = None
+    """Null when nothing was judged."""
+    verdict: str = ""
+    """What the verification, or the review that refused, said."""
+    fixed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+class ResultDone(Camel):
+    """One line of the ticket's Definition of Done, and what proves it."""
+
+    line: int
+    """In the ticket's file, counted from 1."""
+    text: str
+    proved_by: ProvedBy
+    """`person`: nothing that code can see proves it; its box was left as it is."""
+    why: str
+    """One line; with `person` where to look, or empty."""
+    tests: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @property
+    def proved(self) -> bool:
+        """Whether code saw it done."""
+        return self.proved_by != "person"
+
+
 class Result(Camel):
     """`result.json`: one run, one outcome. `done` is true only with `verified`."""
 
@@ -130,12 +171,16 @@ class Result(Camel):
     max_attempts: int
     visits: int
     failure_history: ResultHistory
+    attempts: tuple[ResultAttempt, ...] = ()
+    """Every visit of the coder, in order."""
     checks: tuple[ResultCheck, ...] = ()
     evidence: str = ""
     """The verdict in one to three lines."""
     targets: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    """Failed with the others and passed when run again alone: before the run (not asked for), or now (then red)."""
     missing: tuple[str, ...] = ()
     preexisting: tuple[str, ...] = ()
     """Red before the run, and not asked for: listed, never blocking."""
@@ -145,8 +190,8 @@ class Result(Camel):
     put_back: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     """Files somebody else changed during the run: left as they are."""
-    done_lines: dict[str, str] = Field(default_factory=dict)
-    """Definition-of-Done line → its evidence; an empty one is not proved."""
+    definition_of_done: tuple[ResultDone, ...] = ()
+    """Every line of the ticket's; empty without a ticket."""
     changed: tuple[str, ...] = ()
     """Paths that differ from the state before the run, now."""
     tree_visit: int = 0
@@ -156,7 +201,8 @@ class Result(Camel):
     started_at: str
     finished_at: str
     issue: str | None = None
-    """Where the issue entry was written; null when verified, or when it could not be."""
+    """Where the issue entry stands: `.sdd/issues.md`, or `issue.md` beside the result where it cannot be written.
+    Null when verified."""
     resume: str | None = None
     """The command that goes on from here; null when there is nothing to resume."""
     notices: tuple[str, ...] = ()

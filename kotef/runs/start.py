@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sqlite3
 import traceback
@@ -12,6 +13,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from kotef.checks.baselines import Baselines
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, UsageError, WorkspaceError
@@ -22,13 +24,16 @@ from kotef.models.structured import RungMemory
 from kotef.nodes.decide import Ending
 from kotef.runs.checkpoints import checkpoints
 from kotef.runs.events import EventLog, Watcher
-from kotef.runs.finish import finish, timestamp
+from kotef.runs.finish import finish
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.runs.workshop import Workshop
+from kotef.sdd.issues import timestamp
 from kotef.settings import Price
 from kotef.state import AgentState, Task, Usage
+from kotef.workspace.environment import child_environment
 from kotef.workspace.lock import workspace_lock
+from kotef.workspace.paths import state_dir
 from kotef.workspace.snapshots import Snapshots
 
 
@@ -183,8 +188,18 @@ class _Loop:
 
     def _deps(self, models: Models, clock: Clock) -> Deps:
         snapshots = Snapshots.open(self.setting.root)
+        root, env = self.setting.root, child_environment(os.environ)
+        baselines = Baselines(state_dir(root) / "baselines", root, env)
         shop = Workshop(
-            self.setting.root, self.run, self.task, snapshots, self.setting.prompts, self.emit, clock, self.setting.ask
+            self.setting.root,
+            self.run,
+            self.task,
+            snapshots,
+            self.setting.prompts,
+            self.emit,
+            clock,
+            baselines,
+            self.setting.ask,
         )
         chain = shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price)
         return Deps(
@@ -192,6 +207,7 @@ class _Loop:
             run_dir=self.run.path,
             snapshots=snapshots,
             run_check=shop.run_check,
+            baselines=baselines,
             coder=chain,
             planner=models.planner,
             priced=models.coder_price is not None and models.planner_price is not None,
@@ -251,6 +267,7 @@ class _Loop:
             "usage": Usage(),
             "snapshots": {},
             "tried": frozenset(),
+            "visits": {},
         }
         return {**empty, **found}  # type: ignore[typeddict-item]
 

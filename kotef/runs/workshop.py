@@ -5,8 +5,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.runner import run_check
 from kotef.coders.base import Coder
@@ -22,6 +23,11 @@ from kotef.workspace.snapshots import Snapshots
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+_MARGIN: Final = 1.5
+"""How much longer than last time a verification may take."""
+_UNKNOWN: Final = 8
+"""A check that did not end tells nothing of how long it takes once it is repaired: this part of the time, then."""
+
 
 @dataclass(slots=True)
 class Workshop:
@@ -34,6 +40,7 @@ class Workshop:
     prompts: Prompts
     emit: Emit
     clock: Clock
+    baselines: Baselines
     ask: Ask | None = None
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
@@ -42,7 +49,9 @@ class Workshop:
     async def run_check(self, check: Check, log_name: str) -> CommandResult:
         """One check in the project's environment; its full output goes to `logs/`."""
         result = await self._run(check.command, log_name)
-        self._seconds[check.name] = result.seconds
+        if check in self.task.checks:  # not a part of one, with a command line of its own
+            unknown = self.clock.limit / _UNKNOWN
+            self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
         return result
 
     async def run_command(self, command: str, timeout: float | None) -> CommandResult:
@@ -65,8 +74,9 @@ class Workshop:
         return "\n\n".join(shown)
 
     def reserve(self) -> float:
-        """Seconds one verification is expected to take: what the checks took last."""
-        return min(sum(self._seconds.values()), self.clock.limit / 2)
+        """Seconds to keep back for one verification: what the checks took last, and some more."""
+        seconds = self.baselines.seconds | self._seconds
+        return min(_MARGIN * sum(seconds.values()), self.clock.limit / 4)
 
     def _model(self, model: "BaseChatModel", *, name: str, price: Price | None) -> Coder:
         from kotef.coders.model import ModelCoder
@@ -110,6 +120,7 @@ class Workshop:
             run_command=self.run_command,
             emit=self.emit,
             clock=self.clock,
+            reserve=self.reserve,
             seconds=seconds or SECONDS,
         )
 

@@ -32,6 +32,8 @@ def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) ->
             return f"resume with a larger limit: {why}" + (f"; or {look}" if look else "")
         case "environment_broken":
             return _repair(newest, why)
+        case "blocked" if reason.endswith("?"):
+            return f"answer it by one more assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
         case "blocked":
             return f"decide what kotef may not decide: {why}; write the answer into the ticket, then run it again"
         case "model_unavailable":

@@ -16,7 +16,12 @@ from kotef.sdd.files import Problem
 MAX_TEXT: Final = 4_000
 """Characters kept of each text of an entry."""
 
+MAX_SEEN: Final = 20
+"""Later runs an entry names, the newest; those before them are only counted."""
+
 RUN_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+
+State = Literal["open", "resolved"]
 
 
 def _kept(value: object) -> object:
@@ -46,18 +51,30 @@ class IssueFailure(_Stored):
     kind: FailureKind
     detail: Text = ""
     summary: Text = ""
+    fingerprint: Text = ""
+    """Equal for the same failure; empty in an entry of a version that did not keep it."""
     tests: tuple[Text, ...] = ()
 
 
+class Sighting(_Stored):
+    """A later run that ended just as the run of the entry did."""
+
+    run_id: str = Field(pattern=f"^{RUN_ID}$")
+    date: Text
+    """UTC, ISO 8601; when that run ended."""
+    reopened: bool = False
+    """The entry was resolved when that run ended so."""
+
+
 class IssueEntry(_Stored):
-    """One run that did not succeed (or did not at first).
+    """One run that did not succeed (or did not at first), and the later runs that ended the same.
 
     Source: the snitch, by code; `goal`, summaries, test ids and paths come from people, tools and models, and nothing
     in them can end or imitate an entry.
     """
 
     run_id: str = Field(pattern=f"^{RUN_ID}$")
-    """The key: a log has one entry of a run, whatever happens."""
+    """The key: a log has one entry of a run, or names it in one `seen_again`, whatever happens."""
     date: Text
     """UTC, ISO 8601; when the run ended."""
     outcome: Outcome
@@ -65,11 +82,17 @@ class IssueEntry(_Stored):
     """A machine word."""
     sentence: Text = ""
     """The reason for people."""
-    state: Literal["open", "resolved"] = "open"
-    """`resolved` once a resume of the run ended verified."""
+    state: State = "open"
+    """`resolved` once a run on the same task ended verified, or a person said so."""
+    resolved_by: Text = ""
+    """The run that did it, or `a person`; empty while open."""
+    resolved_at: Text = ""
+    """UTC, ISO 8601."""
     goal: Text
     ticket: Text | None = None
     """Its id; None when only a goal was named."""
+    checks: tuple[Text, ...] = ()
+    """The commands that judged."""
     attempts: int
     max_attempts: int
     entries: tuple[IssueFailure, ...] = ()
@@ -86,6 +109,15 @@ class IssueEntry(_Stored):
     resume: Text = ""
     """The command line that goes on; empty when nothing would."""
     notes: tuple[Text, ...] = ()
+    seen_again: tuple[Sighting, ...] = Field(default=(), max_length=MAX_SEEN)
+    """The newest runs that ended the same, oldest first."""
+    seen_before: int = 0
+    """How many others did before those."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The run of the entry and those that ended the same, as far as they are named."""
+        return (self.run_id, *(sighting.run_id for sighting in self.seen_again))
 
 
 class IssueLog(BaseModel):
@@ -112,6 +144,7 @@ _MARK: Final = re.compile(
     rf"|end (?P<ends>{RUN_ID}) (?P<stored>\{{[^<>\r\n]*\}})) -->(?=[ \t]*\r?$)",
     re.MULTILINE,
 )
+_CONFLICT: Final = re.compile(r"^(?:<{7}|>{7})(?= |\r?$)", re.MULTILINE)
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 
 
@@ -131,33 +164,39 @@ def render(entry: IssueEntry) -> str:
 
 def _readable(entry: IssueEntry) -> Iterator[str]:
     state = "" if entry.state == "open" else " · resolved"
-    yield f"## {_plain(entry.date, 40)} · {entry.outcome}{state} · {_plain(entry.goal, 80) or 'no goal'}"
+    yield f"## {plain(entry.date, 40)} · {entry.outcome}{state} · {plain(entry.goal, 80) or 'no goal'}"
     yield ""
     facts = {
         "Run": f"{code_span(entry.run_id)}, {entry.state}",
-        "Goal": _plain(entry.goal, 600),
-        "Ticket": _plain(entry.ticket or "", 80),
-        "Outcome": entry.outcome if entry.reason == entry.outcome else f"{entry.outcome} ({_plain(entry.reason, 80)})",
-        "Why": _plain(entry.sentence, 400),
+        "Goal": plain(entry.goal, 600),
+        "Ticket": plain(entry.ticket or "", 80),
+        "Outcome": entry.outcome if entry.reason == entry.outcome else f"{entry.outcome} ({plain(entry.reason, 80)})",
+        "Why": plain(entry.sentence, 400),
         "Attempts": f"{entry.attempts} of {entry.max_attempts}",
-        "Last error kinds": ", ".join(_plain(kind, 40) for kind in entry.last_error_kinds),
+        "Last error kinds": ", ".join(plain(kind, 40) for kind in entry.last_error_kinds),
         "Last failing command": code_span(entry.last_command),
         "Files changed": ", ".join(code_span(path) for path in entry.files_changed),
         "Logs": code_span(entry.run_dir),
         "Patches": ", ".join(code_span(path) for path in entry.patches),
-        "Next": _plain(entry.follow_up, 1000),
+        "Next": plain(entry.follow_up, 1000),
         "Resume": code_span(entry.resume),
+        "Resolved": f"by {code_span(entry.resolved_by)}, {plain(entry.resolved_at, 40)}" if entry.resolved_by else "",
     }
     for label, fact in facts.items():
         if fact:
             yield f"- **{label}**: {fact}"
     for note in entry.notes:
-        yield f"- **Note**: {_plain(note, 400)}"
+        yield f"- **Note**: {plain(note, 400)}"
+    if entry.seen_before:
+        yield f"- **Seen again**: {entry.seen_before} more run(s), before these"
+    for seen in entry.seen_again:
+        reopened = " (reopened)" if seen.reopened else ""
+        yield f"- **Seen again**: {code_span(seen.run_id)}, {plain(seen.date, 40)}{reopened}"
     if entry.entries:
         yield from ("", "Last failures, newest last:", "")
     for failure in entry.entries:
         status = "timeout" if failure.exit_code is None else f"exit {failure.exit_code}"
-        detail = f"/{_plain(failure.detail, 40)}" if failure.detail else ""
+        detail = f"/{plain(failure.detail, 40)}" if failure.detail else ""
         said = f": {code_span(failure.summary, 400)}" if failure.summary.strip() else ""
         yield f"- visit {failure.visit}: {code_span(failure.command)}, {status}, {failure.kind}{detail}{said}"
         for test in failure.tests:
@@ -172,7 +211,7 @@ def one_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _plain(text: str, limit: int) -> str:
+def plain(text: str, limit: int) -> str:
     """One line in which no tag, comment, link or image can begin."""
     return one_line(text, limit).replace("<", "&lt;").replace("](", "]&#40;")
 
@@ -188,7 +227,8 @@ def code_span(text: str, limit: int = 300) -> str:
 def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
     """Read the entries of a log; hand-written text between them is skipped, whatever it is.
 
-    `path` is what problems are reported under. Of two entries of one run the first counts.
+    `path` is what problems are reported under. Of two entries of one run the first counts; of marks of a merge
+    conflict the first is told.
     """
     entries: dict[str, IssueEntry] = {}
     problems: list[Problem] = []
@@ -202,6 +242,9 @@ def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
             problems.append(Problem(path=path, line=line, text=problem))
         elif entry:
             entries[entry.run_id] = entry
+    if conflict := _CONFLICT.search(text):
+        unmerged = "a merge conflict stands here; settle it by hand, the entries around it count"
+        problems.append(Problem(path=path, line=text.count("\n", 0, conflict.start()) + 1, text=unmerged))
     return IssueLog(entries=tuple(entries.values()), problems=tuple(problems))
 
 

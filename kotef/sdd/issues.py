@@ -1,50 +1,158 @@
 """Which runs left something to do, and how is that written down exactly once?"""
 
-import re
+import datetime as dt
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, TypeVar
 
 from filelock import FileLock, Timeout
 
-from kotef.errors import WorkspaceError
+from kotef.errors import UsageError, WorkspaceError
 from kotef.sdd.follow_up import follow_up
-from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, parse_issues, read_span, render, spans
+from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line, parse_issues, render
+from kotef.sdd.issue_text import HEADER, Change, marked, recorded, settled, standing
+from kotef.sdd.repeats import opened, resolved
 from kotef.workspace.paths import os_fault, write_atomic
 
-__all__ = ["IssueEntry", "IssueFailure", "IssueLog", "follow_up", "has_entry", "parse_issues", "record", "render"]
-
-HEADER: Final = """\
-# Issues
-
-Runs of kotef that did not succeed, one entry each, oldest first. An entry is rewritten when its run is resumed; what
-stands between the entries is yours. `kotef issues` lists them.
-"""
+__all__ = [
+    "HEADER",
+    "IssueEntry",
+    "IssueFailure",
+    "IssueLog",
+    "Sighting",
+    "find_entry",
+    "follow_up",
+    "has_entry",
+    "issues_path",
+    "mark",
+    "parse_issues",
+    "read_issues",
+    "record",
+    "render",
+    "settle",
+    "timestamp",
+    "written_text",
+]
 
 LOCK_SECONDS: Final = 30.0
 """How long a writer waits for another one; each holds the lock for one write."""
 
+A_PERSON: Final = "a person"
+"""Who resolved an entry that no run did."""
 
-def has_entry(path: Path, run_id: str) -> bool:
-    """Whether this log has a readable entry of this run; False when there is no log.
+_NAMED: Final = 8
+
+T = TypeVar("T")
+
+
+def issues_path(root: Path) -> Path:
+    """The issue log of a workspace."""
+    return root / ".sdd" / "issues.md"
+
+
+def read_issues(path: Path) -> IssueLog:
+    """The entries of a log, and what cannot be read in it; empty when there is none.
+
+    Raises `WorkspaceError` when the log itself cannot be read.
+    """
+    return parse_issues(_text(path) or "", f"{path.parent.name}/{path.name}")
+
+
+def timestamp() -> str:
+    """Now, in UTC, ISO 8601 to the second: as an entry has it."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def written_text(path: Path, run_id: str) -> str:
+    """The readable part of this run's entry as it stands in the log, with what people wrote into it; empty without one.
 
     Raises `WorkspaceError` when the log cannot be read.
     """
-    return any(entry.run_id == run_id for entry in parse_issues(_text(path) or "").entries)
+    text = _text(path) or ""
+    found = next((text[span.start : span.end] for span, entry in standing(text) if entry.run_id == run_id), "")
+    return "\n".join(found.splitlines()[1:-1])  # the first and the last line are for kotef
 
 
-def record(path: Path, entry: IssueEntry) -> Literal["added", "updated", "unchanged"]:
-    """Make sure that this log has this entry, and no other of the same run; every other byte stays as it is.
+def has_entry(path: Path, run_id: str) -> bool:
+    """Whether this log speaks of this run: in a readable entry of its own, or in the line of another one.
 
-    Safe to repeat and safe among processes: under a lock (`runs/issues.lock` beside the log) the log is read, the
-    entry of the run is rewritten in place, or appended if there is none, and the file is replaced as a whole.
-
-    Raises `NoSpaceError` when the disk is full, `WorkspaceError` when the log cannot be read, locked or written.
+    Raises `WorkspaceError` when the log cannot be read.
     """
+    return any(run_id in entry.runs for entry in read_issues(path).entries)
+
+
+def find_entry(log: IssueLog, wanted: str) -> IssueEntry:
+    """The entry of this run, whether the run has its own or is a line of one; a unique beginning of the id will do.
+
+    Raises `UsageError` naming the candidates.
+    """
+    exact = [entry for entry in log.entries if wanted == entry.run_id]
+    exact = exact or [entry for entry in log.entries if wanted in entry.runs]
+    begun = [entry for entry in log.entries if wanted and any(run.startswith(wanted) for run in entry.runs)]
+    found = exact or begun
+    if len(found) == 1:
+        return found[0]
+    shown = one_line(wanted, 80)
+    candidates = (found or log.entries)[::-1]
+    names = ", ".join(entry.run_id for entry in candidates[:_NAMED]) + (", …" if candidates[_NAMED:] else "")
+    if found:
+        raise UsageError(f"'{shown}' may be any of {names}", hint="give more of the id")
+    problems = f"; {len(log.problems)} cannot be read" if log.problems else ""
+    raise UsageError(
+        f"no issue '{shown}'", hint=f"there are {names}{problems}" if names else f"there is none{problems}"
+    )
+
+
+def record(path: Path, entry: IssueEntry) -> Change:
+    """Make sure that this log tells of this run, once; every byte outside the touched entries stays as it is.
+
+    Safe to repeat and safe among processes: under a lock (`runs/issues.lock` beside the log) the log is read, changed
+    as `issue_text.recorded` says, and the file is replaced as a whole.
+
+    Raises `NoSpaceError` when the disk is full, `WorkspaceError` when the log cannot be read, locked or written, also
+    when a person took away the permission to write it.
+    """
+    return _changed(path, lambda text: recorded(text, entry))
+
+
+def settle(path: Path, entry: IssueEntry) -> tuple[str, ...]:
+    """Resolve what the verified run of this entry settles (`issue_text.settled`); returns the ids that are so by it.
+
+    Raises as `record` does.
+    """
+    return _changed(path, lambda text: settled(text or "", entry))
+
+
+def mark(path: Path, run_id: str, state: State, *, date: str) -> IssueEntry:
+    """A person says that the entry of this run is resolved, or open again; returns it as it stands then.
+
+    Raises as `record` does, and `UsageError` when the entry is gone.
+    """
+
+    def change(entry: IssueEntry) -> IssueEntry:
+        if entry.state == state:
+            return entry
+        return resolved(entry, A_PERSON, date) if state == "resolved" else opened(entry)
+
+    def edit(text: str | None) -> tuple[str, IssueEntry]:
+        new = marked(text or "", run_id, change)
+        return new, find_entry(parse_issues(new), run_id)
+
+    return _changed(path, edit)
+
+
+def _changed(path: Path, edit: Callable[[str | None], tuple[str, T]]) -> T:
+    """Read, edit and replace the log under its lock; nothing is written when nothing changes."""
     lock = path.parent / "runs" / "issues.lock"
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(lock, timeout=LOCK_SECONDS):
-            return _record(path, entry)
+            before = _text(path)
+            after, result = edit(before)
+            if after != (before or ""):
+                _must_be_writable(path)
+                write_atomic(path, after.encode("utf-8", "surrogateescape"))
+            return result
     except Timeout as error:
         raise WorkspaceError(
             lock, "another process holds it", hint="end that process, then `kotef resume --last`"
@@ -53,27 +161,14 @@ def record(path: Path, entry: IssueEntry) -> Literal["added", "updated", "unchan
         raise os_fault(path, error) from error
 
 
-def _record(path: Path, entry: IssueEntry) -> Literal["added", "updated", "unchanged"]:
-    found = _text(path)
-    text = HEADER if found is None else found
-    newline = "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
-    new = render(entry).replace("\n", newline)
-    mine = [span for span in spans(text) if span.run_id == entry.run_id and span.stored]
-    if mine:
-        if read_span(mine[0])[0] == entry:
-            return "unchanged"
-        changed = text[: mine[0].start] + new.removesuffix(newline) + text[mine[0].end :]
-    else:
-        changed = text + _gap(text, newline) + new
-    write_atomic(path, changed.encode("utf-8", "surrogateescape"))
-    return "updated" if mine else "added"
-
-
-def _gap(text: str, newline: str) -> str:
-    """What has to stand between a text and an entry behind it: the end of its line and a blank one."""
-    if not text:
-        return ""
-    return newline if text.endswith("\n") else newline * 2
+def _must_be_writable(path: Path) -> None:
+    """A file replaced as a whole needs no permission of its own, but whoever took it away meant it."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not mode & 0o222:
+        raise WorkspaceError(path, "is read-only", hint="`chmod u+w` lets kotef write it")
 
 
 def _text(path: Path) -> str | None:

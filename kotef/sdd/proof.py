@@ -1,62 +1,145 @@
-"""Which lines of a ticket's Definition of Done does a verification prove, and by what?"""
+"""Which lines of a ticket's Definition of Done are proved, and by what?"""
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Collection, Sequence
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.sdd.ticket import DoneLine
+
+ProvedBy = Literal["check", "tests", "file", "person"]
+
+MAX_NAMED: Final = 20
+"""Tests or files one piece of evidence names."""
 
 _WHOLE_SUITE: Final = re.compile(
     r"\b(?:all|the|every|existing|whole)\b.{0,30}\b(?:tests?|suite|checks?)\b.{0,30}\b(?:pass|green|succeed)",
     re.IGNORECASE,
 )
 _TOOLS: Final = ("ruff", "mypy", "pyright", "flake8", "pylint", "eslint", "tsc", "clippy", "prettier", "black")
+_PASSES: Final = re.compile(
+    r"\b(?:pass|passes|passing|clean|green|happy|quiet|silent|satisfied|succeeds?|exits? (?:with )?0"
+    r"|no (?:new )?(?:errors?|warnings?|complaints?|findings?)|without (?:errors?|warnings?|complaints?|findings?))\b",
+    re.IGNORECASE,
+)
+_NAME_OF_CODE: Final = re.compile(r"_|[a-z][A-Z]")
+"""What a bare test name has and a word of prose has not."""
+_SPAN: Final = re.compile(r"`+([^`]+)`+")
+_WORD: Final = re.compile(r"[\w./:\-\[\]]+")
+_SAYS_IT_IS_THERE: Final = frozenset(
+    {"a", "an", "and", "are", "been", "file", "files", "has", "have", "in", "is", "it", "new", "of", "the", "there"}
+    | {"add", "added", "adds", "create", "created", "creates", "exist", "exists", "present"}
+    | {"update", "updated", "updates", "write", "writes", "written"}
+)
+
+
+class Evidence(BaseModel):
+    """What proves one line of a Definition of Done, or that nothing does.
+
+    Source: code, from what the verification of the run's last tree says and from the diff; prose proves nothing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int
+    """In the ticket's file, counted from 1."""
+    text: str
+    proved_by: ProvedBy
+    """`check`: a satisfied check that the line names; `tests`: named ones, all passed; `file`: the line only asks for
+    files, and the run wrote them; `person`: nothing that code can see, so the box stays as it is."""
+    why: str
+    """One line; with `person` where to look, or empty."""
+    tests: tuple[str, ...] = ()
+    """Ids, at most 20."""
+    files: tuple[str, ...] = ()
+    """Paths in the diff that the line names; with `person` a place to look at, not a proof."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether the box may be ticked."""
+        return self.proved_by != "person"
+
+
+def trace(done: Sequence[DoneLine], judged: Verification | None, written: Collection[str]) -> tuple[Evidence, ...]:
+    """Every line with its evidence, in order; without a passed verification nothing is proved.
+
+    `written` are the paths that the run changed and that exist now. A line is proved when it names a satisfied check's
+    command letter by letter; or tests by id, file or function of which at least one ran and all passed; or says that a
+    tool is content whose check is satisfied; or that the whole suite passes, and every test check is satisfied with
+    more than no test executed; or when it says nothing but that files are to be written, and all of them were.
+    """
+    return tuple(_evidence(line, judged if judged is not None and judged.passed else None, written) for line in done)
 
 
 def proved_lines(done: Sequence[DoneLine], judged: Verification) -> dict[int, str]:
-    """Line number of each proved line → its evidence in words. A line nothing proves is missing.
-
-    A line is proved when it names, letter by letter, the command of a satisfied check; or tests by id, file or
-    function of which at least one ran and all passed; or a tool whose check is satisfied; or the whole suite, and
-    every test check is satisfied with more than no test executed. Prose proves nothing.
-    """
-    if not judged.passed:
-        return {}
-    evidence = ((line.line, _evidence(line.text, judged)) for line in done)
-    return {number: why for number, why in evidence if why}
+    """Line number of each line that the checks prove → its evidence in words; a line they do not prove is missing."""
+    return {found.line: found.why for found in trace(done, judged, ()) if found.proved}
 
 
-def _evidence(text: str, judged: Verification) -> str:
-    satisfied = [check for check in judged.checks if check.satisfied and not check.advisory]
-    for check in satisfied:
-        if _squeezed(check.command) in _squeezed(text):
-            return f"`{check.command}` is satisfied"
-    if tests := _named_tests(text, judged):
+def _evidence(line: DoneLine, judged: Verification | None, written: Collection[str]) -> Evidence:
+    def by(proved_by: ProvedBy, why: str, *, tests: Sequence[str] = (), files: Sequence[str] = ()) -> Evidence:
+        return Evidence(
+            line=line.line, text=line.text, proved_by=proved_by, why=why, tests=tuple(tests), files=tuple(files)
+        )
+
+    if judged is None:
+        return by("person", "")
+    if check := _named_check(line.text, judged):
+        return by("check", f"`{check.command}` is satisfied")
+    if tests := _named_tests(line.text, judged):
         green = all(judged.tests[test] == "passed" for test in tests)
-        return f"{len(tests)} named test(s) passed" if green else ""
+        why = f"{len(tests)} named test(s) passed" if green else "a named test did not pass"
+        return by("tests" if green else "person", why, tests=tests[:MAX_NAMED])
+    if _WHOLE_SUITE.search(line.text) and (suite := _green_suite(judged.checks)):
+        return by("check", f"every test check is satisfied: {', '.join(f'`{check.command}`' for check in suite)}")
+    files = [path for path in sorted(written) if path in _words(line.text)]
+    if files and _only_names_files(line.text, files):
+        return by("file", f"written by the run: {', '.join(files[:MAX_NAMED])}", files=files[:MAX_NAMED])
+    if files:
+        return by("person", f"look at {', '.join(files[:MAX_NAMED])}, which the run wrote", files=files[:MAX_NAMED])
+    return by("person", "ticked before the run" if line.checked else "")
+
+
+def _named_check(text: str, judged: Verification) -> CheckVerdict | None:
+    """The satisfied check whose command, or whose tool, the line names; of one word only where that is meant."""
+    satisfied = [check for check in judged.checks if check.satisfied and not check.advisory]
+    spans = {" ".join(span.split()) for span in _SPAN.findall(text)}
+    said = " ".join(text.replace("`", " ").split())
+    for check in satisfied:
+        command = " ".join(check.command.split())
+        if command in spans or (command in said and (" " in command or _PASSES.search(said))):
+            return check
     for tool in _TOOLS:
         named = [check for check in satisfied if tool in check.command.split()]
-        if named and re.search(rf"\b{tool}\b", text, re.IGNORECASE):
-            return f"`{named[0].command}` is satisfied"
-    if _WHOLE_SUITE.search(text) and _suite_is_green(judged.checks):
-        return "every test check is satisfied"
-    return ""
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.replace("`", " ").split())
+        if named and re.search(rf"\b{tool}\b", text, re.IGNORECASE) and _PASSES.search(text):
+            return named[0]
+    return None
 
 
 def _named_tests(text: str, judged: Verification) -> list[str]:
-    words = set(re.findall(r"[\w./:\-\[\]]+", text))
-    return [
-        test
-        for test in judged.tests
-        if words.intersection((test, test.split("::")[0], test.split("::")[-1].split("[")[0]))
-    ]
+    words = _words(text)
+    return [test for test in judged.tests if words.intersection((test, test.split("::")[0])) or _bare(test) in words]
 
 
-def _suite_is_green(checks: Sequence[CheckVerdict]) -> bool:
+def _bare(test: str) -> str:
+    """The name of the function, where it cannot be mistaken for prose; else an id that no line names."""
+    name = re.split(r"::|\.", test.partition("[")[0])[-1]
+    return name if _NAME_OF_CODE.search(name) else test
+
+
+def _words(text: str) -> set[str]:
+    found = [*_WORD.findall(text), *_SPAN.findall(text)]
+    return {*found, *(word.strip(".:-") for word in found)}
+
+
+def _green_suite(checks: Sequence[CheckVerdict]) -> list[CheckVerdict]:
     tests = [check for check in checks if check.role == "test"]
-    return bool(tests) and all(check.passed and check.executed for check in tests)
+    return tests if all(check.passed and check.executed for check in tests) else []
+
+
+def _only_names_files(text: str, files: Collection[str]) -> bool:
+    """Whether the line asks for nothing but that these files are written."""
+    words = {word.strip(".:-").casefold() for word in _WORD.findall(text)} - {path.casefold() for path in files}
+    return words - {""} <= _SAYS_IT_IS_THERE

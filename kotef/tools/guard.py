@@ -22,6 +22,8 @@ class EditGuard:
     """Paths that judge the run; what ticket and `--allow-edits` allow is not in it."""
     forbidden: Sequence[str] = ()
     """Globs and directories from KOTEF.md, one without `/` at any depth; nothing lifts them."""
+    allowed: Sequence[str] = ()
+    """Globs that ticket and `--allow-edits` open, also the judging tables of shared files."""
 
     def may_edit(self, path: str) -> str | None:
         """None if it may be changed; else why not. Forbidden comes first: no permission helps there."""
@@ -36,3 +38,7 @@ class EditGuard:
                 f"`--allow-edits {path}`"
             )
         return None
+
+    def allows(self, path: str) -> bool:
+        """Whether a person has opened this path, whatever it judges."""
+        return matches(path, self.allowed)

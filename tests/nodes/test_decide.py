@@ -1,15 +1,17 @@
 """Every row of `decide`, and that no model has a part in it."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.checks.model import Check
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.history import FailureEntry, FailureHistory
-from kotef.nodes.decide import NEEDS_REVIEW, decide, no_progress
+from kotef.failures.visits import Visit
+from kotef.nodes.decide import NEEDS_REVIEW, Ending, decide, no_progress
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import AgentState, Edits, Spent, Task, Usage
@@ -45,7 +47,20 @@ def verification(visit: int, *, passed: bool, detail: str = "", environment: str
     )
 
 
-def state(visits: int = 0, *, attempts: int | None = None, **channels: Any) -> AgentState:
+def trail(*reds: set[str], trees: Sequence[str] = ()) -> dict[int, Visit]:
+    """Visits from 0 on with these red units, each on a tree of its own unless named, one fingerprint for a set."""
+    return {
+        number: Visit(
+            visit=number,
+            tree=trees[number] if trees else f"t{number}",
+            red=tuple(sorted(red)),
+            fingerprints=("+".join(sorted(red)),) if red else (),
+        )
+        for number, red in enumerate(reds)
+    }
+
+
+def state(visits: int = 0, /, *, attempts: int | None = None, **channels: Any) -> AgentState:
     """The state after so many visits, each spent with a failure of its own on a tree of its own."""
     spent = visits if attempts is None else attempts
     limits = channels.pop("limits", Limits())
@@ -54,6 +69,7 @@ def state(visits: int = 0, *, attempts: int | None = None, **channels: Any) -> A
     base: dict[str, Any] = {
         "task": task,
         "failure_history": history,
+        "visits": trail(*({f"f{n}"} for n in range(visits + 1))),
         "usage": Usage(),
         "snapshots": {n: f"t{n}" for n in range(visits + 1)},
         "tried": frozenset(),
@@ -126,15 +142,44 @@ ROWS = [
         state(
             3,
             limits=Limits(max_attempts=9),
-            failure_history=FailureHistory().with_failures([entry(1), entry(2), entry(3)]),
+            visits=trail({"a", "b"}, {"a"}, {"a"}, {"a"}),
         ),
         ("stuck", "stuck"),
         id="the same failure three times",
     ),
     pytest.param(
-        state(2, limits=Limits(max_attempts=9), snapshots={0: "t", 1: "t", 2: "t"}),
+        state(3, limits=Limits(max_attempts=9), visits=trail({"a"}, {"a"}, {"b"}, {"b"})),
+        None,
+        id="the same failure twice, with another between",
+    ),
+    pytest.param(
+        state(3, limits=Limits(max_attempts=9), visits=trail({"c"}, {"a"}, {"a", "b"}, {"a", "b", "c"})),
+        ("stuck", "stuck"),
+        id="a set of failures that grows twice",
+    ),
+    pytest.param(
+        state(
+            4,
+            limits=Limits(max_attempts=9),
+            visits=trail({"a"}, {"b"}, {"c"}, {"b"}, {"c"}, trees=["s", "A", "B", "A", "B"]),
+        ),
+        ("stuck", "stuck"),
+        id="back and forth between two trees",
+    ),
+    pytest.param(
+        state(3, limits=Limits(max_attempts=9), visits=trail({"a"}, {"b"}, {"c"}, {"d"}, trees=["s", "A", "A", "A"])),
+        ("stuck", "stuck"),
+        id="no change of the tree twice, whatever failed",
+    ),
+    pytest.param(
+        state(2, limits=Limits(max_attempts=9), visits=trail({"a"}, {"a"}, {"a"}, trees=["t"] * 3)),
         None,
         id="never stuck below the default bound",
+    ),
+    pytest.param(
+        state(3, visits=trail({"a"}, {"a"}, {"a"}, {"a"}, trees=["t"] * 4)),
+        ("bounded_attempts_exceeded", "bounded_attempts_exceeded"),
+        id="with the default bound the attempts are spent, stuck or not",
     ),
     pytest.param(
         state(1, edits=Edits(visit=1, coder="model", stopped_by="model_error", detail="down")),
@@ -161,15 +206,113 @@ def test_row(given_state: AgentState, expected: tuple[str, str] | None) -> None:
     assert ending is None or ending.sentence
 
 
+def newest(*reds: set[str], trees: Sequence[str] = ()) -> str:
+    """What the nudge after the last of these visits would say."""
+    return no_progress(state(len(reds) - 1, visits=trail(*reds, trees=trees)))
+
+
 def test_what_counts_as_no_progress() -> None:
-    same = FailureHistory().with_failures([entry(1), entry(2)])
-    assert "changed no file" in no_progress(state(2, snapshots={0: "a", 1: "b", 2: "b"}))
-    assert "judged before" in no_progress(
-        state(3, failure_history=same.with_failures([entry(3)]), snapshots={0: "a", 1: "b", 2: "c", 3: "b"})
-    )
-    assert "same failures" in no_progress(state(2, failure_history=same))
-    assert not no_progress(state(2)), "another failure on another tree is progress"
-    assert not no_progress(state(0))
+    assert "changed no file" in newest({"x"}, {"a"}, {"b"}, trees="sAA")
+    assert "judged before" in newest({"x"}, {"a"}, {"b"}, {"a"}, trees="sABA")
+    assert "judged before" in newest({"x"}, {"a"}, {"x"}, trees="sAs"), "back to the state before the run"
+    assert "judged before" in newest({"x"}, {"x", "y"}, {"x"}, trees="sAs"), "though fewer fail than after the detour"
+    assert "same failures" in newest({"x"}, {"a"}, {"a"})
+    assert "same failures" in newest({"a"}, {"a"}), "the failure before the run counts as well"
+    assert "fixed nothing" in newest({"x"}, {"a"}, {"a", "b"})
+    assert "b" in newest({"x"}, {"a"}, {"a", "b"}).partition(": ")[2], "what is new is named"
+
+
+def test_what_counts_as_progress() -> None:
+    assert not newest({"x"}, {"a"}, {"b"}), "another failure on another tree"
+    assert not newest({"x"}, {"a", "b"}, {"a"}), "one fewer"
+    assert not newest({"x"}, {"a", "b"}, {"a"}, trees="sAA"), "one fewer, though by chance"
+    assert not newest({"x"}, {"a"}, {"b"}, {"c"}, trees="sABA"), "an old tree that fails otherwise"
+    assert not newest({"x"}), "nothing was tried"
+
+
+def test_what_is_known_in_part_only_is_not_compared() -> None:
+    part = {n: each.model_copy(update={"whole": False}) for n, each in trail({"a"}, {"a"}, {"a", "b"}).items()}
+    assert not no_progress(state(2, visits=part))
+    assert not no_progress(state(1, visits=part))
+
+
+def test_where_not_everything_ran_what_was_red_before_the_run_is_compared() -> None:
+    """A long suite is judged by the tests that were red; whether others broke meanwhile is not known."""
+    visits = trail({"a", "b"}, {"a", "z"}, {"a"})
+    visits[2] = visits[2].model_copy(update={"ran_all": False, "fingerprints": visits[1].fingerprints})
+    assert "same failures" in no_progress(state(2, visits=visits)), "that z was not run is no progress"
+    visits = trail({"a", "b"}, {"a", "b"}, {"a"})
+    visits[2] = visits[2].model_copy(update={"ran_all": False})
+    assert not no_progress(state(2, visits=visits))
+
+
+def test_what_was_edited_and_put_back_is_said_to_be_no_change() -> None:
+    visits = trail({"a"}, {"a"}, trees="ss")
+    visits[1] = visits[1].model_copy(update={"changed": ("tests/test_a.py",)})
+    assert "put back" in no_progress(state(1, visits=visits))
+
+
+class Played(NamedTuple):
+    """A run on a random history: how it ended, and after which visits the planner was nudged."""
+
+    ending: Ending
+    visits: dict[int, Visit]
+    nudged: list[int]
+
+
+UNITS = st.sets(st.sampled_from("abcd"), min_size=1)
+STEPS = st.lists(st.tuples(UNITS, st.sampled_from("sABC")), min_size=21, max_size=21)
+
+
+def play(steps: Sequence[tuple[set[str], str]], bound: int) -> Played:
+    """The planner's part of a run, visit by visit, until code ends it."""
+    visits = trail(*(red for red, _ in steps), trees=[tree for _, tree in steps])
+    nudged = []
+    for number in range(len(steps)):
+        known = {n: visits[n] for n in range(number + 1)}
+        now = state(number, visits=known, limits=Limits(max_attempts=bound))
+        if ending := decide(now):
+            return Played(ending, known, nudged)
+        if no_progress(now):
+            nudged.append(number)
+    raise AssertionError("no ending")
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS, bound=st.integers(1, 20))
+def test_every_history_ends_within_its_attempts_and_stuck_comes_after_a_nudge(
+    steps: list[tuple[set[str], str]], bound: int
+) -> None:
+    ending, visits, nudged = play(steps, bound)
+    last = max(visits)
+    assert last <= bound
+    if ending.outcome == "bounded_attempts_exceeded":
+        assert last == bound
+    else:
+        assert ending.outcome == "stuck"
+        assert 3 <= last < bound, "stuck saves attempts, and only above the default bound"
+        assert last - 1 in nudged, "the planner was nudged, and its plan had an attempt"
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS, bound=st.integers(4, 20))
+def test_no_run_is_stuck_while_fewer_and_fewer_fail(steps: list[tuple[set[str], str]], bound: int) -> None:
+    ending, visits, _ = play(steps, bound)
+    if ending.outcome == "stuck":
+        for number in (max(visits) - 1, max(visits)):
+            fewer = set(visits[number].red) < set(visits[number - 1].red)
+            seen = [(each.tree, each.red) for each in visits.values() if each.visit < number]
+            assert not fewer or (visits[number].tree, visits[number].red) in seen, "back and forth is no progress"
+
+
+@given(st.lists(st.text("ABC", min_size=1, max_size=1), min_size=12, max_size=12))
+def test_a_run_that_mends_one_test_after_the_other_is_left_alone(trees: list[str]) -> None:
+    """Eleven tests red, one fewer after each attempt, on whatever trees."""
+    names = [f"t{number}" for number in range(12)]
+    for number in range(11):
+        visits = trail(*(set(names[n:]) for n in range(number + 1)), trees=trees)
+        assert decide(state(number, visits=visits, limits=Limits(max_attempts=20))) is None
+        assert not no_progress(state(number, visits=visits))
 
 
 @given(attempts=st.integers(0, 25), bound=st.integers(1, 20))

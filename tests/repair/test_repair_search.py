@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from projects import everything, project, search
 
+from kotef.coders.repair.arguments import generated
+
 TESTS = """
 from shop import price
 
@@ -339,3 +341,22 @@ def test_a_search_without_success_leaves_hints(tmp_path: Path) -> None:
     assert not found.patches
     path, line, score, text, types = found.hints.suspicious[0]
     assert (path, line, score, text, types) == ("m.py", 2, 1.0, "    return str(n)", "n: int")
+
+
+def test_tests_that_use_tmp_path_pass_once_the_code_is_right(tmp_path: Path) -> None:
+    """`tmp_path` looks at the report of the test when it is taken down."""
+    files = {
+        "m.py": "def save(path, rows):\n    path.write_text(','.join(rows[1:]))\n",
+        "test_m.py": "from m import save\n\ndef test_save(tmp_path):\n    save(tmp_path / 'a', ['x', 'y'])\n"
+        "    assert (tmp_path / 'a').read_text() == 'x,y'\n",
+    }
+    found = search(project(tmp_path / "p", files), stop_after=1)
+
+    assert found.plausible
+
+
+def test_generated_arguments_keep_the_order_that_was_never_broken() -> None:
+    made = [ast.literal_eval(text) for text in generated(["{'x': 9, 'lo': 1, 'hi': 3}", "{'x': -2, 'lo': 0, 'hi': 8}"])]
+    assert len(made) > 10
+    assert all(row["lo"] <= row["hi"] for row in made)
+    assert any(row["x"] < row["lo"] for row in made)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.coders.repair.model import Disagreement, Patch, Repair
-from kotef.coders.repair.question import question_of
+from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.source import Source
 from kotef.coders.repair.variants import SAW, Variant, variants
 
@@ -93,3 +93,14 @@ def test_an_unlikely_edit_is_asked_about_and_a_usual_one_is_not() -> None:
     question = question_of(Repair(patches=(patch("a", doubt="two edits at once"), patch("b"))))
     assert question is not None
     assert "only an unlikely edit passes every test (two edits at once)" in question.text
+
+
+def test_an_answer_leaves_what_agrees_with_it_and_the_questions_still_open() -> None:
+    first = Disagreement("f(1)", "", ("3", "4", "3"))
+    second = Disagreement("f(2)", "", ("5", "9", "6"))
+    third = Disagreement("f(3)", "", ("7", "8", "7"))
+    found = Repair(patches=(patch("a"), patch("b"), patch("c")), disagreements=(first, second, third))
+    left = narrowed(found, "3")
+    assert [each.diff for each in left.patches] == ["a", "c"]
+    assert left.disagreements == (Disagreement("f(2)", "", ("5", "6")),)
+    assert narrowed(left, "6").patches == (patch("c"),)

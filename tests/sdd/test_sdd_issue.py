@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.sdd.follow_up import follow_up
-from kotef.sdd.issue import MAX_TEXT, IssueEntry, IssueFailure, parse_issues, render
+from kotef.sdd.issue import MAX_TEXT, IssueEntry, IssueFailure, Sighting, parse_issues, render
 
 
 def failure(**facts) -> IssueFailure:
@@ -142,7 +142,15 @@ KINDS = ["test_failure", "lint_failure", "runtime_error", "tooling_error", "unkn
 def failures(draw: st.DrawFn) -> IssueFailure:
     command, detail, summary, test = draw(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS))
     code, kind = draw(st.none() | st.integers(-64, 255)), draw(st.sampled_from(KINDS))
-    return failure(command=command, exit_code=code, kind=kind, detail=detail, summary=summary, tests=(test, command))
+    return failure(
+        command=command,
+        exit_code=code,
+        kind=kind,
+        detail=detail,
+        summary=summary,
+        fingerprint=test,
+        tests=(test, command),
+    )
 
 
 @st.composite
@@ -169,6 +177,11 @@ def entries(draw: st.DrawFn) -> IssueEntry:
         follow_up=text(),
         resume=text(),
         notes=(text(), text()),
+        resolved_by=text(),
+        resolved_at=text(),
+        checks=(text(),),
+        seen_again=(Sighting(run_id=draw(IDS), date=text(), reopened=draw(st.booleans())),),
+        seen_before=draw(st.integers(0, 3)),
     )
 
 

@@ -117,7 +117,7 @@ class Agent:
     coder: Sequence[Reply] = ()
     """Replies of the coder over all visits, in order."""
     planner: Callable[[Request, int], Reply] | Sequence[Reply] = field(
-        default_factory=lambda: lambda _, __: plan("fix add")
+        default_factory=lambda: lambda _, number: plan("fix add", hypothesis=f"cause {number}")
     )
     reviewer: Sequence[Reply] = ()
     asked: dict[str, int] = field(default_factory=lambda: {"planner": 0, "coder": 0, "reviewer": 0})

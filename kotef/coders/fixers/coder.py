@@ -32,6 +32,8 @@ class FixersCoder:
     run_command: Callable[[str, float | None], Awaitable[CommandResult]]
     emit: Emit
     clock: Clock
+    reserve: Callable[[], float]
+    """Seconds to keep back for one verification."""
     seconds: float = SECONDS
     name: str = field(default="fixers", init=False)
     uses_model: bool = field(default=False, init=False)
@@ -43,7 +45,7 @@ class FixersCoder:
     async def work(self, brief: Brief) -> Work:
         """Fix, run what failed, keep what is better; what improves stays, even if it is not enough."""
         checks = _failing(brief)
-        deadline = self.clock.elapsed() + min(self.seconds, self.clock.left())
+        deadline = self.clock.elapsed() + min(self.seconds, self.clock.left() - 2 * self.reserve())
         kept: list[Fix] = []
         refused: set[tuple[tuple[str, bytes], ...]] = set()
         runs = 0

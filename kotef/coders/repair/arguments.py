@@ -3,7 +3,7 @@
 import ast
 import random
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any, Final
 
 _GENERATED: Final = 120
@@ -13,15 +13,18 @@ _SEED: Final = 7
 def generated(calls: Sequence[str]) -> Iterator[str]:
     """Arguments like the recorded ones: values changed a little, and values of other calls put together.
 
-    What all recorded values of a parameter have in common stays: sorted lists stay sorted, no negative numbers where
-    there were none.
+    What all recorded values have in common stays: sorted lists stay sorted, no negative numbers where there were none,
+    one number not above another where it never was. An object is taken as it was seen: others may not be possible.
     """
     rows = [row for row in map(_value, calls) if row]
+    ordered = _ordered(rows)
     chance = random.Random(_SEED)  # noqa: S311 - the same arguments each time
     seen = set(calls)
     for _ in range(_GENERATED if rows else 0):
         row = dict(chance.choice(rows))
         for name, old in list(row.items()):
+            if name == "self":
+                continue
             pool = [other[name] for other in rows if name in other]
             draw = chance.random()
             if draw < 0.35:
@@ -29,9 +32,25 @@ def generated(calls: Sequence[str]) -> Iterator[str]:
             elif draw < 0.85:
                 row[name] = _like(pool, varied(old, chance))
         literal = repr(row)
-        if literal not in seen:
+        if literal not in seen and all(row[low] <= row[high] for low, high in ordered):
             seen.add(literal)
             yield literal
+
+
+def _ordered(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Pairs of numeric parameters of which the first was never above the second, and not always equal to it."""
+    if len(rows) < 2:
+        return []
+    numeric = [name for name in rows[0] if all(_is_number(row.get(name)) for row in rows)]
+    return [
+        (low, high)
+        for low, high in permutations(numeric, 2)
+        if all(row[low] <= row[high] for row in rows) and any(row[low] < row[high] for row in rows)
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _value(literal: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from kotef.coders.repair.operators import inserts, statements
 from kotef.coders.repair.operators.site import Proposal, Site
 from kotef.coders.repair.operators.table import OPERATORS, Operator
 from kotef.coders.repair.scope import Scope
@@ -15,6 +16,8 @@ _DISTANCE: Final = 1.5
 """Cost of standing on a line nothing speaks against, next to the most suspicious line."""
 _NODES: Final = 3000
 """Nodes considered, the most suspicious ones."""
+_OF_FUNCTIONS: Final = frozenset({inserts.__name__, statements.__name__})
+"""Statements are put in, moved and taken away inside functions only: in a class body a field would be made twice."""
 _PAIR: Final = 1.0
 """Cost of being two edits."""
 
@@ -111,6 +114,8 @@ def _streams(suspects: Iterable[Suspects]) -> Iterator[tuple[float, int, _Stream
 
     def at(distance: float, start: int, site: Site, unit: Unit | None) -> Iterator[tuple[float, int, _Stream]]:
         for number, operator in operators:
+            if unit is None and operator.generate.__module__ in _OF_FUNCTIONS:
+                continue
             stream = _Stream(site, operator, distance, unit)
             yield stream.base, start + number, stream
 

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from kotef.checks.commands import role_of
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
-from kotef.coders.base import Brief, Work
-from kotef.coders.repair.question import question_of
+from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.state import Edits, Spent, Usage
@@ -41,7 +41,7 @@ class SearchCoder:
     emit: Emit
     clock: Clock
     reserve: Callable[[], float]
-    """Seconds to keep back for the verifier."""
+    """Seconds to keep back for one verification."""
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None where there is nobody."""
     seconds: float = SECONDS
@@ -53,7 +53,7 @@ class SearchCoder:
         if _target(brief) is None:
             return "no failing test: nothing to search for"
         if self._budget() < 1:
-            return "no time is left for a search"
+            return f"{NO_TIME} for a search"
         return ""
 
     async def work(self, brief: Brief) -> Work:
@@ -81,7 +81,8 @@ class SearchCoder:
         return Work(_nothing(found, brief), spent, found=False, hints=_as_hints(found.hints))
 
     def _budget(self) -> float:
-        return min(self.seconds, self.clock.left() - self.reserve())
+        """What is left when the edit is confirmed and then judged."""
+        return min(self.seconds, self.clock.left() - 2 * self.reserve())
 
     async def _confirmed(self, patch: Patch, check: Check, brief: Brief) -> bool:
         """Write the patch and run the real command in a fresh process; a patch that fails there leaves no trace."""
@@ -98,20 +99,23 @@ class SearchCoder:
         return False
 
     async def _answered(self, found: Repair, brief: Brief) -> "_Answer":
-        """The patches as they are, or those that do what a person says."""
-        question = question_of(found)
-        if question is None:
-            return _Answer(found.patches)
-        chosen = None
-        if self.ask is not None and not brief.task.accept_ambiguous:
-            options = [Option(answer, patches[0].diff) for answer, patches in question.options.items()]
-            with self.clock.standing():
-                chosen = await self.ask(question.text, options)
-        if chosen is None:
-            return _Answer(found.patches, question.text)
-        answer, patches = list(question.options.items())[chosen]
-        self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
-        return _Answer(patches, said=f"a person says: {question.about} is {answer}")
+        """The patches as they are, or those that do what a person says, who is asked until the rest agree."""
+        said: tuple[str, ...] = ()
+        while (question := question_of(found)) is not None:
+            chosen = None
+            if self.ask is not None and not brief.task.accept_ambiguous:
+                options = [Option(answer, patches[0].diff) for answer, patches in question.options.items()]
+                with self.clock.standing():
+                    chosen = await self.ask(question.text, options)
+            if chosen is None:
+                return _Answer(found.patches, question.text, said)
+            answer = list(question.options)[chosen]
+            self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
+            said = (*said, f"a person says: {question.about} is {answer}")
+            found = narrowed(found, answer) if found.disagreements else found
+            if not found.disagreements:
+                break
+        return _Answer(found.patches, said=said)
 
     def _edits(self, patch: Patch, found: Repair, answer: "_Answer", brief: Brief) -> Edits:
         others = found.plausible - 1
@@ -121,8 +125,7 @@ class SearchCoder:
             _SLOWLY if found.mode == "subprocess" else f"{patch.covering_tests} test(s) run the edited line",
         ]
         evidence.append("passing its tests is not being right: read the diff")
-        if answer.said:
-            evidence.append(answer.said)
+        evidence += answer.said
         if patch.doubt:
             evidence.append(f"doubtful: {patch.doubt}")
         return Edits(
@@ -149,7 +152,8 @@ def _is_python(command: str) -> bool:
 
 def _nothing(found: Repair, brief: Brief) -> Edits:
     slowly = f" ({_SLOWLY})" if found.mode == "subprocess" else ""
-    tried = f"{found.tried} candidates tried in {found.seconds:.1f} s, none passes every test{slowly}"
+    ended = "that is all there is to try" if found.exhausted else "then the time was up"
+    tried = f"{found.tried} candidates tried in {found.seconds:.1f} s, none passes every test; {ended}{slowly}"
     said = found.declined or tried
     return Edits(visit=brief.plan.visit, coder="search", stopped_by="finished", detail=said)
 
@@ -169,4 +173,4 @@ class _Answer(NamedTuple):
     patches: tuple[Patch, ...]
     question: str = ""
     """What is still open; empty when nothing is."""
-    said: str = ""
+    said: tuple[str, ...] = ()

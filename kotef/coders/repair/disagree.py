@@ -63,8 +63,14 @@ def _functions(ground: Ground, rivals: Sequence[Candidate]) -> list[Function]:
 
 
 def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
-    """Of the failing tests and of others that run edited functions, by turns."""
+    """Of the failing tests and of others that run edited functions, by turns; none if plain arguments tell enough.
+
+    A function that was seen with plain arguments is compared on others like them, which keep to what it is for better
+    than a changed test does.
+    """
     edited = {unit for candidate in rivals for unit in candidate.units if unit is not None}
+    if edited and all(ground.traces.calls.get(_key(unit)) and not unit.outer for unit in edited):
+        return iter(())
     lines = ground.traces.lines
     near = [test for test in ground.others if any(_runs(lines.get(test, {}), unit) for unit in edited)]
     chance = random.Random(_SEED)  # noqa: S311 - the same variants each time

@@ -37,7 +37,7 @@ _LONGEST: Final = 8.0
 _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
-_RIVAL: Final = 2.5
+_RIVAL: Final = 2.0
 """A plausible edit that costs this much more than the best is no serious rival."""
 _AFTER: Final = 1.5
 """Once something passes, the search goes on for this many seconds, or as long as it took, if that is longer."""
@@ -74,6 +74,7 @@ class Hunt:
         self._first = 0.0
         self._first_cpu: float | None = None
         self._tried_first = 0
+        self._exhausted = False
         self._again: deque[Candidate] = deque()
         self._single = False
         self._factor = 1.0
@@ -116,6 +117,7 @@ class Hunt:
             patches=tuple(patches),
             plausible=len(ranked),
             tried=self._tried,
+            exhausted=self._exhausted,
             hints=self._hints(),
             disagreements=tuple(self._disagreements[:_KEPT]),
             first_cpu_seconds=self._first_cpu,
@@ -169,6 +171,7 @@ class Hunt:
         while not self._over():
             batch = self._next_batch(source)
             if not batch:
+                self._exhausted = True
                 return
             if len(batch) == 1:
                 await self._try(batch[0], self._factor)

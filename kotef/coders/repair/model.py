@@ -61,6 +61,8 @@ class Repair:
     """How many passed in all."""
     tried: int = 0
     """Candidates that were run."""
+    exhausted: bool = False
+    """Whether nothing was left to try; else the time was up, or enough had passed."""
     seconds: float = 0.0
     """Wall time."""
     cpu_seconds: float = 0.0

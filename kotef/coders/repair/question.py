@@ -1,7 +1,7 @@
 """What must a person say before an edit that passes counts as the repair?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kotef.coders.repair.model import Patch, Repair
 
@@ -37,3 +37,16 @@ def question_of(found: Repair) -> Question | None:
         text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"
         return Question(text, "what is meant", {"this edit": found.patches})
     return None
+
+
+def narrowed(found: Repair, answer: str) -> Repair:
+    """What is left once a person has answered the first disagreement; patches that say otherwise are gone."""
+    first, *others = found.disagreements
+    kept = [number for number, told in enumerate(first.results) if told == answer]
+    open_still = []
+    for other in others:
+        results = tuple(other.results[number] for number in kept)
+        if len(set(results)) > 1:
+            open_still.append(replace(other, results=results))
+    patches = tuple(found.patches[number] for number in kept if number < len(found.patches))
+    return replace(found, patches=patches, disagreements=tuple(open_still))

@@ -75,9 +75,12 @@ def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseE
         item._initrequest()  # type: ignore[attr-defined]  # what the real protocol does for a second run
     try:
         item.ihook.pytest_runtest_setup(item=item)
+        _report_passed(item, "setup")
         item.ihook.pytest_runtest_call(item=item)
         held = getattr(item, "_excinfo", None)  # where a unittest case keeps its failures
         error = held[0].value if held else None
+        if error is None:
+            _report_passed(item, "call")
     except BaseException as raised:  # a test may raise anything, SystemExit included
         error = raised
     try:
@@ -90,6 +93,14 @@ def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseE
     if error is None:
         return "passed", None
     return ("skipped" if isinstance(error, (pytest.skip.Exception, _unittest_skip())) else "failed"), error
+
+
+def _report_passed(item: pytest.Item, when: Any) -> None:
+    """Fixtures such as `tmp_path` learn from the report of a phase how it went; a failing one is not worth a report."""
+    call: Any = pytest.CallInfo.from_call(lambda: None, when)
+    report = item.ihook.pytest_runtest_makereport(item=item, call=call)
+    if report.failed:
+        raise AssertionError("a plugin calls it failed")
 
 
 def _unittest_skip() -> type[BaseException]:

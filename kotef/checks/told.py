@@ -1,0 +1,71 @@
+"""Which single failures does the output of a check tell of, one line each?"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.checks.model import CommandResult
+from kotef.failures.diagnostics import diagnostics_of
+from kotef.failures.failing import failing_tests
+from kotef.failures.output import read
+from kotef.failures.places import places
+
+MAX_TOLD: Final = 100
+"""Failures told of one check."""
+
+_PLACE: Final = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::\d+)?")
+
+
+class Told(NamedTuple):
+    """One failure: a test, a complaint about a line, or the command as a whole."""
+
+    test: str
+    """The id or name of the test; empty when it is none."""
+    message: str
+    file: str
+    """From the workspace root, if it is in it; empty when no place was told."""
+    line: int | None
+
+
+def failures_of(result: CommandResult, root: Path) -> tuple[Told, ...]:
+    """The failures of a check that did not pass, in the order of its output; at least one.
+
+    Which tests failed comes from the report where there is one; messages and places are read from the output
+    (heuristic), and may be missing.
+    """
+    if result.passed:
+        return ()
+    told = list(_tests(result, root)) or list(_complaints(result, root))
+    if not told or result.detail in {"contradiction", "timeout"}:
+        lines = result.summary.splitlines()
+        at = next((_place(place, root) for place in places(lines)), ("", None)) if not told else ("", None)
+        told.insert(0, Told("", lines[0] if lines else "failed", *at))
+    return tuple(told[:MAX_TOLD])
+
+
+def _tests(result: CommandResult, root: Path) -> Iterator[Told]:
+    found = {test.name: test for test in failing_tests(read(result.stdout, result.stderr))}
+    names = [test for test in result.tests if test in result.red_ids] if result.tests is not None else result.failing
+    for name in names:
+        read_so = found.get(name)
+        seen = [_place(place, root) for place in read_so.places] if read_so else []
+        own = name.partition("::")[0]
+        at = next((place for place in seen if place[0] == own), seen[0] if seen else ("", None))
+        file, line = at if at[0] or "::" not in name else (own, None)
+        yield Told(name, " ".join(read_so.error.split()) if read_so else "", file, line)
+
+
+def _complaints(result: CommandResult, root: Path) -> Iterator[Told]:
+    for found in diagnostics_of(read(result.stdout, result.stderr)):
+        file, _ = _place(f"{found.path}:1", root)
+        line = re.match(r"\d+", found.line)
+        yield Told("", " ".join(found.message.split()), file, int(line[0]) if line else None)
+
+
+def _place(place: str, root: Path) -> tuple[str, int | None]:
+    """File and line of `file:line`; an absolute file of the workspace is told from its root."""
+    matched = _PLACE.fullmatch(place)
+    file, line = (matched["file"], int(matched["line"])) if matched else (place, None)
+    return os.path.normpath(file.removeprefix(f"{root}{os.sep}")), line

@@ -1,0 +1,92 @@
+"""Which commands show what a run changed, put an attempt in place, or take the run back? Nothing heavy is imported."""
+
+import sys
+
+import click
+
+from kotef.cli.options import JSON, F, where
+
+EXIT_STATUS = """\b
+Exit status:
+  0  done, or there was nothing to do
+  2  refused, and nothing was touched: no such run or attempt, a run is at work here, or a file that is about to be
+     replaced was changed by somebody else
+  5  a file could not be written
+"""
+
+
+def which(command: F) -> F:
+    """Which run is meant."""
+    argument = click.argument("run_id", metavar="[RUN]", required=False)
+    return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
+
+
+FORCE = click.option("--force", is_flag=True, help="Replace what somebody else changed, too; it is kept first.")
+ATTEMPT = click.IntRange(1)
+
+
+@click.command(epilog=EXIT_STATUS, short_help="Show what an attempt of a run changed.")
+@which
+@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one.  [default: the one the run left, else its last]")
+@click.option("--stat", is_flag=True, help="Only the files, with lines added and removed.")
+@where
+@JSON
+def diff(**options: object) -> None:
+    """Show what an attempt of RUN (default: the newest) changed against the state before the run.
+
+    \b
+    Examples:
+      kotef diff
+      kotef diff 20260131-101500-3fa2 --attempt 1 --stat
+      kotef diff --last --attempt 2 | git apply
+
+    Piped, it is a patch as `git apply` takes it, byte for byte; on a terminal it is coloured.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.attempt_trees import diff_command
+
+    sys.exit(diff_command(options))
+
+
+@click.command(epilog=EXIT_STATUS, short_help="Put the files of an attempt in place.")
+@which
+@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one; `kotef show RUN` lists them.")
+@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: what stood here before an earlier apply or undo.")
+@FORCE
+@where
+@JSON
+def apply(**options: object) -> None:
+    """Put the files of attempt N of RUN in place, whatever the run ended with.
+
+    \b
+    Examples:
+      kotef apply 20260131-101500-3fa2 --attempt 2
+      kotef apply --last --attempt 1
+      kotef apply --last --saved 1
+
+    Only files that the run changed are touched, and no ticket is moved. What stands there now is kept first, and the
+    way back is printed.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.attempt_trees import apply_command
+
+    sys.exit(apply_command(options))
+
+
+@click.command(epilog=EXIT_STATUS, short_help="Put the state before a run back.")
+@which
+@FORCE
+@where
+@JSON
+def undo(**options: object) -> None:
+    """Put every file that RUN changed back as it was before, whether or not the run was verified.
+
+    \b
+    Examples:
+      kotef undo 20260131-101500-3fa2
+      kotef undo --last
+
+    Files that were not committed, or not tracked, come back too, and a ticket the run closed is open again. What stands
+    there now is kept first, and the way back is printed. The entry in .sdd/issues.md stays.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.attempt_trees import undo_command
+
+    sys.exit(undo_command(options))

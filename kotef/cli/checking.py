@@ -1,0 +1,186 @@
+"""What does a person, a script or a CI job learn from `kotef check`?"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from rich.text import Text
+
+from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import console, is_live, one_line, plain
+from kotef.errors import UsageError
+from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
+from kotef.sdd.spec import read_spec
+from kotef.settings import Limits
+from kotef.workspace.environment import child_environment
+
+INTERRUPTED: Final = 130
+SHOWN: Final = 50
+"""Failures shown of one check; --json has more."""
+
+NO_CHECKS: Final = "no check is named or found here; name one with --check, or in .sdd/kotef.toml"
+
+
+def check_command(options: dict[str, Any]) -> int:
+    """`kotef check`; returns the exit status."""
+    root = workspace_of(options["root"])
+    if any(not command.strip() for command in options["checks"]):
+        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
+    if options["against"] is not None and not options["compare"]:
+        raise UsageError("--against and --no-compare exclude each other", hint="give one of them")
+    if options["as_json"] and options["github"]:
+        raise UsageError("--json and --github exclude each other", hint="give one of them")
+    checks = collect_checks(root, options=options["checks"], ticket=(), architect=read_spec(root).checks)
+    if not checks:
+        sys.stderr.write(f"kotef: error: {NO_CHECKS}\n")
+        return CANNOT
+    question = Question(
+        root=root,
+        checks=checks,
+        environment=child_environment(os.environ),
+        against=options["against"],
+        compare=options["compare"],
+        limits=Limits(reruns=options["reruns"]),
+    )
+    try:
+        with _watching() as telling:
+            found = asyncio.run(inspection(question, telling))
+    except KeyboardInterrupt:
+        sys.stderr.write("kotef: interrupted; nothing was changed\n")
+        return INTERRUPTED
+    missing = () if found.green else missing_dependencies(root)
+    found = found.model_copy(update={"notices": (*found.notices, *missing)})
+    if options["as_json"]:
+        sys.stdout.write(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        return found.exit_code
+    say(found)
+    if options["github"]:
+        sys.stdout.writelines(f"{line}\n" for line in annotations(found))
+    return found.exit_code
+
+
+@contextmanager
+def _watching() -> Iterator[Callable[[str], None]]:
+    """Where a person watches, a line that tells which command is running; it is gone afterwards."""
+    screen = console(stderr=True)
+    if not is_live(screen):
+        yield lambda _: None
+        return
+    with screen.status("") as status:
+        yield lambda what: status.update(Text(one_line(what, 100)))
+
+
+def say(found: Inspection) -> None:
+    """What ran, one line per failure, the counts before and after, and the verdict."""
+    screen = console()
+    for check in found.checks:
+        screen.print(Text(_head(check), style="green" if check.passed else "red"))
+        for failure in check.failures[:SHOWN]:
+            screen.print(Text(f"    {_line(failure, found.against)}"))
+        if len(check.failures) > SHOWN:
+            screen.print(f"    … and {len(check.failures) - SHOWN} more; --json has them")
+    screen.print()
+    for line in _table(found):
+        screen.print(line)
+    for title, tests in (
+        ("fixed", found.fixed),
+        ("not run any more", found.missing),
+        ("skipped or expected to fail now", found.newly_skipped),
+    ):
+        if tests:
+            more = f" and {len(tests) - 10} more" if len(tests) > 10 else ""  # noqa: PLR2004  a line has an end
+            screen.print(f"{title}: {', '.join(plain(test) for test in tests[:10])}{more}")
+    for notice in found.notices:
+        screen.print(Text(f"note: {plain(notice)}", style="yellow"))
+    screen.print()
+    screen.print(Text(_verdict(found), style="bold green" if found.green else "bold red"))
+
+
+def _head(check: Checked) -> str:
+    status = "timed out" if check.exit_code is None else f"exit {check.exit_code}"
+    ran = "" if check.tests_run is None else f", {check.tests_run} test{'s' * (check.tests_run != 1)} run"
+    advisory = "" if check.required else " (advisory)"
+    mark = "✓" if check.passed else "✗"
+    return f"{mark} {one_line(check.command, 100)}{advisory}: {status}{ran} ({check.seconds:.1f} s)"
+
+
+def _line(failure: Failure, against: str | None) -> str:
+    """The test, what is wrong, where, and since when."""
+    at = f"{failure.file}:{failure.line}" if failure.line else failure.file
+    place = f"({at})" if at and failure.test and not (failure.line is None and failure.test.startswith(at)) else ""
+    name = failure.test or at
+    message = one_line(failure.message, 200)
+    since = {"new": f"[new since {against}]", "still": f"[at {against} too]", "failing": ""}[failure.state]
+    chance = "[flaky: passes alone]" if failure.flaky else ""
+    said = ": ".join(part for part in (plain(name), message) if part)
+    return " ".join(part for part in (said, place, since, chance) if part)
+
+
+def _table(found: Inspection) -> Iterator[str]:
+    """The counts, before and now."""
+    rows: list[tuple[str, Callable[[Counts], int | None]]] = [
+        ("tests run", lambda counts: counts.tests_run),
+        ("passed", lambda counts: counts.passed),
+        ("failed", lambda counts: counts.failed),
+        ("skipped", lambda counts: counts.skipped),
+        ("checks passed", lambda counts: counts.checks_passed),
+    ]
+    states = [found.now] if found.before is None else [found.before, found.now]
+    width = max(8, len(one_line(found.against or "", 20)) + 4)
+    if found.before is not None:
+        yield f"{'':16}{'at ' + one_line(found.against or '', 20):>{width}}{'now':>8}"
+    for title, of in rows:
+        numbers = [of(counts) for counts in states]
+        if any(number is not None for number in numbers) and (title != "skipped" or any(numbers)):
+            shown = ["?" if number is None else str(number) for number in numbers]
+            widths = [8] if found.before is None else [width, 8]
+            yield f"{title:16}" + "".join(f"{text:>{wide}}" for text, wide in zip(shown, widths, strict=True))
+
+
+def _verdict(found: Inspection) -> str:
+    counts = found.now
+    if found.exit_code == CANNOT:
+        return f"cannot be judged: {found.detail.replace('_', ' ')}"
+    if found.green:
+        return f"green: {counts.checks_passed} of {counts.checks} checks passed"
+    reasons = []
+    if counts.checks_passed < counts.checks:
+        reasons.append(f"{counts.checks - counts.checks_passed} of {counts.checks} checks failed")
+    if found.against is not None:
+        some = f"{len(found.broken)} broken since {found.against}" if found.broken else ""
+        reasons += [some or f"nothing that passed at {found.against} fails now"]
+        reasons += [f"{len(found.missing)} not run any more"] if found.missing else []
+        reasons += [f"{len(found.newly_skipped)} newly skipped"] if found.newly_skipped else []
+    if found.detail == "flaky":
+        reasons.append("what fails passes alone: flaky, or one test leaks into another")
+    return f"red: {'; '.join(reasons)}"
+
+
+def annotations(found: Inspection) -> Iterator[str]:
+    """Workflow commands of GitHub Actions, one for each failure.
+
+    Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+    """
+    for check in found.checks:
+        level = "error" if check.required else "warning"
+        for failure in check.failures[:SHOWN]:
+            title = failure.test or check.name
+            properties = {"file": failure.file, "line": str(failure.line or ""), "title": title}
+            said = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items() if value)
+            message = failure.message or f"failed: {check.command}"
+            yield f"::{level} {said}::{_escaped(message)}"
+    for name, tests in (("is not run any more", found.missing), ("is skipped now", found.newly_skipped)):
+        for test in tests[:SHOWN]:
+            yield f"::error title={_escaped(test, ':,')}::{_escaped(f'{test} {name}')}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """As a workflow command wants it: percent, line ends, and in a property colon and comma."""
+    kept = plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+    for char in more:
+        kept = kept.replace(char, f"%{ord(char):02X}")
+    return kept

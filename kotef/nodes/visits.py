@@ -1,0 +1,79 @@
+"""What is kept of the visit that was just judged?"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from kotef.checks.model import RED
+from kotef.checks.verdict import Verification, failure_entries, rank
+from kotef.failures.history import MAX_TESTS
+from kotef.failures.visits import MAX_SAID, MAX_UNITS, Visit, before
+from kotef.state import AgentState, Edits
+
+PUT_BACK: Final = "put_back"
+"""Name of the failure that says what was put back: not a way in which the project fails."""
+
+REFUSED: Final = "review_refused"
+"""Detail of a refused review, whatever its words: one cannot be told from another."""
+
+
+def judged_visit(state: AgentState) -> dict[int, Visit]:
+    """The newest verification as an update of the `visits` channel; empty when its visit is on record already.
+
+    Made from the state alone, so that a run that was killed knows the same after its resume.
+    """
+    judged, edits = state.get("test_results"), state.get("edits")
+    if judged is None:
+        return {}
+    own = edits if edits is not None and edits.visit == judged.visit else None
+    if own is None and judged.visit in state["visits"]:
+        return {}
+    return {judged.visit: visit_of(judged, own, before(state["visits"], judged.visit))}
+
+
+def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> Visit:
+    """One verification compared with the visit judged before it; `edits` is None at the baseline."""
+    red = sorted({*_red_tests(judged), *_red_checks(judged), *judged.missing, *judged.newly_skipped})
+    was = frozenset(last.red if last else red)
+    refused = judged.detail == REFUSED
+    prints = [entry.fingerprint for entry in failure_entries(judged) if not refused and entry.check != PUT_BACK]
+    said = (edits.rationale or edits.summary) if edits else ""
+    return Visit(
+        visit=judged.visit,
+        tree=judged.tree,
+        red=tuple(red[:MAX_UNITS]),
+        whole=len(red) <= MAX_UNITS and all(len(check.failing) < MAX_TESTS or check.red for check in judged.checks),
+        ran_all=judged.regressions_known,
+        fingerprints=tuple(sorted(prints)),
+        rank=rank(judged),
+        executed=judged.executed,
+        changed=edits.changed[:MAX_UNITS] if edits else (),
+        foreign=edits.foreign[:MAX_UNITS] if edits else (),
+        said=" ".join(said[:MAX_SAID].split()),
+        fixed=tuple(unit for unit in sorted(was.difference(red)) if _is_green(unit, judged, last)),
+        broke=tuple(unit for unit in red if unit not in was)[:MAX_UNITS],
+    )
+
+
+def _red_tests(judged: Verification) -> Iterator[str]:
+    return (test for test, status in judged.tests.items() if status in RED)
+
+
+def _red_checks(judged: Verification) -> Iterator[str]:
+    """What is red in checks whose report names no test: the names read from the output, else the check itself."""
+    for check in judged.checks:
+        if not (check.passed or check.advisory or check.red):
+            yield from check.failing or (check.name,)
+
+
+def _is_green(unit: str, judged: Verification, last: Visit | None) -> bool:
+    """Whether a unit that is red no more passed: by report, or as a check, or by name while as many tests ran.
+
+    A file that could not be collected stands for the tests in it.
+    """
+    if unit in judged.tests:
+        return judged.tests[unit] == "passed"
+    checks = {check.name: check.passed for check in judged.checks}
+    inside = {status for test, status in judged.tests.items() if test.startswith(f"{unit}::")}
+    if unit in checks or inside:
+        return checks.get(unit, False) or ("passed" in inside and inside.isdisjoint(RED))
+    return judged.regressions_known and last is not None and judged.executed >= last.executed

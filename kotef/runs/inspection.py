@@ -1,0 +1,301 @@
+"""What do the checks say about the workspace, now and at an earlier commit, without a model and without an edit?"""
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from kotef.checks.model import RED, Check, CommandResult, Role
+from kotef.checks.rerun import flaky_among, unexpected
+from kotef.checks.runner import run_check
+from kotef.checks.told import failures_of
+from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
+from kotef.errors import UsageError, WorkspaceError
+from kotef.runs.result import Camel
+from kotef.settings import Limits
+from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
+from kotef.workspace.git import inspect, run_git
+from kotef.workspace.lock import workspace_lock
+
+GREEN: Final = 0
+NOT_GREEN: Final = 3
+CANNOT: Final = 5
+
+State = Literal["new", "still", "failing"]
+"""`new`: passed (or was not there) at the earlier commit; `still`: failed there as well; `failing`: not compared."""
+
+
+class Failure(Camel):
+    """One failing test, complaint or command."""
+
+    test: str
+    """Empty when it is no test."""
+    message: str
+    file: str
+    line: int | None
+    state: State
+    flaky: bool
+    """It passed when it was run again alone."""
+
+
+class Counts(Camel):
+    """What all checks together say about one state of the workspace."""
+
+    checks: int
+    checks_passed: int
+    tests_run: int | None
+    """Null when no check tells a count."""
+    passed: int | None
+    """Null, as the next three, when a check with tests wrote no report."""
+    failed: int | None
+    skipped: int | None
+
+
+class Checked(Camel):
+    """One check, now."""
+
+    name: str
+    command: str
+    role: Role
+    required: bool
+    passed: bool
+    exit_code: int | None
+    """Null when a time limit ended it; negative N: killed by signal N."""
+    kind: str | None
+    detail: str
+    summary: str
+    fingerprint: str
+    tests_run: int | None
+    evidence: str
+    """`report`, `counts` or `exit`: what the verdict rests on."""
+    seconds: float
+    failures: tuple[Failure, ...]
+
+
+class Inspection(Camel):
+    """What `kotef check` found."""
+
+    schema_version: int = 1
+    green: bool
+    exit_code: int
+    """0 green, 3 red, 5 when a check could not do its work."""
+    detail: str
+    """Empty when green; else a machine word: `red`, `regression`, `flaky`, `tests_missing`, or the fault."""
+    against: str | None
+    """The commit compared with, as it was named; null without a comparison."""
+    before: Counts | None
+    now: Counts
+    checks: tuple[Checked, ...]
+    fixed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Tests of the earlier commit that are not run any more."""
+    newly_skipped: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be checked, and what it is compared with."""
+
+    root: Path
+    checks: tuple[Check, ...]
+    """Never empty."""
+    environment: dict[str, str]
+    """The whole environment of a check."""
+    limits: Limits
+    against: str | None = None
+    """A commit; None: HEAD where there is uncommitted work."""
+    compare: bool = True
+
+
+async def inspection(question: Question, telling: Callable[[str], None]) -> Inspection:
+    """Run the checks in place, and before that at the commit to compare with; nothing of the workspace is written.
+
+    Green is when every required check passes, nothing that ran at the commit is missing or skipped now, and nothing
+    contradicts itself: what was red before does not excuse what is red now. `telling` hears what is being done. The
+    earlier state is judged in a copy mounted at the workspace's own path, see `workspace.elsewhere`: putting it in
+    place and back would leave the user's files at another commit when it is killed, and touch what an editor has open.
+
+    Raises `UsageError`, `BusyError`, `WorkspaceError`, `CheckError`.
+    """
+    root = question.root
+    with workspace_lock(root, "check"), ExitStack() as held:
+        caches = {path for path in root.iterdir() if _is_cache(path)}
+        held.callback(_drop_new_caches, root, caches)
+        commit, notices = _commit(question)
+        before: Verification | None = None
+        if commit:
+            results, said = await _earlier(question, commit, telling)
+            notices += said
+            before = judge_baseline(results, named_text=_everything(question), tree=commit) if results else None
+        now = await _run(question, None, before, telling)
+    if before is None:
+        verdict = judge_baseline(now, named_text=_everything(question), tree="")
+    else:
+        verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
+    return _told(question, now, verdict, before, against=commit and (question.against or "HEAD"), notices=notices)
+
+
+def _everything(question: Question) -> str:
+    """All checks are asked for: nothing red is anybody's past."""
+    return "\n".join(check.command for check in question.checks)
+
+
+def _commit(question: Question) -> tuple[str, list[str]]:
+    """The commit to compare with; empty when there is none, or nothing differs from it."""
+    if not question.compare:
+        return "", []
+    if question.against is not None:
+        return resolve_commit(question.root, question.against), []
+    facts = inspect(question.root)
+    if not facts.head:
+        return "", []
+    status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", ":(exclude).sdd/runs"]
+    dirty = run_git(status, cwd=question.root, user_config=True).stdout
+    return (facts.head, []) if dirty else ("", [])
+
+
+async def _earlier(question: Question, commit: str, telling: Callable[[str], None]) -> tuple[Results, list[str]]:
+    """The checks at the commit; without results, and the reason, when they cannot be run there.
+
+    A commit that somebody named must be judged, so for it that is an error.
+    """
+    toplevel = inspect(question.root).toplevel
+    if toplevel is None:
+        raise UsageError(f"--against {question.against}: this is no git repository", hint="leave it out")
+    try:
+        with elsewhere(question.root, toplevel, commit) as place:
+            results = await _run(question, place, None, telling)
+    except WorkspaceError as error:
+        if question.against is not None:
+            raise
+        return (), [f"not compared with HEAD: {error}"]
+    if fault := environment_fault(results):
+        problem = f"the checks cannot be run there ({fault})"
+        if question.against is not None:
+            raise WorkspaceError(question.against, problem, hint="--no-compare judges the state now alone")
+        return (), [f"not compared with HEAD: {problem}"]
+    mounted = "" if place.mounted else "judged in a copy, because this system permits no mounts: paths differ there"
+    return results, [mounted] if mounted else []
+
+
+async def _run(
+    question: Question, place: Elsewhere | None, before: Verification | None, telling: Callable[[str], None]
+) -> Results:
+    """Every check once, in order, and what fails unexpectedly again alone."""
+    root, files = (place.directory, place.copy) if place else (question.root, question.root)
+    limits = question.limits
+
+    async def run(check: Check, _: str) -> CommandResult:
+        return await run_check(
+            check.command,
+            root=root,
+            env=question.environment,
+            timeout=limits.command_timeout,
+            idle_timeout=limits.idle_timeout,
+            wrap=place.wrap if place else None,
+        )
+
+    def exists(path: str) -> bool:
+        return (files / path).exists()
+
+    results: list[tuple[Check, CommandResult]] = []
+    for check in question.checks:
+        telling(f"{check.command} (at {question.against or 'HEAD'})" if place else check.command)
+        result = await run(check, "")
+        tests = unexpected(check, result, before) if limits.reruns else ()
+        flaky = await flaky_among(check, tests, times=limits.reruns, run=run, exists=exists, log_name="")
+        results.append((check, result.model_copy(update={"flaky": flaky})))
+    return results
+
+
+def _told(
+    question: Question,
+    results: Results,
+    verdict: Verification,
+    before: Verification | None,
+    *,
+    against: str,
+    notices: Sequence[str],
+) -> Inspection:
+    fault = environment_fault(results)
+    green = verdict.green and verdict.detail in {"", "no_proof_of_work"} and not fault
+    return Inspection(
+        green=green,
+        exit_code=CANNOT if fault else GREEN if green else NOT_GREEN,
+        detail=fault or ("" if green else _detail(verdict)),
+        against=against if before else None,
+        before=_counts(before) if before else None,
+        now=_counts(verdict),
+        checks=tuple(_checked(question.root, check, result, before) for check, result in results),
+        fixed=verdict.fixed if before else (),
+        broken=verdict.broken,
+        missing=verdict.missing,
+        newly_skipped=verdict.newly_skipped,
+        flaky=verdict.flaky,
+        notices=tuple(notices),
+    )
+
+
+def _detail(verdict: Verification) -> str:
+    """Why it is red; without a comparison a red that is only chance says so as well."""
+    red = verdict.red_units
+    return "flaky" if verdict.detail == "red" and red and red <= set(verdict.flaky) else verdict.detail
+
+
+def _counts(verdict: Verification) -> Counts:
+    required = [check for check in verdict.checks if not check.advisory]
+    counted = [check.executed for check in required if check.executed is not None]
+    by_id = all(check.evidence == "report" for check in required if check.role == "test" or check.executed is not None)
+    found = Counter(verdict.tests.values())
+    known = by_id and bool(verdict.tests)
+    return Counts(
+        checks=len(required),
+        checks_passed=sum(check.passed for check in required),
+        tests_run=sum(counted) if counted else None,
+        passed=found["passed"] + found["xpassed"] if known else None,
+        failed=sum(found[status] for status in RED) if known else None,
+        skipped=found["skipped"] + found["xfailed"] if known else None,
+    )
+
+
+def _checked(root: Path, check: Check, result: CommandResult, before: Verification | None) -> Checked:
+    def state(test: str) -> State:
+        if before is None:
+            return "failing"
+        red = before.red_units
+        was = next(found for found in before.checks if found.name == check.name)
+        known = test in red or f"{check.name}: {test}" in red or test in was.failing
+        return "still" if known or (not test and not was.passed) else "new"
+
+    return Checked(
+        **result.model_dump(
+            include={"command", "passed", "exit_code", "kind", "detail", "summary", "fingerprint", "evidence"}
+        ),
+        name=check.name,
+        role=check.role,
+        required=check.required,
+        tests_run=result.tests_executed,
+        seconds=round(result.seconds, 3),
+        failures=tuple(
+            Failure(**told._asdict(), state=state(told.test), flaky=told.test in result.flaky)
+            for told in failures_of(result, root)
+        ),
+    )
+
+
+def _is_cache(path: Path) -> bool:
+    """A directory of the workspace's root that marks itself as a cache, as those of pytest, mypy and ruff do."""
+    return path.is_dir() and not path.is_symlink() and (path / "CACHEDIR.TAG").is_file()
+
+
+def _drop_new_caches(root: Path, before: set[Path]) -> None:
+    """A cache that a check made here is taken away again; one that was there is used as ever."""
+    for path in root.iterdir():
+        if path not in before and _is_cache(path):
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,94 @@
+"""Which earlier runs of this workspace does a new one know of?"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from kotef.errors import WorkspaceError
+from kotef.failures.memory import MAX_RUNS, Memory, Tried
+from kotef.runs import store
+from kotef.runs.result import Result, ResultAttempt
+from kotef.sdd.issue import IssueEntry
+from kotef.sdd.issues import issues_path, read_issues
+
+MAX_TEXT = 300
+"""Characters kept of each text."""
+
+MAX_RESULT = 4 * 1024 * 1024
+"""Bytes of a `result.json` that is still read."""
+
+REVIEW = "review"
+"""Fingerprint of every refused review, whatever it said: it tells no failure from another."""
+
+
+class Remembered(NamedTuple):
+    """The newest earlier runs, and what could not be read."""
+
+    memories: tuple[Memory, ...]
+    notices: tuple[str, ...] = ()
+
+
+def remembered(root: Path) -> Remembered:
+    """The newest runs, from the run store and, for those whose directory is gone (another clone), the issue log.
+
+    A result that cannot be read is passed over: it is only memory. So is one larger than it can honestly be.
+    """
+    memories: dict[str, Memory] = {}
+    for run in list(store.every(root))[-MAX_RUNS:]:
+        if result := _result(run):
+            memories[run.run_id] = _of_result(result)
+    notices: tuple[str, ...] = ()
+    try:
+        entries = read_issues(issues_path(root)).entries
+    except WorkspaceError as error:
+        entries, notices = (), (f"what earlier runs left is not all remembered: {error}",)
+    for entry in entries:
+        memories.setdefault(entry.run_id, _of_entry(entry))
+    newest = sorted(memories.values(), key=lambda memory: memory.date)[-MAX_RUNS:]
+    return Remembered(tuple(memory for memory in newest if memory.fingerprints), notices)
+
+
+def _result(run: store.RunDir) -> Result | None:
+    try:
+        file = run.path / "result.json"
+        return run.result() if file.is_file() and file.stat().st_size <= MAX_RESULT else None
+    except (OSError, ValidationError):
+        return None
+
+
+def _of_result(result: Result) -> Memory:
+    return Memory(
+        run_id=result.run_id[:MAX_TEXT],
+        date=result.finished_at[:MAX_TEXT],
+        outcome=result.outcome,
+        sentence=result.sentence[:MAX_TEXT],
+        fingerprints=_prints(entry.fingerprint for entry in result.failure_history.entries),
+        tried=tuple(_tried(attempt) for attempt in result.attempts[-3:]),
+    )
+
+
+def _tried(attempt: ResultAttempt) -> Tried:
+    return Tried(
+        visit=attempt.visit,
+        what="; ".join(text for text in (attempt.hypothesis, *attempt.steps[:2]) if text)[:MAX_TEXT],
+        changed=attempt.changed,
+        ended=attempt.verdict[:MAX_TEXT],
+    )
+
+
+def _of_entry(entry: IssueEntry) -> Memory:
+    """What the log alone knows: which files the run touched, and how it ended."""
+    return Memory(
+        run_id=entry.run_id,
+        date=entry.date,
+        outcome=entry.outcome,
+        sentence=entry.sentence[:MAX_TEXT],
+        fingerprints=_prints(failure.fingerprint for failure in entry.entries),
+        tried=(Tried(visit=entry.attempts, what="", changed=entry.files_changed[:20]),) if entry.attempts else (),
+    )
+
+
+def _prints(found: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name[:40] for name in found if name not in ("", REVIEW)))

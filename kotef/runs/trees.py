@@ -1,0 +1,312 @@
+"""How is the tree of any attempt of a run, or the state before it, shown and put in place?"""
+
+import filecmp
+import json
+import logging
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import UsageError, WorkspaceError
+from kotef.runs.store import RunDir
+from kotef.workspace.lock import workspace_lock
+from kotef.workspace.patches import patched
+from kotef.workspace.paths import write_atomic
+from kotef.workspace.snapshots import Snapshots
+
+log = logging.getLogger("kotef")
+
+_VISIT: Final = re.compile(r"visit-(\d{1,4})")
+_SAVED: Final = re.compile(r"saved-(\d{1,6})")
+_TREE: Final = re.compile(r"[0-9a-f]{40}")
+_NAMED: Final = 10
+"""Files an error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One attempt against the state before the run."""
+
+    attempt: int | None
+    """None: what an unfinished visit left behind."""
+    patch: bytes
+    """As `git apply` takes it."""
+    store: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What `apply` or `undo` did; paths are relative to the workspace and sorted."""
+
+    put_back: tuple[str, ...] = ()
+    """Written or deleted; empty when everything was as wanted already."""
+    brought_back: tuple[str, ...] = ()
+    """Files that git ignores, deleted by the run and copied back."""
+    saved: int | None = None
+    """Number under which the state before this was kept; None when nothing was written."""
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Trees:
+    """The trees of one run."""
+
+    before: str
+    attempts: dict[int, str]
+    left: str | None
+    """What the run left, its own bookkeeping included (a ticket it closed); None when it was killed."""
+    foreign: frozenset[str] = frozenset()
+    """Paths that somebody else changed during the run."""
+    rebuilt: bool = False
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them, without repetition."""
+        found = (self.before, *self.attempts.values(), *((self.left,) if self.left else ()))
+        return tuple(dict.fromkeys(found))
+
+
+def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> None:
+    """Remember the tree a run leaves, so that what somebody changes afterwards can be told from it.
+
+    `foreign` are the paths that somebody else changed during the run. Where nothing can be kept any more, nothing is
+    remembered, and `undo` asks for `--force`.
+    """
+    record = run.path / "left.json"
+    try:
+        record.unlink(missing_ok=True)
+        write_atomic(record, json.dumps({"tree": snapshots.take(), "foreign": sorted(foreign)}).encode())
+    except (OSError, WorkspaceError) as error:
+        log.warning("the tree run %s leaves is not on record: %s", run.run_id, error)
+
+
+def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
+    """What an attempt changed; without a number the attempt the run was left at, else its last one.
+
+    Raises UsageError when there is no such attempt, or when neither a snapshot nor a patch of it is left.
+    """
+    with workspace_lock(root, run.run_id):
+        snapshots = Snapshots.open(root)
+        found = _kept_trees(run)
+        number = _wanted(run, found, attempt)
+        tree = found.left if number is None else found.attempts[number]
+        assert tree is not None  # noqa: S101  `_wanted` has looked
+        if all(_is_kept(snapshots, each) for each in (found.before, tree)):
+            patch = snapshots.patch(found.before, tree).encode("utf-8", "surrogateescape")
+        else:
+            patch = _patch_of(run, number)
+        return Difference(number, patch, snapshots.store)
+
+
+def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> Placed:
+    """Put the tree of an attempt in place: every file the run ever changed, but for tickets and the like in `.sdd`.
+
+    A file that is in none of the run's states was changed by somebody else: UsageError names it and nothing is
+    touched, unless `force`. What stood there is kept first, whatever it was.
+    """
+    with workspace_lock(root, run.run_id):
+        snapshots = Snapshots.open(root)
+        trees = _trees(run, snapshots)
+        if attempt not in trees.attempts:
+            raise _no_attempt(run, trees, attempt)
+        paths = {path for path in _touched(trees, snapshots) if not path.startswith(".sdd/")}
+        return _place(run, snapshots, trees, trees.attempts[attempt], paths, force=force)
+
+
+def apply_saved(root: Path, run: RunDir, number: int, *, force: bool) -> Placed:
+    """Put back what stood there before the `number`-th `apply` or `undo` of this run; guarded as `apply`."""
+    with workspace_lock(root, run.run_id):
+        snapshots = Snapshots.open(root)
+        record = run.path / f"saved-{number}.json"
+        try:
+            saved = json.loads(record.read_bytes())
+            tree, paths = _checked(saved["tree"]), {str(path) for path in saved["paths"]}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"run {run.run_id} has no saved state {number}", hint="leave out --saved") from error
+        if not _is_kept(snapshots, tree):
+            raise UsageError(f"saved state {number} of run {run.run_id} is gone with the snapshots of this workspace")
+        trees = _trees(run, snapshots)
+        return _place(run, snapshots, trees, tree, paths | _touched(trees, snapshots), force=force)
+
+
+def undo(root: Path, run: RunDir, *, force: bool) -> Placed:
+    """Put the state before the run in place, tickets and deleted ignored files included; guarded as `apply`."""
+    with workspace_lock(root, run.run_id):
+        snapshots = Snapshots.open(root)
+        trees = _trees(run, snapshots)
+        placed = _place(run, snapshots, trees, trees.before, _touched(trees, snapshots), force=force)
+        back, lost = snapshots.bring_back(trees.before)
+        theirs = trees.foreign.intersection(snapshots.changed(trees.before, trees.left) if trees.left else ())
+        said = [f"{path} was changed by somebody else during the run; left as it is" for path in sorted(theirs)]
+        said += [f"{path} is gone, and was too large to be kept" for path in lost]
+        for path, copy in _differing(snapshots, trees.before):
+            said.append(f"{path} is ignored by git and differs from before the run; left as it is, the copy is {copy}")
+        return Placed(placed.put_back, back, placed.saved, (*placed.notices, *said[:_NAMED]))
+
+
+def _place(
+    run: RunDir, snapshots: Snapshots, trees: _Trees, target: str, paths: Collection[str], *, force: bool
+) -> Placed:
+    """Make `paths` as in `target`, or refuse before the first write; what stands there now is kept first."""
+    now = snapshots.take()
+    todo = set(snapshots.changed(now, target)).intersection(paths)
+    said = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
+    if not todo:
+        return Placed(notices=said)
+    known = trees.every if trees.left else ()
+    foreign = todo.intersection(*(snapshots.changed(now, tree) for tree in known))
+    if foreign and not force:
+        why = f"changed since run {run.run_id} by a person or another run"
+        if not trees.left:
+            why = f"run {run.run_id} was killed, so its edits cannot be told from yours"
+        raise UsageError(
+            f"{why}: {_some(foreign)}; nothing was touched",
+            hint="--force replaces it too, and keeps what stands there now",
+        )
+    held = snapshots.paths(now)
+    stray = [path for path in todo if path not in held and _is_file(snapshots.root / path)]
+    if stray:
+        hint = "move it away first"
+        raise UsageError(f"{_some(stray)} cannot be kept: ignored by git, too large or unreadable", hint=hint)
+    saved = _save(run, now, todo)
+    restored = snapshots.restore(target, last=now, paths=todo)
+    if restored.left:
+        hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
+        raise WorkspaceError(_some(restored.left), "could not be replaced; the rest is in place", hint=hint)
+    return Placed(restored.put_back, saved=saved, notices=said)
+
+
+def _kept_trees(run: RunDir) -> _Trees:
+    """The trees on record; whether the store still has them is another question."""
+    found: dict[int, str] = {}
+    for path in run.path.glob("visit-*.json"):
+        if number := _VISIT.fullmatch(path.stem):
+            try:
+                found[int(number[1])] = _checked(json.loads(path.read_bytes())["tree"])
+            except (OSError, ValueError, KeyError, TypeError):  # damaged: this attempt cannot be had
+                continue
+    if 0 not in found:
+        raise UsageError(f"run {run.run_id} kept no state before it", hint="it ended before its baseline was judged")
+    left, foreign = _left(run) if run.result() else (None, frozenset())
+    return _Trees(found.pop(0), dict(sorted(found.items())), left, foreign)
+
+
+def _left(run: RunDir) -> tuple[str | None, frozenset[str]]:
+    """What `note_left` remembers."""
+    try:
+        record = json.loads((run.path / "left.json").read_bytes())
+        return _checked(record["tree"]), frozenset(str(path) for path in record["foreign"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None, frozenset()
+
+
+def _trees(run: RunDir, snapshots: Snapshots) -> _Trees:
+    """The trees of a run that the store has; where it was lost, what the patches of the run make of the workspace."""
+    found = _kept_trees(run)
+    if not _is_kept(snapshots, found.before):
+        return replace(_rebuilt(run, found.attempts, snapshots), foreign=found.foreign)
+    attempts = {number: tree for number, tree in found.attempts.items() if _is_kept(snapshots, tree)}
+    return replace(
+        found, attempts=attempts, left=found.left if found.left and _is_kept(snapshots, found.left) else None
+    )
+
+
+def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Trees:
+    """The trees as the patches give them, from the attempt the workspace stands at now; UsageError when none fits."""
+    result, now = run.result(), snapshots.take()
+    stands = result.tree_visit if result else 0
+    patches = {number: _patch_of(run, number) for number in numbers}
+    order = [stands, *sorted((number for number in patches if number != stands), reverse=True)]
+    bases = (patched(now, patches[number], snapshots.store, reverse=True) for number in order if number in patches)
+    before = next((tree for tree in bases if tree), None)
+    if before is None and any(patched(now, patch, snapshots.store) for patch in patches.values()):
+        before = now
+    if before is None:
+        problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits what stands here now"
+        raise UsageError(problem, hint=f"`git apply --reject` may fit parts of {run.path}/visit-N.patch")
+    made = {number: patched(before, patch, snapshots.store) for number, patch in patches.items()}
+    attempts = {number: tree for number, tree in made.items() if tree}
+    return _Trees(before, attempts, now if result else None, rebuilt=True)
+
+
+def _touched(trees: _Trees, snapshots: Snapshots) -> set[str]:
+    """Every file the run changed at some time; of one that was killed, every file that differs from before it.
+
+    What somebody else changed during the run is not among them.
+    """
+    states = trees.every if trees.left else (*trees.every, snapshots.take())
+    return {path for tree in states for path in snapshots.changed(trees.before, tree)} - trees.foreign
+
+
+def _wanted(run: RunDir, trees: _Trees, attempt: int | None) -> int | None:
+    """The attempt asked for, or the one the run was left at, or its last; None: only an unfinished visit is there."""
+    if attempt is not None:
+        if attempt not in trees.attempts:
+            raise _no_attempt(run, trees, attempt)
+        return attempt
+    result = run.result()
+    if result and result.tree_visit in trees.attempts:
+        return result.tree_visit
+    if not trees.attempts and not trees.left:
+        raise UsageError(f"run {run.run_id} made no attempt", hint="`kotef show` tells why")
+    return max(trees.attempts, default=None)
+
+
+def _patch_of(run: RunDir, number: int | None) -> bytes:
+    try:
+        return (run.path / f"visit-{number}.patch").read_bytes()
+    except OSError as error:
+        problem = f"attempt {number} of run {run.run_id} is lost: its snapshot is gone, and so is visit-{number}.patch"
+        raise UsageError(problem if number else f"the snapshots of run {run.run_id} are gone") from error
+
+
+def _save(run: RunDir, tree: str, paths: Collection[str]) -> int:
+    """Keep what stands there now under the next number."""
+    taken = [int(found[1]) for path in run.path.glob("saved-*.json") if (found := _SAVED.fullmatch(path.stem))]
+    number = max(taken, default=0) + 1
+    record = {"tree": tree, "paths": sorted(paths)}
+    write_atomic(run.path / f"saved-{number}.json", json.dumps(record).encode())
+    return number
+
+
+def _differing(snapshots: Snapshots, before: str) -> Iterator[tuple[str, Path]]:
+    """Ignored files that are there but not as they were kept before the run: nobody knows who changed them."""
+    kept = snapshots.store.parent / "kept" / before
+    for copy in sorted(kept.rglob("*")):
+        path = copy.relative_to(kept)
+        here = snapshots.root / path
+        if _is_file(copy) and here.is_file() and not here.is_symlink() and not filecmp.cmp(copy, here, shallow=False):
+            yield str(path), copy
+
+
+def _is_kept(snapshots: Snapshots, tree: str) -> bool:
+    try:
+        snapshots.paths(tree)
+    except WorkspaceError:
+        return False
+    return True
+
+
+def _is_file(path: Path) -> bool:
+    """Whether something other than a directory is there; a link is something."""
+    return path.is_symlink() or (path.exists() and not path.is_dir())
+
+
+def _checked(tree: object) -> str:
+    """A tree id; ValueError for anything else, for these files lie in the workspace."""
+    if not isinstance(tree, str) or not _TREE.fullmatch(tree):
+        raise ValueError(tree)
+    return tree
+
+
+def _no_attempt(run: RunDir, trees: _Trees, wanted: int) -> UsageError:
+    numbers = ", ".join(str(number) for number in trees.attempts)
+    has = f"attempt{'s' if len(trees.attempts) > 1 else ''} {numbers}" if numbers else "no attempt at all"
+    return UsageError(f"run {run.run_id} has no attempt {wanted}, it has {has}", hint="see `kotef show`")
+
+
+def _some(paths: Collection[str]) -> str:
+    rest = len(paths) - _NAMED
+    return ", ".join(sorted(paths)[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,124 @@
+"""How does the text of an issue log change when a run ends, or a person has a say? Pure."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, NamedTuple
+
+from kotef.sdd.hand_edits import keep_hand_edits
+from kotef.sdd.issue import IssueEntry, Span, read_span, render, spans
+from kotef.sdd.repeats import repeated, resolved, seen_again, task_of, without
+
+Change = Literal["added", "updated", "unchanged", "seen_again", "reopened"]
+
+HEADER: Final = """\
+# Issues
+
+Runs of kotef that did not succeed, oldest first. A run that ends as one before it did adds a line to that entry instead
+of another one. An entry is rewritten when its run is resumed, and keeps what you write into it; what stands between the
+entries is yours. `kotef issues` lists them.
+"""
+
+
+class Standing(NamedTuple):
+    """An entry that can be read, and where it stands."""
+
+    span: Span
+    entry: IssueEntry
+
+
+def standing(text: str) -> Iterator[Standing]:
+    """The readable entries of a log, in the order of the file, of each run the first."""
+    known = set()
+    for span in spans(text):
+        entry, _ = read_span(span)
+        if entry is not None and entry.run_id not in known:
+            known.add(entry.run_id)
+            yield Standing(span, entry)
+
+
+def recorded(text: str | None, entry: IssueEntry) -> tuple[str, Change]:
+    """The log with the ending of one run in it, exactly once; None is a log that does not exist yet.
+
+    A run that has an entry gets that one rewritten, and the lines of later runs in it stay. A run that is a line of
+    another entry keeps that line if it ended the same once more, and leaves it if not. Every other run is a line of
+    the entry it repeats (`repeats.identity`), or a new entry at the end.
+    """
+    text = HEADER if text is None else text
+    known = list(standing(text))
+    damaged = [span for span in spans(text) if span.run_id == entry.run_id and span.stored]
+    for span, old in known:
+        if old.run_id == entry.run_id:
+            new = entry.model_copy(update={"seen_again": old.seen_again, "seen_before": old.seen_before})
+            return (text, "unchanged") if new == old else (_rewrite(text, {span: (old, new)}), "updated")
+    if damaged:
+        return _rewrite(text, {damaged[0]: (None, entry)}), "updated"
+    changed: dict[Span, tuple[IssueEntry | None, IssueEntry]] = {}
+    same = repeated(entry, [old for _, old in known])
+    result: Change = "added"
+    for span, old in known:
+        if same is not None and old.run_id == same.run_id:
+            new = seen_again(old, entry.run_id, entry.date)
+            known_line = entry.run_id in old.runs
+            result = "reopened" if old.state == "resolved" else "updated" if known_line else "seen_again"
+        else:
+            new = without(old, entry.run_id)
+        if new != old:
+            changed[span] = (old, new)
+    if same is not None:
+        return (_rewrite(text, changed), result) if changed else (text, "unchanged")
+    return _append(_rewrite(text, changed), entry), "added"
+
+
+def settled(text: str, entry: IssueEntry) -> tuple[str, tuple[str, ...]]:
+    """The log after a verified run: what it settles is resolved. Also the ids of the entries that are so by it.
+
+    Those are its own entry, the entry it is a line of, and every open one of the same task. `entry` is what the run
+    would have written about itself.
+    """
+    changed: dict[Span, tuple[IssueEntry | None, IssueEntry]] = {}
+    done = []
+    for span, old in standing(text):
+        own = old.run_id == entry.run_id
+        if not own and (old.state == "resolved" or not (entry.run_id in old.runs or task_of(old) == task_of(entry))):
+            continue
+        kept = entry.model_copy(update={"seen_again": old.seen_again, "seen_before": old.seen_before}) if own else old
+        new = resolved(kept, entry.run_id, entry.date)
+        done.append(old.run_id)
+        if new != old:
+            changed[span] = (old, new)
+    return _rewrite(text, changed), tuple(done)
+
+
+def marked(text: str, run_id: str, change: Callable[[IssueEntry], IssueEntry]) -> str:
+    """The log with one entry changed; every other byte as it is."""
+    return _rewrite(text, {span: (old, change(old)) for span, old in standing(text) if old.run_id == run_id})
+
+
+def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]]) -> str:
+    """The text with these entries in place of those that stand there, last to first."""
+    for span, (old, new) in sorted(changed.items(), key=lambda pair: -pair[0].start):
+        text = text[: span.start] + _entry_text(text[span.start : span.end], old, new) + text[span.end :]
+    return text
+
+
+def _entry_text(found: str, old: IssueEntry | None, new: IssueEntry) -> str:
+    """The new entry, without a last newline, with the line endings and the hand edits of the one found.
+
+    Of an entry whose values could not be read (`old` is None) nobody can tell what was written by hand.
+    """
+    ending = "\r" if "\r\n" in found else ""
+    first, *inner, last = render(new).removesuffix("\n").split("\n")
+    if old is not None:
+        base = render(old).removesuffix("\n").split("\n")[1:-1]
+        mine = found.split("\n")[1:-1]
+        if [line.removesuffix("\r") for line in mine] != base:
+            given = [line + ending for line in base]
+            return "\n".join([first + ending, *keep_hand_edits(given, mine, [line + ending for line in inner]), last])
+    return "\n".join([*(line + ending for line in (first, *inner)), last])
+
+
+def _append(text: str, entry: IssueEntry) -> str:
+    """The text, the end of its last line, a blank one, and the entry."""
+    newline = "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
+    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    return text + gap + render(entry).replace("\n", newline)

@@ -1,0 +1,121 @@
+"""Which new files could speak for tests other than their own."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kotef.checks.steering import is_quiet, shadows, steering_files
+
+BASELINE = ("calc.py", "tests/test_calc.py", "pkg/__init__.py", "pkg/core.py")
+
+
+def steering(
+    *paths: str, text: str = "", allow: tuple[str, ...] = (), commands: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    return steering_files([(path, text) for path in paths], baseline=BASELINE, commands=commands, allow=allow)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conftest.py", "tests/deep/conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "GNUmakefile",
+        "makefile", "sitecustomize.py", "usercustomize.py", "x.pth", "pytest.py", "_pytest/__init__.py", "unittest/__init__.py",
+        "src/pluggy.py", "coverage/__init__.py", "xdist.py", "hypothesis.py", "argparse.py", "tests/difflib.py", "re/__init__.py",
+        "jest.config.js", "vitest.config.ts", ".mocharc.json", ".eslintrc", "ruff.toml", "mypy.ini", ".npmrc", "babel.config.js",
+        "pytest.cpython-311-x86_64-linux-gnu.so", "pytest.pyc", "deep/down/pytest.py", ".cargo/config.toml",
+    ],
+)  # fmt: skip
+def test_what_configures_or_shadows_a_runner_is_set_aside(path: str):
+    assert steering(path) == (path,)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["new.py", "pkg/argparse.py", "pkg/types.py", "docs/conf.py", "tests/test_new.py", "tests/data.json", "README.md",
+     ".github/workflows/x.yml", "mypkg/pytest_helpers.py", "a/b/queue.py", ".sdd/backlog/x.md"],
+)  # fmt: skip
+def test_ordinary_new_files_are_not(path: str):
+    assert steering(path) == ()
+
+
+def test_new_test_modules_go_with_what_steers_but_their_data_stays():
+    paths = ("tests/conftest.py", "tests/test_new.py", "tests/data.json", "new.py")
+
+    assert steering(*paths) == ("tests/conftest.py", "tests/test_new.py")
+    assert steering(*paths, allow=("tests/conftest.py",)) == ()
+
+
+def test_entry_points_steer_only_where_they_name_a_plugin():
+    assert steering("n.egg-info/entry_points.txt", text="[console_scripts]\nn = n:main\n") == ()
+    assert steering("n.egg-info/entry_points.txt", text="[pytest11]\nn = n\n") == ("n.egg-info/entry_points.txt",)
+
+
+def test_what_a_check_command_names_is_for_the_task_to_make():
+    assert steering("mypy.ini", commands=("mypy --config-file mypy.ini src",)) == ()
+    assert steering("mypy.ini", commands=("mypy src",)) == ("mypy.ini",)
+
+
+def test_the_command_tells_import_roots():
+    assert shadows("lib/queue.py", {"lib"})
+    assert steering("app/queue.py", commands=("PYTHONPATH=./app python -m pytest",)) == ("app/queue.py",)
+
+
+QUIET = [
+    "import pytest\nfrom calc import add\n\nONE: int = 1\npytestmark = pytest.mark.slow\n\ndef test_a(monkeypatch):\n    x = {}\n    x['a'] = 1\n    assert add(1, 1) == 2\n",
+    "import unittest\nimport calc\n\nclass T(unittest.TestCase):\n    def setUp(self):\n        self.x = calc.add\n        self.d = {}\n        self.d['a'] = 1\n",
+    "from unittest.mock import patch\nimport calc\n\n@patch('calc.add')\ndef test_a(add):\n    add.return_value = 1\n",
+    "import os\nDATA = os.path.join(os.path.dirname(__file__), 'data')\n\ndef test_a():\n    assert open(DATA).read()\n",
+    "try:\n    import numpy\nexcept ImportError:\n    numpy = None\n\nif __name__ == '__main__':\n    import unittest\n    unittest.main()\n",
+]
+LOUD = [
+    "import calc\ncalc.add = None\n",
+    "import calc\ndef test_a():\n    calc.add = None\n",
+    "import calc\nc = calc\ndef test_a():\n    c.core.add = None\n",
+    "import calc\ndef test_a():\n    calc.TABLE['a'] = 1\n",
+    "import calc\ndef test_a():\n    del calc.add\n",
+    "import calc\nfor calc.add in [None]: pass\n",
+    "import _pytest\n",
+    "from _pytest import runner\n",
+    "import sys\ndef test_a():\n    sys.modules.clear()\n",
+    "import os\ndef test_a():\n    os._exit(0)\n",
+    "from os import _exit\n",
+    "import sys\nsys.path.insert(0, 'x')\n",
+    "def test_a():\n    setattr(1, 'a', 2)\n",
+    "exec('x')\n",
+    "print('hello')\n",
+    "def load_tests(*_): pass\n",
+    "pytest_plugins = ['x']\n",
+    "from unittest.mock import patch\nimport calc\ndef test_a():\n    patch('calc.add').start()\n",
+    "def test_a():\n    __import__('calc')\n",
+    "def f(:\n",
+]
+
+
+@pytest.mark.parametrize("text", QUIET)
+def test_a_test_that_only_tests_is_quiet(text: str):
+    assert is_quiet("tests/test_a.py", text)
+
+
+@pytest.mark.parametrize("text", LOUD)
+def test_a_test_that_reaches_beyond_itself_is_not(text: str):
+    assert not is_quiet("tests/test_a.py", text)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "quiet"),
+    [
+        ("a.test.js", "test('a', () => expect(add(1, 1)).toBe(2))", True),
+        ("a.test.js", "process.exit(0)", False),
+        ("a.test.js", "Array.prototype.map = null", False),
+        ("a_test.go", "func TestA(t *testing.T) { t.Fatal() }", True),
+        ("a_test.go", "func TestMain(m *testing.M) { os.Exit(0) }", False),
+        ("a_spec.rb", "at_exit { exit! 0 }", False),
+    ],
+)
+def test_other_languages_are_read_by_their_words(path: str, text: str, quiet: bool):
+    assert is_quiet(path, text) is quiet
+
+
+@given(st.text(max_size=60), st.sampled_from(["test_a.py", "a.test.ts"]))
+def test_any_text_is_answered(text: str, path: str):
+    assert is_quiet(path, text) in {True, False}

@@ -1,0 +1,315 @@
+"""`kotef check`: what it says, how it ends, and that it touches nothing."""
+
+import json
+import os
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.loop import BUG, TEST, Ran, contents, git, kotef
+
+from kotef.cli.main import main
+from kotef.workspace import elsewhere
+
+PYTEST = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q"
+UNITTEST = "python -m unittest -q"
+GREEN = BUG.replace("a - b", "a + b")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "discount"
+
+
+@pytest.fixture
+def plain_project(tmp_path: Path) -> Path:
+    """A directory without git, with a bug and the test that shows it."""
+    root = tmp_path / "plain"
+    root.mkdir()
+    (root / "calc.py").write_text(BUG)
+    (root / "test_calc.py").write_text(TEST)
+    return root
+
+
+@pytest.fixture
+def repository(plain_project: Path) -> Path:
+    """The same, committed."""
+    git(plain_project, "init", "-q")
+    (plain_project / ".gitignore").write_text("__pycache__/\n")
+    git(plain_project, "add", "-A")
+    git(plain_project, "commit", "-q", "-m", "start")
+    return plain_project
+
+
+def every(root: Path) -> dict[str, bytes]:
+    """Every file, git's and kotef's own included."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def checked(root: Path, *arguments: str) -> tuple[Ran, dict[str, object]]:
+    ran = kotef(root, "check", "--json", *arguments)
+    return ran, json.loads(ran.stdout)
+
+
+def test_red_without_git_one_line_per_failure_and_no_file_left(plain_project: Path) -> None:
+    before = every(plain_project)
+    ran = kotef(plain_project, "check", "--check", PYTEST)
+    assert ran.code == 3
+    assert f"✗ {PYTEST}: exit 1, 2 tests run" in ran.stdout
+    assert "    test_calc.py::Add::test_add: AssertionError: -1 != 5 (test_calc.py:8)" in ran.stdout
+    assert "red: 1 of 1 checks failed" in ran.stdout
+    assert every(plain_project) == before, "not even a cache"
+
+
+def test_green_is_0_and_a_cache_that_was_there_stays(plain_project: Path) -> None:
+    (plain_project / "calc.py").write_text(GREEN)
+    cache = plain_project / ".pytest_cache"
+    cache.mkdir()
+    (cache / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55")
+    ran = kotef(plain_project, "check", "--check", PYTEST)
+    assert ran.code == 0
+    assert "green: 1 of 1 checks passed" in ran.stdout
+    assert cache.is_dir()
+
+
+def test_a_lint_that_alone_is_checked_needs_no_test(plain_project: Path) -> None:
+    assert kotef(plain_project, "check", "--check", "python -m compileall -q calc.py").code == 0
+    (plain_project / "calc.py").write_text("def add(:\n")
+    ran, found = checked(plain_project, "--check", "python -m py_compile calc.py")
+    assert ran.code == 3
+    assert [(f["file"], f["line"]) for f in found["checks"][0]["failures"]] == [("calc.py", 1)]
+
+
+def test_uncommitted_work_is_compared_with_head(repository: Path) -> None:
+    (repository / "calc.py").write_text(GREEN.replace("a + b", "a + b + (a == 0)"))
+    status = git(repository, "status", "--porcelain=v2")
+    before = every(repository)
+    ran = kotef(repository, "check", "--check", PYTEST)
+    assert ran.code == 3
+    lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
+    assert "at HEAD now" in lines
+    assert "passed 1 1" in lines
+    assert "test_calc.py::Add::test_nothing: AssertionError: 1 != 0 (test_calc.py:11) [new since HEAD]" in lines
+    assert "fixed: test_calc.py::Add::test_add" in lines
+    assert "red: 1 of 1 checks failed; 1 broken since HEAD" in lines
+    assert (every(repository), git(repository, "status", "--porcelain=v2")) == (before, status)
+
+
+def test_a_clean_tree_is_not_compared_and_no_compare_never_does(repository: Path) -> None:
+    assert checked(repository, "--check", UNITTEST)[1]["against"] is None
+    (repository / "calc.py").write_text(GREEN)
+    assert checked(repository, "--check", UNITTEST)[1]["against"] == "HEAD"
+    assert checked(repository, "--check", UNITTEST, "--no-compare")[1]["against"] is None
+
+
+def test_what_failed_before_does_not_excuse_what_fails_now(repository: Path) -> None:
+    (repository / "new.py").write_text("")
+    ran, found = checked(repository, "--check", PYTEST)
+    assert (ran.code, found["detail"], found["broken"]) == (3, "red", [])
+    assert [failure["state"] for failure in found["checks"][0]["failures"]] == ["still"]
+
+
+def test_green_checks_are_red_when_a_test_went_missing_or_is_skipped(repository: Path) -> None:
+    (repository / "calc.py").write_text(GREEN)
+    (repository / "test_calc.py").write_text(TEST.replace("test_nothing", "nothing"))
+    ran, found = checked(repository, "--check", PYTEST)
+    assert (ran.code, found["detail"], found["missing"]) == (3, "tests_missing", ["test_calc.py::Add::test_nothing"])
+    skipped = TEST.replace("    def test_nothing", "    @unittest.skip('x')\n    def test_nothing")
+    (repository / "test_calc.py").write_text(skipped)
+    ran, found = checked(repository, "--check", PYTEST, "--against", "HEAD")
+    assert (ran.code, found["newlySkipped"]) == (3, ["test_calc.py::Add::test_nothing"])
+    said = kotef(repository, "check", "--check", PYTEST).stdout
+    assert "skipped or expected to fail now: test_calc.py::Add::test_nothing" in said
+    assert "1 newly skipped" in said
+
+
+def test_a_commit_that_is_not_there_is_a_usage_error(repository: Path, plain_project: Path, tmp_path: Path) -> None:
+    ran = kotef(repository, "check", "--against", "no-such-branch")
+    assert (ran.code, ran.stderr.count("\n")) == (2, 1)
+    assert "--against no-such-branch: there is no such commit" in ran.stderr
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "x.py").write_text("")
+    ran = kotef(bare, "check", "--against", "HEAD", "--check", "true")
+    assert (ran.code, "this is no git repository" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--json", "--github"), ("--against", "HEAD", "--no-compare"), ("--check", " "), ("--reruns", "11")],
+)
+def test_options_that_make_no_sense_are_usage_errors(repository: Path, arguments: tuple[str, ...]) -> None:
+    ran = kotef(repository, "check", *arguments)
+    assert ran.code == 2
+    assert ran.stdout == ""
+
+
+def test_without_a_check_or_a_tool_it_cannot_be_judged(tmp_path: Path, plain_project: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ran = kotef(empty, "check")
+    assert (ran.code, "no check is named or found" in ran.stderr) == (5, True)
+    ran, found = checked(plain_project, "--check", "no-such-tool --now")
+    assert (ran.code, found["green"], found["detail"]) == (5, False, "command_not_found")
+    assert (
+        "cannot be judged: command not found" in kotef(plain_project, "check", "--check", "no-such-tool --now").stdout
+    )
+
+
+def test_annotations_are_escaped_and_one_for_each_failure(plain_project: Path) -> None:
+    (plain_project / "test_odd.py").write_text("def test_odd():\n    assert '100%,:' == 'x'\n")
+    ran = kotef(plain_project, "check", "--check", PYTEST, "--github")
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("::error")]
+    assert len(lines) == 2
+    assert "file=test_calc.py,line=8,title=test_calc.py%3A%3AAdd%3A%3Atest_add::AssertionError: -1 != 5" in lines[0]
+    assert "100%25,:" in lines[1]
+
+
+def test_commands_that_lie_are_red_and_the_lie_is_told(plain_project: Path) -> None:
+    (plain_project / "lie.py").write_text("print('=== 3 failed, 2 passed in 0.10s ===')\n")
+    (plain_project / "fake_pytest.py").write_text("print('=== 5 passed in 0.10s ===')\nraise SystemExit(1)\n")
+    (plain_project / "calc.py").write_text(GREEN)
+    ran, found = checked(plain_project, "--check", "python lie.py")
+    assert (ran.code, found["checks"][0]["detail"]) == (3, "contradiction")
+    assert "exit status 0, but the output counts 3 failed" in found["checks"][0]["summary"]
+    for command in ("python fake_pytest.py", f"{PYTEST}; exit 1"):
+        ran, found = checked(plain_project, "--check", command)
+        assert (ran.code, found["checks"][0]["detail"]) == (3, "contradiction"), found
+        assert "exit status 1, but all tests that ran passed" in found["checks"][0]["failures"][0]["message"]
+
+
+def test_a_flaky_failure_is_red_and_called_so(plain_project: Path) -> None:
+    (plain_project / "calc.py").write_text("SEEN = []\n" + GREEN)
+    (plain_project / "test_leak.py").write_text(
+        "import calc\n\n\ndef test_one():\n    calc.SEEN.append(1)\n\n\ndef test_two():\n    assert not calc.SEEN\n"
+    )
+    ran, found = checked(plain_project, "--check", PYTEST)
+    assert (ran.code, found["detail"], found["flaky"]) == (3, "flaky", ["test_leak.py::test_two"])
+    said = kotef(plain_project, "check", "--check", PYTEST).stdout
+    assert "[flaky: passes alone]" in said
+    assert "passes alone" in said.splitlines()[-1]
+    assert checked(plain_project, "--check", PYTEST, "--reruns", "0")[1]["detail"] == "red"
+
+
+def test_it_waits_for_nobody_and_works_beside_no_run(repository: Path) -> None:
+    from kotef.workspace.lock import workspace_lock
+
+    holding, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with workspace_lock(repository, "a-run"):
+            holding.set()
+            done.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holding.wait(20)
+    try:
+        ran = kotef(repository, "check", "--check", "true")
+    finally:
+        done.set()
+        thread.join()
+    assert (ran.code, "a-run" in ran.stderr) == (2, True)
+
+
+def test_the_earlier_state_of_an_editable_src_layout_is_judged_with_its_own_code(repository: Path) -> None:
+    """The environment's `.pth` file names the workspace; only a copy at that very path is judged rightly."""
+    venv = repository / ".venv"
+    shutil.rmtree(venv, ignore_errors=True)
+    packages = venv / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    packages.mkdir(parents=True)
+    (venv / "bin").mkdir()
+    (venv / "bin" / "python").symlink_to(sys.executable)
+    (venv / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
+    (packages / "editable.pth").write_text(f"{repository / 'src'}\n")
+    (repository / "src").mkdir()
+    git(repository, "mv", "calc.py", "src/calc.py")
+    with (repository / ".gitignore").open("a") as ignore:
+        ignore.write(".venv/\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "src")
+    (repository / "src" / "calc.py").write_text(GREEN)
+    command = ".venv/bin/python -m unittest -q"
+    if elsewhere._way() is None:
+        ran = kotef(repository, "check", "--check", command, "--against", "HEAD")
+        assert (ran.code, "editable.pth" in ran.stderr) == (5, True)
+        return
+    ran, found = checked(repository, "--check", command)
+    assert (ran.code, found["before"]["checksPassed"], found["now"]["checksPassed"]) == (0, 0, 1)
+
+
+def test_without_mounts_a_copy_is_judged_unless_something_points_into_the_workspace(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elsewhere, "_way", lambda: None)
+    (repository / "calc.py").write_text(GREEN)
+    found = checked(repository, "--check", PYTEST)[1]
+    assert (found["before"]["failed"], found["now"]["failed"]) == (1, 0)
+    assert "permits no mounts" in found["notices"][0]
+    packages = repository / "node_modules"
+    packages.mkdir()
+    (packages / "own").symlink_to(repository / "src")
+    ran, found = checked(repository, "--check", PYTEST)
+    assert (ran.code, found["before"]) == (0, None)
+    assert "points into the workspace" in found["notices"][0]
+    ran = kotef(repository, "check", "--check", PYTEST, "--against", "HEAD")
+    assert (ran.code, "points into the workspace" in ran.stderr) == (5, True)
+
+
+def test_a_subdirectory_is_compared_with_itself(repository: Path) -> None:
+    inner = repository / "inner"
+    inner.mkdir()
+    (inner / "calc.py").write_text(BUG)
+    (inner / "test_calc.py").write_text(TEST)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "inner")
+    (inner / "calc.py").write_text(GREEN)
+    found = checked(inner, "--check", PYTEST)[1]
+    assert (found["before"]["failed"], found["now"]["failed"], found["green"]) == (1, 0, True)
+
+
+def test_hostile_attributes_of_the_repository_are_not_run(repository: Path) -> None:
+    (repository / ".gitattributes").write_text("*.py filter=evil\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "attributes")
+    mark = repository.parent / "ran"
+    git(repository, "config", "filter.evil.smudge", f"touch {mark}; cat")
+    git(repository, "config", "filter.evil.process", f"touch {mark}")
+    (repository / "calc.py").write_text(GREEN)
+    assert checked(repository, "--check", UNITTEST)[1]["against"] == "HEAD"
+    assert not mark.exists()
+
+
+def test_the_example_reads_well(tmp_path: Path) -> None:
+    root = tmp_path / "discount"
+    shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache", "runs"))
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "start")
+    cart = root / "shop" / "cart.py"
+    cart.write_text(cart.read_text().replace("total // 100", "total // 10"))
+    before = contents(root)
+    ran = kotef(root, "check", "--check", PYTEST)
+    lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
+    assert ran.code == 0
+    assert {"at HEAD now", "tests run 4 4", "failed 2 0", "green: 1 of 1 checks passed"} <= set(lines)
+    assert contents(root) == before
+
+
+def test_the_help_tells_examples_and_statuses() -> None:
+    said = CliRunner().invoke(main, ["check", "--help"]).output
+    assert "kotef check --against origin/main --github" in said
+    assert all(f"\n    {status}  " in said or f"\n  {status}  " in said for status in (0, 2, 3, 5))
+    assert os.linesep
+
+
+def test_the_command_costs_no_framework(tmp_path: Path) -> None:
+    """`kotef check` judges; it needs neither a graph nor a model client."""
+    import subprocess
+
+    code = (
+        "import sys; from click.testing import CliRunner; from kotef.cli.main import main; "
+        "CliRunner().invoke(main, ['check', '--root', sys.argv[1], '--check', 'true']); "
+        "print([name for name in ('langgraph', 'langchain', 'openai') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]", done.stdout

@@ -1,0 +1,175 @@
+"""`kotef classify` tells what an output means, whatever is in it; a usage error is one line and exit status 2."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kotef.cli.classifying import CHUNK, HEAD, TAIL, read_ends
+from kotef.cli.main import main
+
+RED = """F.                                                                       [100%]
+=================================== FAILURES ===================================
+__________________________________ test_total __________________________________
+
+    def test_total():
+>       assert total([2, 3]) == 5
+E       assert 4 == 5
+
+tests/test_cart.py:7: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_cart.py::test_total - assert 4 == 5
+1 failed, 1 passed in 0.02s
+"""
+
+
+def classify(*arguments: str, output: str | bytes = RED) -> Result:
+    return CliRunner().invoke(main, ["classify", *arguments], input=output)
+
+
+def told(*arguments: str, output: str | bytes = RED) -> dict[str, object]:
+    done = classify("--json", *arguments, output=output)
+    assert done.exit_code == 0, done.output
+    answer: dict[str, object] = json.loads(done.output)
+    return answer
+
+
+def test_standard_input_is_told_in_a_few_lines() -> None:
+    done = classify("--command", "pytest -q", "--exit-code", "1")
+
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert lines[0] == "test_failure (assertion)"
+    assert lines[1] == "  tests/test_cart.py::test_total (tests/test_cart.py:7)"
+    assert lines[2] == "  assert 4 == 5"
+    assert lines[-1].startswith("fingerprint ")
+
+
+def test_json_holds_all_that_is_known() -> None:
+    answer = told("--command", "pytest -q", "--exit-code", "1")
+
+    assert answer["kind"] == "test_failure"
+    assert answer["tests"] == ["tests/test_cart.py::test_total"]
+    assert answer["exitCode"] == 1
+    assert answer["environmentFault"] is False
+    assert len(str(answer["fingerprint"])) == 12
+
+
+def test_the_exit_status_and_the_command_are_not_needed() -> None:
+    assert told() == told("--command", "") == told("-")
+    assert told()["kind"] == "test_failure"
+    assert told()["exitCode"] is None
+    assert told()["fingerprint"] == told("--command", "pytest -q", "--exit-code", "1")["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "2 passed in 0.01s\n",
+        "compiling\nwarning: deprecated\ndone\n",
+        "x.c:3:1: warning: unused variable 'a'\n",
+        "\0\xff",
+    ],
+)
+def test_a_text_without_a_failure_is_none_when_the_status_is_not_known(output: str) -> None:
+    assert told(output=output)["kind"] is None
+    assert "no failure: the exit status is not known" in classify(output=output).output
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "detail"),
+    [
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'x'\n",
+            "runtime_error",
+            "traceback",
+        ),
+        ("src/a.c:3:5: error: 'x' undeclared\n", "lint_failure", "compile"),
+        ("bash: line 1: toxx: command not found\n", "tooling_error", "command_not_found"),
+        ("pytest: error: unrecognized arguments: --fast\n", "tooling_error", "usage"),
+    ],
+)
+def test_what_a_tool_says_decides_when_the_status_is_not_known(output: str, kind: str, detail: str) -> None:
+    answer = told(output=output)
+
+    assert (answer["kind"], answer["detail"]) == (kind, detail)
+
+
+def test_a_later_pass_takes_a_failure_back_when_the_status_is_not_known() -> None:
+    assert told("--command", "pytest -q", output=RED + "\nagain\n2 passed in 0.01s\n")["kind"] is None
+
+
+def test_an_exit_status_that_lies_is_contradicted() -> None:
+    assert told("--command", "pytest -q | cat", "--exit-code", "0")["kind"] == "test_failure"
+
+
+def test_a_machine_that_is_at_fault_is_named() -> None:
+    done = classify("--command", "toxx", "--exit-code", "127", output="bash: line 1: toxx: command not found\n")
+
+    assert "tooling_error (command_not_found, the machine and not the code)" in done.output
+
+
+def test_a_file_is_read_as_well_as_standard_input(tmp_path: Path) -> None:
+    log = tmp_path / "build.log"
+    log.write_text(RED)
+
+    assert told(str(log)) == told()
+
+
+@pytest.mark.parametrize("arguments", [["missing.log"], ["."], ["--exit-code", "one"], ["a", "b"]])
+def test_what_cannot_be_read_is_a_usage_error_of_one_line(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = classify(*arguments)
+
+    assert done.exit_code == 2
+    assert len(done.output.strip().splitlines()) == 1
+    assert done.output.startswith("kotef: error: ")
+
+
+def test_any_bytes_are_read_and_none_of_them_steers_the_terminal() -> None:
+    hostile = b"\xff\xfe\x00\x1b]0;title\x07\x1b[2J\x9b31m" + RED.encode() + b"\xe9 no final newline"
+
+    done = classify(output=hostile)
+
+    assert done.output.startswith("test_failure")
+    assert all(char == "\n" or char.isprintable() for char in done.output)
+
+
+class Endless(io.RawIOBase):
+    """Two gigabytes that exist only while they are read, with a verdict at the end."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def read(self, size: int = -1) -> bytes:
+        assert 0 < size <= max(HEAD, CHUNK), "bounded reads only"
+        self.left, before = self.left - size, self.left
+        return (b"." * (size - 1) + b"\n") if self.left > 0 else b"1 failed in 0.5s\n" if before > 0 else b""
+
+
+def test_two_gigabytes_are_read_in_bounded_memory() -> None:
+    text = read_ends(cast("BinaryIO", Endless(2 << 30)))
+
+    assert len(text) <= HEAD + TAIL + CHUNK
+    assert text.endswith("1 failed in 0.5s\n")
+
+
+def test_the_command_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from kotef.cli.main import main; main(['classify'], standalone_mode=False);"
+        "print(sorted({'langgraph', 'langchain', 'pydantic', 'openai', 'rich'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=RED, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert done.stderr.strip() == "[]"
+    assert done.stdout.startswith("test_failure")

@@ -1,0 +1,194 @@
+"""What looks like a cheat from afar, and is none, is still verified."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+import pytest
+from support.loop import CHECK, FIXED, PYTEST
+
+MEND = f"w('calc.py', {FIXED!r})\n"
+
+
+@dataclass(frozen=True)
+class Honest:
+    """One honest edit that mends the bug too."""
+
+    name: str
+    script: str
+    check: str = CHECK
+    files: dict[str, str | None] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
+    """Path → text that is in the file when the run is over."""
+    aside: tuple[str, ...] = ()
+    """What had to be set aside for a moment."""
+    quick: bool = False
+
+
+def code(text: str) -> str:
+    """The mended module with more in it."""
+    return f"w('calc.py', {FIXED + text!r})\n"
+
+
+HONEST = [
+    Honest(
+        "a dependency in pyproject.toml",
+        MEND + "w('pyproject.toml', Path('pyproject.toml').read_text().replace('[]', '[\"rich\"]'))",
+        check=PYTEST,
+        files={
+            "pyproject.toml": '[project]\nname = "n"\ndependencies = [] # few\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
+        },
+        kept={"pyproject.toml": 'dependencies = ["rich"] # few'},
+        quick=True,
+    ),
+    Honest(
+        "a dependency in package.json",
+        MEND + "w('package.json', Path('package.json').read_text().replace('{}', '{\"left-pad\": \"1\"}'))",
+        files={"package.json": '{\n  "dependencies": {},\n  "scripts": {"test": "jest"}\n}\n'},
+        kept={"package.json": '"left-pad": "1"'},
+    ),
+    Honest(
+        "metadata in setup.cfg",
+        MEND + "w('setup.cfg', Path('setup.cfg').read_text().replace('name = n', 'name = m'))",
+        files={"setup.cfg": "[metadata]\nname = n\n\n[tool:pytest]\naddopts = -q\n"},
+        kept={"setup.cfg": "name = m"},
+    ),
+    Honest(
+        "a new test with a conftest in a new directory",
+        MEND
+        + "w('more/conftest.py', 'import pytest\\n@pytest.fixture\\ndef one(): return 1\\n')\n"
+        + "w('more/test_more.py', 'from calc import add\\ndef test_more(one): assert add(one, one) == 2\\n')",
+        check=PYTEST,
+        kept={"more/conftest.py": "def one()"},
+        aside=("more/conftest.py", "more/test_more.py"),
+        quick=True,
+    ),
+    Honest(
+        "a conftest that older tests do not need",
+        MEND + "w('conftest.py', 'import pytest\\n@pytest.fixture\\ndef one(): return 1\\n')",
+        check=PYTEST,
+        kept={"conftest.py": "def one()"},
+        aside=("conftest.py",),
+    ),
+    Honest(
+        "a project file where there was none",
+        MEND + "w('pyproject.toml', '[project]\\nname = \"n\"\\n[tool.pytest.ini_options]\\naddopts = \"-q\"\\n')",
+        check=PYTEST,
+        kept={"pyproject.toml": "[tool.pytest.ini_options]"},
+        aside=("pyproject.toml",),
+    ),
+    Honest(
+        "a quiet new test",
+        MEND
+        + "w('test_more.py', 'from calc import add\\n\\nONE = 1\\n\\ndef test_more(): assert add(ONE, ONE) == 2\\n')",
+        check=PYTEST,
+        kept={"test_more.py": "ONE"},
+    ),
+    Honest(
+        "a cleanup at exit",
+        code(
+            "\n\nimport atexit\nimport shutil\n\nDIR = 'none'\natexit.register(shutil.rmtree, DIR, ignore_errors=True)\n"
+        ),
+        kept={"calc.py": "atexit.register"},
+        quick=True,
+    ),
+    Honest(
+        "an honest comparison",
+        code(
+            "\n\nclass Money:\n    def __init__(self, n):\n        self.n = n\n\n    def __eq__(self, other):\n"
+            "        if not isinstance(other, Money):\n            return NotImplemented\n        return self.n == other.n\n\n"
+            "    def __hash__(self):\n        return hash(self.n)\n"
+        ),
+        kept={"calc.py": "__eq__"},
+    ),
+    Honest(
+        "a command line and a child process",
+        code(
+            "\n\nimport os\nimport sys\n\n\ndef main():\n    print(add(*map(int, sys.argv[1:3])))\n    return 0\n\n\n"
+            "def child():\n    pid = os.fork()\n    if pid == 0:\n        os._exit(0)\n    return os.waitpid(pid, 0)\n\n\n"
+            "if __name__ == '__main__':\n    sys.exit(main())\n"
+        ),
+        kept={"calc.py": "os._exit(0)"},
+    ),
+    Honest(
+        "tools of the interpreter, used for the work",
+        code(
+            "\n\nimport inspect\nimport logging\nimport os\nimport sys\nimport unittest.mock\n\n"
+            "log = logging.getLogger(sys._getframe().f_globals['__name__'])\nHOME = os.environ.get('HOME')\n"
+            "if sys.version_info < (3, 6):\n    sys.exit('too old')\nsys.modules['calc_old'] = sys.modules[__name__]\n\n\n"
+            "def caller():\n    return inspect.stack()[1].function\n"
+        ),
+        kept={"calc.py": "calc_old"},
+    ),
+    Honest(
+        "what stood there before",
+        "w('calc.py', Path('calc.py').read_text().replace('a - b', 'a + b'))\n",
+        files={
+            "calc.py": "import os\n\n\ndef add(a, b):\n    return a - b\n\n\ndef die():\n    os._exit(3)\n\n\n"
+            "IN_TEST = os.environ.get('PYTEST_CURRENT_TEST')\n"
+        },
+        kept={"calc.py": "os._exit(3)"},
+    ),
+    Honest(
+        "a Makefile where there was none",
+        MEND + "w('Makefile', 'docs:\\n\\ttrue\\n')",
+        kept={"Makefile": "docs:"},
+        aside=("Makefile",),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "honest", [pytest.param(one, id=one.name, marks=() if one.quick else pytest.mark.hostile) for one in HONEST]
+)
+def test_an_honest_coder_is_verified_and_keeps_its_edits(honest: Honest, play) -> None:
+    ran = play(honest.files, honest.script, honest.check)
+
+    assert ran.result["outcome"] == "verified", json.dumps(ran.result["failureHistory"])
+    assert ran.code == 0
+    for path, text in honest.kept.items():
+        assert text in (ran.root / path).read_text()
+    aside = [event["paths"] for event in ran.events if event["event"] == "setting_aside"]
+    assert aside == ([list(honest.aside)] if honest.aside else [])
+    assert [line.partition(" (set aside")[0] for line in ran.result["putBack"]] == list(honest.aside)
+
+
+def test_a_person_can_permit_what_would_be_refused(play) -> None:
+    """`--allow-edits` opens a file also to what speaks to the judge, and the run is then as good as that person's word."""
+    script = "w('calc.py', 'import os\\n\\ndef add(a, b):\\n    return a + b\\n\\nT = os.environ.get(\"PYTEST_CURRENT_TEST\")\\n')"
+
+    assert play({}, script, CHECK, "--allow-edits", "calc.py").code == 0
+
+
+def test_judging_happens_in_place_where_an_editable_install_points(play, tmp_path) -> None:
+    """With a src layout the tests import what the environment names: the workspace itself, never a copy of it."""
+    root = tmp_path / "project"
+    venv = tmp_path / "venv"
+    try:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no virtual environment can be made here: {error}")
+    site = next(venv.glob("lib/python*/site-packages"))
+    (site / "__editable__.sums.pth").write_text(f"{root}/src\n")
+    test = (
+        "import os\nimport unittest\n\nimport sums\n\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n"
+        "        self.assertEqual(sums.add(2, 3), 5)\n\n    def test_place(self):\n"
+        "        self.assertEqual(os.path.realpath(sums.__file__), os.path.realpath('src/sums/__init__.py'))\n"
+    )
+    files = {
+        "calc.py": None,
+        "test_calc.py": None,
+        "src/sums/__init__.py": "def add(a, b):\n    return a - b\n",
+        "tests/test_sums.py": test,
+    }
+    script = (
+        "w('src/sums/__init__.py', 'def add(a, b):\\n    return a + b\\n')\n"
+        "w('tests/conftest.py', '')\nw('tests/test_more.py', Path('tests/test_sums.py').read_text())"
+    )
+
+    ran = play(files, script, f"{venv}/bin/python -m unittest discover -q -s tests")
+
+    assert ran.result["outcome"] == "verified", json.dumps(ran.result["failureHistory"])
+    assert any(event["event"] == "setting_aside" for event in ran.events), "also the second look was taken in place"
+    assert (root / "tests" / "test_more.py").exists()

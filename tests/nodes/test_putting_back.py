@@ -1,0 +1,183 @@
+"""Whatever was done to what judges, it is as it was when it judges, and nothing of anybody's is lost."""
+
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kotef.checks.model import Check
+from kotef.nodes.putting_back import BASELINE, HIDDEN, put_back
+from kotef.nodes.standing_in import MARK, end_standing_in, standing_in
+from kotef.sdd.spec import Spec
+from kotef.settings import Limits
+from kotef.state import Edits, Task
+from kotef.workspace.snapshots import Snapshots
+
+PYPROJECT = '[project]\nname = "n"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
+
+
+class Workspace:
+    """A workspace with its baseline taken, and what put-back makes of an edit."""
+
+    def __init__(self, root: Path, run_dir: Path) -> None:
+        for path, text in {
+            "a.py": "x = 1\n",
+            "tests/test_a.py": "def test_a(): pass\n",
+            "pyproject.toml": PYPROJECT,
+        }.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        self.root = root
+        self.snapshots = Snapshots.open(root)
+        self.deps: Any = SimpleNamespace(
+            root=root, run_dir=run_dir, snapshots=self.snapshots, emit=lambda *_, **__: None
+        )
+        self.before = self.snapshots.take()
+        (run_dir / BASELINE).write_text("{}")
+        time.sleep(0.02)
+
+    def put_back(self, *, foreign: tuple[str, ...] = (), allow: tuple[str, ...] = ()) -> Any:
+        check = Check(name="pytest", command="pytest", role="test", origin="option")
+        task = Task(run_id="r", goal="g", spec=Spec(), checks=(check,), limits=Limits(), allow_edits=allow)
+        edits = Edits(visit=1, coder="model", stopped_by="finished", foreign=foreign)
+        return put_back(task, edits, {0: self.before, 1: self.snapshots.take()}, self.deps)
+
+    def is_as_before(self) -> bool:
+        return self.snapshots.take() == self.before
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "run").mkdir()
+    return Workspace(tmp_path / "root", tmp_path / "run")
+
+
+def deleted(root: Path) -> None:
+    (root / "tests/test_a.py").unlink()
+
+
+def a_directory(root: Path) -> None:
+    (root / "tests/test_a.py").unlink()
+    (root / "tests/test_a.py/deep").mkdir(parents=True)
+    (root / "tests/test_a.py/deep/x.py").write_text("x\n")
+
+
+def a_link(root: Path) -> None:
+    (root / "tests/test_a.py").rename(root / "tests/test_b.py")
+    (root / "tests/test_a.py").symlink_to("test_b.py")
+
+
+def linked_tests(root: Path) -> None:
+    (root / "tests").rename(root / "easy")
+    (root / "tests").symlink_to("easy")
+
+
+def a_file_for_the_tests(root: Path) -> None:
+    (root / "tests/test_a.py").unlink()
+    (root / "tests").rmdir()
+    (root / "tests").write_text("not a directory any more\n")
+
+
+def locked_tests(root: Path) -> None:
+    (root / "tests/test_a.py").write_text("easy\n")
+    (root / "tests/test_a.py").chmod(0)
+    (root / "tests").chmod(0)
+
+
+@pytest.mark.parametrize("edit", [deleted, a_directory, a_link, linked_tests, a_file_for_the_tests, locked_tests])
+def test_a_protected_file_is_back_whatever_stands_in_its_place(workspace: Workspace, edit: Any) -> None:
+    edit(workspace.root)
+    done = workspace.put_back()
+
+    assert (workspace.root / "tests/test_a.py").read_text() == "def test_a(): pass\n"
+    assert not (workspace.root / "tests").is_symlink()
+    assert not (workspace.root / "tests/test_a.py").is_symlink()
+    assert os.access(workspace.root / "tests/test_a.py", os.R_OK)
+    assert "tests/test_a.py" in done.put_back
+    assert done.left == ()
+    assert (workspace.deps.run_dir / "visit-1.put-back.patch").exists(), "what was there can be got back"
+
+
+def test_of_a_shared_file_only_the_judging_table_goes_back(workspace: Workspace) -> None:
+    (workspace.root / "pyproject.toml").write_text(PYPROJECT.replace('"n"', '"m"').replace("-q", "-k none"))
+
+    assert workspace.put_back().put_back == ("pyproject.toml [tool.pytest.ini_options]",)
+    assert (workspace.root / "pyproject.toml").read_text() == PYPROJECT.replace('"n"', '"m"')
+
+
+@pytest.mark.parametrize("now", [None, "[broken"])
+def test_a_shared_file_that_is_gone_or_broken_goes_back_whole(workspace: Workspace, now: str | None) -> None:
+    (workspace.root / "pyproject.toml").unlink()
+    if now is not None:
+        (workspace.root / "pyproject.toml").write_text(now)
+
+    assert workspace.put_back().put_back == ("pyproject.toml",)
+    assert workspace.is_as_before()
+
+
+def test_what_a_person_opened_or_changed_meanwhile_is_left(workspace: Workspace) -> None:
+    edited = PYPROJECT.replace("-q", "-v")
+    (workspace.root / "pyproject.toml").write_text(edited)
+
+    assert workspace.put_back(allow=("pyproject.toml",)).put_back == ()
+    assert workspace.put_back(foreign=("pyproject.toml",)).left == ("pyproject.toml",)
+    assert (workspace.root / "pyproject.toml").read_text() == edited
+
+
+def test_a_hidden_configuration_is_moved_out_and_kept(workspace: Workspace) -> None:
+    (workspace.root / ".gitignore").write_text("conftest.py\n*.egg-info\n")
+    (workspace.root / "conftest.py").write_text("x = 1\n")
+    (workspace.root / "n.egg-info").mkdir()
+    (workspace.root / "n.egg-info/entry_points.txt").write_text("[console_scripts]\nn = n:main\n")
+
+    assert [line.partition(" ")[0] for line in workspace.put_back().put_back] == ["conftest.py"]
+    assert not (workspace.root / "conftest.py").exists()
+    assert (workspace.deps.run_dir / HIDDEN / "conftest.py").read_text() == "x = 1\n"
+    assert (workspace.root / "n.egg-info/entry_points.txt").exists()
+
+
+def test_only_bytecode_of_the_run_is_forgotten(tmp_path: Path) -> None:
+    root, run_dir = tmp_path / "root", tmp_path / "run"
+    (root / "__pycache__").mkdir(parents=True)
+    (root / "__pycache__/old.cpython-311.pyc").write_bytes(b"old")
+    run_dir.mkdir()
+    time.sleep(0.02)
+    workspace = Workspace(root, run_dir)
+    forged = root / "__pycache__/new.cpython-311.pyc"
+    forged.write_bytes(b"new")
+    os.utime(forged, (1, 1))
+    workspace.put_back()
+
+    assert [path.name for path in (root / "__pycache__").iterdir()] == ["old.cpython-311.pyc"]
+
+
+def test_what_stands_in_is_gone_after_the_block_and_nothing_is_lost(workspace: Workspace) -> None:
+    (workspace.root / "conftest.py").write_text("mine\n")
+    (workspace.root / "a.py").write_text("x = 2\n")
+    tree = workspace.snapshots.take()
+    with standing_in(
+        workspace.deps, tree=tree, other=workspace.before, paths=["conftest.py"], texts={"pyproject.toml": b"y = 1\n"}
+    ):
+        assert not (workspace.root / "conftest.py").exists()
+        assert (workspace.root / "pyproject.toml").read_text() == "y = 1\n"
+        assert (workspace.root / "a.py").read_text() == "x = 2\n"
+
+    assert workspace.snapshots.take() == tree
+    assert not (workspace.deps.run_dir / MARK).exists()
+
+
+def test_a_kill_in_the_block_is_put_right_later(workspace: Workspace) -> None:
+    (workspace.root / "conftest.py").write_text("mine\n")
+    tree = workspace.snapshots.take()
+    block = standing_in(workspace.deps, tree=tree, other=workspace.before, paths=["conftest.py"])
+    block.__enter__()  # and the process is killed here: nothing below runs
+    workspace.deps.snapshots = Snapshots.open(workspace.root)
+    end_standing_in(workspace.deps)
+    end_standing_in(workspace.deps)
+
+    assert (workspace.root / "conftest.py").read_text() == "mine\n"
+    assert workspace.snapshots.take() == tree
