@@ -11,10 +11,12 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
+from kotef.failures.visits import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
 
 STORED: Final = [
-    (model.__module__, model.__name__) for model in (Task, Plan, Edits, Verification, FailureHistory, Usage, Asked)
+    (model.__module__, model.__name__)
+    for model in (Task, Plan, Edits, Verification, FailureHistory, Usage, Asked, Visit)
 ]
 """The types a checkpoint may hold besides messages; anything else in the file is not brought to life."""
 

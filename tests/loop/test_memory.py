@@ -294,6 +294,5 @@ def test_the_commands_work_on_what_runs_have_left(project: Path, run) -> None:
     sarif = json.loads(kotef(project, "issues", "list", "--format", "sarif").stdout)
     (result,) = sarif["runs"][0]["results"]
     assert result["occurrenceCount"] == 2
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "test_calc.py"
     assert kotef(project, "issues", "resolve", first).code == 0
     assert first in kotef(project, "issues", "list", "--state", "resolved").stdout

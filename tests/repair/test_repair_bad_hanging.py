@@ -26,6 +26,7 @@ def children() -> list[str]:
     return found
 
 
+@pytest.mark.hostile
 def test_tests_that_loop_for_ever_are_repaired(tmp_path: Path) -> None:
     tests = STEPS + "".join(f"def test_{n}(): assert steps({n}) == {n}\n" for n in range(1, 4))
     root = project(tmp_path / "p", {"walk.py": WALK, "test_walk.py": tests})
@@ -38,6 +39,7 @@ def test_tests_that_loop_for_ever_are_repaired(tmp_path: Path) -> None:
     assert not children()
 
 
+@pytest.mark.hostile
 def test_where_every_test_hangs_it_is_searched_all_the_same(tmp_path: Path) -> None:
     tests = "from walk import steps\n\ndef test_two(): assert steps(2) == 2\ndef test_five(): assert steps(5) == 5\n"
 
@@ -80,6 +82,7 @@ def test_a_test_that_cannot_be_interrupted_is_ended(tmp_path: Path, body: str) -
     assert not children()
 
 
+@pytest.mark.hostile
 def test_a_suite_of_sleepers_is_declined_with_the_time_it_was_allowed(tmp_path: Path) -> None:
     slow = "import time\nfrom m import x\n" + "".join(f"def test_{n}(): time.sleep(0.4)\n" for n in range(60))
     started = time.monotonic()

@@ -88,6 +88,7 @@ def test_expressions_that_no_person_wrote_are_no_obstacle(tmp_path: Path, line: 
     assert b"return total + 1" in found.patches[0].files["gen.py"]
 
 
+@pytest.mark.hostile
 def test_one_of_a_thousand_branches_is_repaired(tmp_path: Path) -> None:
     branches = "".join(f"    elif n == {number}:\n        return {number}\n" for number in range(100, 1100))
     code = f"def f(n):\n    if n == 99:\n        return 99\n{branches}    return n - 1\n"
@@ -102,6 +103,7 @@ LONG = "".join(f"    if n == {number}:\n        total = total + {number}\n" for 
 LONG = f"def long(n):\n    total = 0\n{LONG}    return total\n"
 
 
+@pytest.mark.hostile
 def test_a_slip_in_a_function_of_five_thousand_lines_is_repaired(tmp_path: Path) -> None:
     code = LONG.replace("total + 1400\n", "total - 1400\n")
     tests = "from long import long\n\ndef test_a(): assert long(7) == 7\ndef test_b(): assert long(1400) == 1400\n"
