@@ -86,6 +86,8 @@ class Chain:
             reasons.append(f"{coder.name}: {why}")
             self.emit("declined", visit=visit, coder=coder.name, why=why)
         late = any(NO_TIME in reason for reason in reasons)
+        if late:
+            reasons.append(f"of the {brief.task.limits.max_time:g} s allowed (--max-time), what is left is for judging")
         edits = Edits(
             visit=visit,
             coder=self.name,
