@@ -1,7 +1,6 @@
 """A slip in a small project is found and repaired in memory; what cannot be searched is declined with its reason."""
 
 import ast
-import os
 import stat
 import sys
 import time
@@ -198,24 +197,24 @@ def test_a_test_that_hangs_is_repaired_and_nothing_is_left_running(tmp_path: Pat
         "walk.py": "def steps(n):\n    count = 0\n    while n > 0:\n        count += 1\n    return count\n",
         "test_walk.py": "from walk import steps\n\ndef test_none(): assert steps(0) == 0\ndef test_five(): assert steps(5) == 5\n",
     }
-    before = _children()
-    found = search(project(tmp_path / "p", files))
+    root = project(tmp_path / "p", files)
+
+    found = search(root)
 
     assert b"n -= 1" in found.patches[0].files["walk.py"]
-    assert _children() <= before, "what other tests have left is theirs"
+    assert not _working_on(root)
 
 
-def _children() -> set[str]:
-    found = set()
+def _working_on(root: Path) -> list[str]:
+    """Processes with the project's path on their command line: the worker, and whatever was forked off it."""
+    found = []
     for entry in Path("/proc").iterdir():
-        name = entry.name
-        if name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except FileNotFoundError:
-                continue
-            if int(fields[1]) == os.getpid():
-                found.append(name)
+        try:
+            words = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if str(root).encode() in words:
+            found.append(entry.name)
     return found
 
 
@@ -226,13 +225,14 @@ def test_candidates_that_fork_exit_recurse_or_fill_memory_do_no_harm(tmp_path: P
         "    keep = []\n    while n == -3:\n        keep.append('x' * 10 ** 6)\n    return n * 2\n",
         "test_wild.py": "from wild import grow\n\ndef test_one(): assert grow(1) == 3\ndef test_two(): assert grow(2) == 4\n",
     }
-    started, before = time.monotonic(), _children()
+    root = project(tmp_path / "p", files)
+    started = time.monotonic()
 
-    found = search(project(tmp_path / "p", files), seconds=6)
+    found = search(root, seconds=6)
 
     assert time.monotonic() - started < 25
     assert found.tried > 0
-    assert _children() <= before, "what other tests have left is theirs"
+    assert not _working_on(root)
 
 
 def test_a_very_long_function_is_searched_within_the_budget(tmp_path: Path) -> None:
