@@ -1,29 +1,17 @@
 """A test that hangs is a failing test like any other; a suite that is only slow is declined, and nothing stays behind."""
 
 import asyncio
-import os
 import time
 from pathlib import Path
 
 import pytest
-from projects import everything, project, search
+from projects import everything, left_by, project, search
 
 from kotef.coders.repair.localise import Ran, measure
 from kotef.coders.repair.session import Answer
 
 WALK = "def steps(n):\n    count = 0\n    while n > 0:\n        count += 1\n        n += 1\n    return count\n"
 STEPS = "from walk import steps\n\ndef test_none(): assert steps(0) == 0\n"
-
-
-def children() -> list[str]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "stat").read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
-                found.append(entry.name)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
 
 
 @pytest.mark.hostile
@@ -36,7 +24,7 @@ def test_tests_that_loop_for_ever_are_repaired(tmp_path: Path) -> None:
 
     assert b"        n -= 1\n" in found.patches[0].files["walk.py"]
     assert everything(root) == before
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 @pytest.mark.hostile
@@ -59,7 +47,7 @@ def test_a_test_that_waits_for_ever_is_repaired(tmp_path: Path) -> None:
 
     assert found.declined == ""
     assert ("m.py", 8, "    ready.wait()") in [(path, line, text) for path, line, _, text, _ in found.hints.suspicious]
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +67,7 @@ def test_a_test_that_cannot_be_interrupted_is_ended(tmp_path: Path, body: str) -
 
     assert time.monotonic() - started < 9
     assert not found.patches
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 @pytest.mark.hostile
@@ -93,7 +81,7 @@ def test_a_suite_of_sleepers_is_declined_with_the_time_it_was_allowed(tmp_path: 
     assert found.declined.endswith(" s allowed for one run of it")
     assert found.tried == 0
     assert time.monotonic() - started < 16
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 def test_tests_too_slow_to_run_though_the_check_saw_some_pass_are_no_hanging_tests(tmp_path: Path) -> None:

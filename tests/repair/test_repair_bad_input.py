@@ -1,6 +1,5 @@
 """Code that was not written for a search: compiled, generated, very long, or busy while it is imported."""
 
-import os
 import shutil
 import sys
 import sysconfig
@@ -9,22 +8,11 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from projects import everything, project, search
+from projects import everything, left_by, project, search
 
 from kotef.coders.repair.candidates import Suspects, first_order
 from kotef.coders.repair.scope import Scope, Surroundings
 from kotef.coders.repair.source import Source
-
-
-def children() -> list[str]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "stat").read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
-                found.append(entry.name)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
 
 
 @pytest.fixture
@@ -71,7 +59,7 @@ def test_a_test_that_crashes_the_interpreter_is_repaired(tmp_path: Path) -> None
 
     assert found.declined == ""
     assert found.patches
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +124,7 @@ def test_what_a_module_starts_on_import_is_ended(tmp_path: Path) -> None:
     found = search(project(tmp_path / "p", {"loud.py": code, "test_loud.py": tests}))
 
     assert b"n + 1" in found.patches[0].files["loud.py"]
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +151,7 @@ def test_a_module_that_cannot_be_imported_is_declined_in_time(
     assert "\n" not in found.declined
     assert time.monotonic() - started < seconds + 6
     assert everything(root) == before
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +175,7 @@ def test_a_test_that_is_wild_before_any_edit_does_no_harm(tmp_path: Path, body: 
     assert time.monotonic() - started < 12
     assert not found.patches
     assert everything(root) == before
-    assert not children()
+    assert not left_by(tmp_path)
 
 
 def test_a_doctest_command_is_searched(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import everything, project, search
+from projects import everything, left_by, project, search
 
 from kotef.coders.repair.search import Repair
 
@@ -44,18 +44,6 @@ def slowly(root: Path, python: str, **options: Any) -> Repair:
     return search(root, **{"command": command, "python": python, "seconds": 8, **options})
 
 
-def ours(root: Path) -> list[str]:
-    """Processes at work in this workspace, in a copy of it, or on behalf of this test."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "stat").read_text().split(")")[1].split()[1] == str(os.getpid()):
-                found.append((entry / "cmdline").read_text())
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
-
-
 def test_a_unittest_project_is_repaired_and_nothing_is_written_into_it(tmp_path: Path, bare: str) -> None:
     root = project(tmp_path / "p", {"shop.py": SHOP, "test_shop.py": TESTS, ".git/config": "x", "data/rates.txt": "1"})
     before = everything(root)
@@ -67,7 +55,7 @@ def test_a_unittest_project_is_repaired_and_nothing_is_written_into_it(tmp_path:
     assert found.patches[0].rationale == "in `price` (shop.py:6): `>` → `>=`"
     assert found.tried > 1
     assert everything(root) == before, "no cache and no candidate"
-    assert not ours(root)
+    assert not left_by(root)
 
 
 def test_a_constant_of_the_module_is_repaired_in_the_slow_mode_too(tmp_path: Path, bare: str) -> None:
@@ -102,7 +90,7 @@ def test_the_slow_mode_ends_in_time_with_what_it_suspects(tmp_path: Path, bare: 
     assert found.tried > 0
     assert found.mode == "subprocess"
     assert ("m.py", 2, "    return str(n)") in [(path, line, text) for path, line, _, text, _ in found.hints.suspicious]
-    assert not ours(root)
+    assert not left_by(root)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +105,7 @@ def test_a_check_that_does_not_end_is_declined_in_time_and_ended(tmp_path: Path,
 
     assert time.monotonic() - started < 6
     assert re.fullmatch(r"the check takes longer than the 0\.[1-5]\d? s allowed for one run", found.declined)
-    assert not ours(root)
+    assert not left_by(root)
 
 
 def test_candidates_that_never_end_cost_their_share_only(tmp_path: Path, bare: str) -> None:
@@ -130,7 +118,7 @@ def test_candidates_that_never_end_cost_their_share_only(tmp_path: Path, bare: s
 
     assert time.monotonic() - started < 10
     assert found.tried > 3
-    assert not ours(root)
+    assert not left_by(root)
 
 
 def test_the_interpreter_inside_the_workspace_is_used_by_the_copies(tmp_path: Path) -> None:

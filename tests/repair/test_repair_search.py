@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from projects import everything, project, search
+from projects import everything, left_by, project, search
 
 from kotef.coders.repair.arguments import generated
 
@@ -202,20 +202,7 @@ def test_a_test_that_hangs_is_repaired_and_nothing_is_left_running(tmp_path: Pat
     found = search(root)
 
     assert b"n -= 1" in found.patches[0].files["walk.py"]
-    assert not _working_on(root)
-
-
-def _working_on(root: Path) -> list[str]:
-    """Processes with the project's path on their command line: the worker, and whatever was forked off it."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            words = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if str(root).encode() in words:
-            found.append(entry.name)
-    return found
+    assert not left_by(root)
 
 
 def test_candidates_that_fork_exit_recurse_or_fill_memory_do_no_harm(tmp_path: Path) -> None:
@@ -232,7 +219,7 @@ def test_candidates_that_fork_exit_recurse_or_fill_memory_do_no_harm(tmp_path: P
 
     assert time.monotonic() - started < 25
     assert found.tried > 0
-    assert not _working_on(root)
+    assert not left_by(root)
 
 
 def test_a_very_long_function_is_searched_within_the_budget(tmp_path: Path) -> None:
