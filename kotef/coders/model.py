@@ -17,12 +17,14 @@ from kotef.deps import Clock, Emit
 from kotef.failures.memory import tell
 from kotef.failures.visits import recount
 from kotef.middleware.bounds import STOP, Budget
+from kotef.middleware.setting import Setting
 from kotef.middleware.stack import stack
 from kotef.models.usage import spent_on
 from kotef.settings import PROFILES, Price
 from kotef.state import Edits, Spent, StoppedBy, Usage
 from kotef.tools.policy import decide as rule
-from kotef.tools.registry import ToolContext, build_tools
+from kotef.tools.registry import build_tools, offered
+from kotef.tools.row import ToolContext
 from kotef.workspace.effects import Effects
 from kotef.workspace.snapshots import Snapshots
 
@@ -98,13 +100,22 @@ class ModelCoder:
             rule=lambda command: rule(command, profile, root=self.root),
         )
         budget = Budget(task.limits, brief.spent, self.price, self.clock, self.reserve())
-        ledger = Effects(self.run_dir / "effects.jsonl")
-        guards = stack(budget=budget, ledger=ledger, root=self.root, visit=brief.plan.visit, emit=self.emit)
+        rows = offered()
+        setting = Setting(
+            visit=brief.plan.visit,
+            root=self.root,
+            run_dir=self.run_dir,
+            limits=task.limits,
+            emit=self.emit,
+            prompts=self.prompts,
+            effects=Effects(self.run_dir / "effects.jsonl"),
+            tools=tuple(row.name for row in rows),
+        )
         return create_agent(
             self.model,
-            build_tools(context),
+            build_tools(context, rows),
             system_prompt=self.prompts.render("coder"),
-            middleware=guards,
+            middleware=stack(setting, budget),
             name="coder",
         )
 

@@ -1,16 +1,16 @@
 """Has this very tool call had its effect already, before a kill?"""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, Final
 
 from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from kotef.deps import Emit
+from kotef.middleware.conversation import FAILED, MISTAKE
+from kotef.middleware.setting import Setting
 from kotef.tools.registry import EDITORS, RUNNERS
-from kotef.workspace.effects import Effects, digest, key_of
+from kotef.workspace.effects import Effect, digest, key_of
 
 IN_DOUBT: Final = (
     "This call was started before kotef was interrupted, and nobody saw it end: it may have happened, wholly or in "
@@ -22,10 +22,11 @@ APPLIED: Final = "This edit was made before kotef was interrupted; it was not re
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):
     """A finished effect is replayed from the ledger; one in doubt is told apart by its target, or told to the model."""
 
-    def __init__(self, ledger: Effects, root: Path, visit: int, emit: Emit) -> None:
+    def __init__(self, setting: Setting) -> None:
         """One ledger a run, one instance a visit."""
         super().__init__()
-        self.ledger, self.root, self.visit, self.emit = ledger, root, visit, emit
+        self.ledger, self.root = setting.effects, setting.root
+        self.visit, self.emit = setting.visit, setting.emit
 
     async def awrap_tool_call(
         self,
@@ -41,17 +42,25 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
         known = self.ledger.look(key)
         target = digest(self.root / str(arguments.get("path", ""))) if name in EDITORS else ""
         if known.standing == "done":
-            status = "error" if known.failed else "success"
-            return ToolMessage(known.result, tool_call_id=call_id, name=name, status=status)
+            return _replayed(known, call_id, name)
         if known.standing == "doubt" and name in EDITORS and known.before != target:
             self.ledger.finish(key, APPLIED, failed=False)
             return ToolMessage(APPLIED, tool_call_id=call_id, name=name)
         if known.standing == "doubt" and name == "run_command":
             self.emit("in_doubt", visit=self.visit, tool=name, arguments=str(arguments)[:200])
-            self.ledger.finish(key, IN_DOUBT, failed=True)
-            return ToolMessage(IN_DOUBT, tool_call_id=call_id, name=name, status="error")
+            self.ledger.finish(key, IN_DOUBT, failed=False)
+            return ToolMessage(IN_DOUBT, tool_call_id=call_id, name=name)
         self.ledger.start(key, before=target)
         result = await handler(request)
         if isinstance(result, ToolMessage):
-            self.ledger.finish(key, str(result.content), failed=result.status == "error")
+            marks = result.additional_kwargs
+            mark = marks.get(MISTAKE) or (FAILED if FAILED in marks else "")
+            self.ledger.finish(key, result.text, failed=result.status == "error", mark=mark)
         return result
+
+
+def _replayed(known: Effect, call_id: str, name: str) -> ToolMessage:
+    """The answer as it was given before the kill."""
+    marks = {FAILED: True} if known.mark == FAILED else {MISTAKE: known.mark} if known.mark else {}
+    status = "error" if known.failed else "success"
+    return ToolMessage(known.result, tool_call_id=call_id, name=name, status=status, additional_kwargs=marks)

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.types import Command
 
 from kotef.deps import Emit
+from kotef.middleware.faults import mistaken
 from kotef.models.rescue import rescue_tool_calls
 
 BROKEN = "malformed_arguments"
@@ -67,4 +68,4 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
             f"the arguments of this call could not be read: {call['args'][BROKEN]}\n"
             f"Nothing was executed. Send the call again with complete, valid JSON for {call['name']}."
         )
-        return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
+        return mistaken(request, "schema_reject", text)

@@ -18,6 +18,8 @@ class Effect(NamedTuple):
     """`done`: replay the result; `doubt`: it was started, and nobody saw it end."""
     result: str = ""
     failed: bool = False
+    mark: str = ""
+    """With `done`: what else its writer noted of the result, in one word."""
     before: str = ""
     """With `doubt`: what `start` was told of the target before the effect."""
 
@@ -35,7 +37,7 @@ class Effects:
             except ValueError:
                 continue
             self._known[noted["key"]] = (
-                Effect("done", noted["result"], noted["failed"])
+                Effect("done", noted["result"], noted["failed"], noted["mark"])
                 if noted["done"]
                 else Effect("doubt", before=noted["before"])
             )
@@ -48,10 +50,10 @@ class Effects:
         """Note that the effect is about to happen; `before` says how its target looks now."""
         self._append({"key": key, "done": False, "before": before})
 
-    def finish(self, key: str, result: str, *, failed: bool) -> None:
+    def finish(self, key: str, result: str, *, failed: bool, mark: str = "") -> None:
         """Note that it has happened, with what the model was told."""
-        self._append({"key": key, "done": True, "result": result, "failed": failed})
-        self._known[key] = Effect("done", result, failed)
+        self._append({"key": key, "done": True, "result": result, "failed": failed, "mark": mark})
+        self._known[key] = Effect("done", result, failed, mark)
 
     def _append(self, line: dict[str, Any]) -> None:
         try:

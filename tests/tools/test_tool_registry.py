@@ -19,7 +19,8 @@ from kotef.tools import registry
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import EditGuard
 from kotef.tools.policy import decide
-from kotef.tools.registry import EDITORS, NAMES, READERS, RUNNERS, ToolContext, build_tools
+from kotef.tools.registry import EDITORS, NAMES, READERS, RUNNERS, build_tools
+from kotef.tools.row import ToolContext
 from kotef.tools.shell import MAX_OUTPUT, render
 
 

@@ -1,0 +1,24 @@
+"""What did the model ask of its tools in one visit, and what came of it?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+MistakeKind = Literal["schema_reject", "tool_not_found", "exec_error", "api_error", "permission_denied"]
+"""What was wrong: the arguments, the tool's name, the path or the moment, the endpoint, the intention."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call of a visit and its result; what every guard of the inner loop judges by."""
+
+    turn: int
+    """Number of the model's answer that made it, from 1 in each visit."""
+    tool: str
+    arguments: Mapping[str, Any]
+    result: str
+    """What the model was told."""
+    mistake: MistakeKind | None = None
+    """What kind of mistake it was; None when the tool did its work, whatever it found."""
+    failed: bool = False
+    """Whether the result reports a failure: a mistake, or a command that did its work and ended red."""

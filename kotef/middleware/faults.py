@@ -1,0 +1,57 @@
+"""What is the model told of a tool call that came to nothing, and what kind of mistake was it?"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
+from langchain_core.messages import ToolMessage
+from langgraph.prebuilt.tool_node import ToolInvocationError
+from langgraph.types import Command
+
+from kotef.errors import KotefError, NoSpaceError
+from kotef.failures.calls import MistakeKind
+from kotef.middleware.conversation import MISTAKE
+from kotef.tools.faults import ToolFault
+
+
+class Faults(AgentMiddleware[Any, Any, Any]):
+    """Turns a tool's exception into its answer, which would end the whole run otherwise, and names the mistake.
+
+    A full disk does end the run: no other call could do better.
+    """
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """The tool's answer, or its failure in words."""
+        try:
+            answer = await handler(request)
+        except NoSpaceError:
+            raise
+        except ToolFault as fault:
+            return mistaken(request, fault.kind, fault.message)
+        except ToolInvocationError as error:
+            return mistaken(request, "schema_reject", str(error))
+        except KotefError as error:
+            return mistaken(request, "exec_error", str(error))
+        except Exception as error:  # noqa: BLE001  whatever a tool raises is one call's failure, not the run's
+            name = request.tool_call["name"]
+            return mistaken(request, "exec_error", f"{name} failed: {type(error).__name__}: {error}"[:500])
+        if isinstance(answer, ToolMessage) and answer.status == "error":
+            # langgraph answers these two itself: a name nobody knows, arguments the schema refuses
+            answer.additional_kwargs[MISTAKE] = "tool_not_found" if request.tool is None else "schema_reject"
+        return answer
+
+
+def mistaken(request: ToolCallRequest, kind: MistakeKind, text: str) -> ToolMessage:
+    """The answer to a call that came to nothing."""
+    call = request.tool_call
+    return ToolMessage(
+        text,
+        tool_call_id=call["id"] or "",
+        name=call["name"],
+        status="error",
+        additional_kwargs={MISTAKE: kind},
+    )
