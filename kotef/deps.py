@@ -34,7 +34,7 @@ class Option(NamedTuple):
     answer: str
     """What the code would give: `15`."""
     diff: str
-    """The edit that does so."""
+    """The edit that does so; empty where none does."""
 
 
 Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
@@ -92,6 +92,9 @@ class Deps:
     priced: bool
     """Whether the price of every model of this run is known."""
     planner_price: Price | None
+    reviewer: "BaseChatModel | None"
+    """None with `planner`, and only then."""
+    reviewer_price: Price | None
     prompts: Prompts
     rungs: RungMemory
     emit: Emit

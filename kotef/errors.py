@@ -9,6 +9,7 @@
   x WorkspaceError           5   a path left the workspace, or a file cannot be read or written
     x NoSpaceError           5   the disk (or a quota) is full
   x CheckError               5   a verification command could not be started at all
+    x NoChecksError          5   there is none
 
 3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
 A *failing* test is not an error: it is a `FailureEntry` in the state.
@@ -69,6 +70,10 @@ class ModelError(KotefError):
         at = f" at {endpoint}" if endpoint else ""
         super().__init__(f"model endpoint{at}: {detail}" + (f" ({hint})" if hint else ""))
         self.fault: ModelFault = fault
+        self.tries = 1
+        """HTTP requests that were made."""
+        self.lost = 0
+        """Those of them that failed while the endpoint was at work, and may have to be paid for."""
 
 
 class ContextOverflowError(ModelError):
@@ -105,3 +110,11 @@ class CheckError(KotefError):
 
     def __init__(self, command: str, problem: str, *, hint: str) -> None:
         super().__init__(f"{command}: {problem} ({hint})")
+
+
+class NoChecksError(CheckError):
+    """Nothing can tell success from failure."""
+
+    def __init__(self, root: Path) -> None:
+        hint = "name one with --check, or in .sdd/kotef.toml"
+        super().__init__(str(root), "no check is named or found here", hint=hint)

@@ -25,10 +25,14 @@ class Limits(BaseModel):
     """In the currency of `[prices]`; None is no limit."""
     max_time: float = Field(default=3600.0, gt=0)
     """Wall seconds of the whole run, the time before a resume included."""
-    max_steps: int = Field(default=200, ge=1, le=200)
-    """Model calls of one visit of the coder."""
+    max_steps: int = Field(default=200, ge=0, le=200)
+    """Model calls of one visit of the coder, a closing summary aside; 0: one answer, in words only."""
     max_tool_calls: int = Field(default=100, ge=1, le=100)
-    """Tool calls of one visit of the coder."""
+    """Tool calls of one visit of the coder, up to a closing summary."""
+    continues: int = Field(default=2, ge=0, le=2)
+    """How often a visit goes on by itself from the summary that closes its tool budget, with as many calls again."""
+    context_window: int | None = Field(default=None, ge=512)
+    """Tokens the coder's model reads at once; None: as its profile or its server says, else 32,768."""
     command_timeout: float = Field(default=600.0, gt=0)
     """Wall seconds of one command."""
     idle_timeout: float = Field(default=120.0, gt=0)
@@ -52,6 +56,13 @@ class Price(BaseModel):
         cached = self.input if self.cached is None else self.cached
         fresh = tokens_in - tokens_cached
         return (fresh * self.input + tokens_cached * cached + tokens_out * self.output) / 1_000_000
+
+
+class Tariff(Price):
+    """The price of a model, with that of the one that may take over for it."""
+
+    stand_in: Price | None = None
+    """None: not known, so what it answers costs nothing here."""
 
 
 Policy = Literal["allowed", "ask", "refused"]

@@ -1,15 +1,18 @@
 """Which channels does the graph carry, and who writes each?"""
 
+from functools import reduce
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.checks.model import Check
 from kotef.checks.verdict import Verification
+from kotef.context.ledger import Files
 from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
 from kotef.failures.memory import Memory
 from kotef.failures.outcomes import Outcome
 from kotef.failures.visits import Visit, merge_visits
+from kotef.sdd.agents import Company
 from kotef.sdd.spec import Spec
 from kotef.sdd.ticket import Ticket
 from kotef.settings import Limits, ProfileName
@@ -19,6 +22,8 @@ SCHEMA_VERSION = 1
 StoppedBy = Literal[
     "finished",
     "exhausted",
+    "search_time",
+    "none_is_right",
     "step_cap",
     "tool_budget",
     "tokens",
@@ -57,15 +62,29 @@ class Task(BaseModel):
     """The chain of coders as asked for: `fixers,search:10s,model`."""
     resumed_after: int = 0
     """The newest visit spent before the last resume that raised the attempts; `stuck` looks only at later ones."""
+    goes_on_from: int = 0
+    """The visit stopped by a cap of its own whose tree a person asked to go on from (`--continue`); 0: none."""
     accept_ambiguous: bool = False
     """Whether an edit may be kept although other passing edits disagree with it."""
     reuse_baseline: bool = True
     """Whether an earlier run's baseline of the same tree may stand for this one's; False with `--no-cache`."""
+    web: bool = False
+    """Whether the model may read public web pages; only `--web` makes it so."""
+    web_search_url: str = ""
+    """A SearXNG-compatible server; empty: the model cannot search the web."""
+    mcp: str = ""
+    """The fingerprint of the MCP configuration this run was allowed to use; empty: none."""
     memory: tuple[Memory, ...] = ()
     """Earlier runs of this workspace, oldest first; none with `--fresh`."""
     model: str = ""
     planner_model: str = ""
     base_url: str = ""
+    fallback_model: str = ""
+    """The model that takes over when the coder's or the planner's is of no use; empty: none does."""
+    roles: Company = Company()
+    """Who works on it; a coder's role other than `coder` was asked for by `--agent`."""
+    instructions: str = ""
+    """`AGENTS.md` of the repository; material, marked as such where a model reads it."""
 
 
 class PlanStep(BaseModel):
@@ -110,8 +129,8 @@ class Edits(BaseModel):
     foreign: tuple[str, ...] = ()
     """Paths that changed during the visit, but not by the coder's hands: a person's, never put back."""
     detail: str = ""
-    """The error or the limit, in one line, when `stopped_by` is not `finished`; with `exhausted`, why each coder of the
-    chain declined or found nothing."""
+    """The error or the limit, in one line, when `stopped_by` is not `finished`; with `exhausted` and `search_time`, why
+    each coder of the chain declined or found nothing; with `none_is_right`, what a person said."""
     rationale: str = ""
     """What was changed and why, in one line, from a coder that knows; a model's words are in `summary`."""
     evidence: tuple[str, ...] = ()
@@ -122,6 +141,8 @@ class Edits(BaseModel):
     """What only a person can say: the passing edits disagree on this input. Empty when there is nothing to ask."""
     asked: tuple[str, ...] = ()
     """Coders that were asked in this visit, in order; the last one made the edit."""
+    files: Files = Field(default_factory=Files)
+    """What a model has seen and changed in this visit and all before it."""
 
 
 class Usage(BaseModel):
@@ -135,17 +156,7 @@ class Usage(BaseModel):
     @property
     def total(self) -> "Spent":
         """The sum of all calls."""
-        calls = self.by_call.values()
-        return Spent(
-            tokens_in=sum(call.tokens_in for call in calls),
-            tokens_out=sum(call.tokens_out for call in calls),
-            tokens_cached=sum(call.tokens_cached for call in calls),
-            cost=sum(call.cost for call in calls),
-            calls=sum(call.calls for call in calls),
-            commands=sum(call.commands for call in calls),
-            seconds=sum(call.seconds for call in calls),
-            estimated=any(call.estimated for call in calls),
-        )
+        return reduce(Spent.plus, self.by_call.values(), Spent())
 
 
 class Spent(BaseModel):
@@ -164,6 +175,19 @@ class Spent(BaseModel):
     """Wall seconds of the node that recorded it."""
     estimated: bool = False
     """True when the endpoint reported no usage and the tokens were estimated from the text."""
+
+    def plus(self, other: "Spent") -> "Spent":
+        """Both together."""
+        return Spent(
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            tokens_cached=self.tokens_cached + other.tokens_cached,
+            cost=self.cost + other.cost,
+            calls=self.calls + other.calls,
+            commands=self.commands + other.commands,
+            seconds=self.seconds + other.seconds,
+            estimated=self.estimated or other.estimated,
+        )
 
     @property
     def tokens(self) -> int:

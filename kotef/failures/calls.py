@@ -7,6 +7,9 @@ from typing import Any, Literal
 MistakeKind = Literal["schema_reject", "tool_not_found", "exec_error", "api_error", "permission_denied"]
 """What was wrong: the arguments, the tool's name, the path or the moment, the endpoint, the intention."""
 
+Category = Literal["edit_mismatch", "file_not_found", "build_failure", "test_failure", "tool_error", "wrong_approach"]
+"""What kind of failure a result reports; `wrong_approach` is said of several calls together, never of one result."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -20,5 +23,12 @@ class Call:
     """What the model was told."""
     mistake: MistakeKind | None = None
     """What kind of mistake it was; None when the tool did its work, whatever it found."""
-    failed: bool = False
-    """Whether the result reports a failure: a mistake, or a command that did its work and ended red."""
+    failure: Category | None = None
+    """What the result reports: a mistake, or a command that did its work and ended red; None when neither."""
+    words: str = ""
+    """What the model said in the answer that made the call."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the result reports a failure of either kind."""
+        return self.failure is not None

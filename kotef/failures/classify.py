@@ -41,12 +41,17 @@ class Diagnosis:
 
 
 def classify(command: str, exit_code: int | None, stdout: str, stderr: str, timed_out: bool = False) -> Diagnosis:
-    """Say what a command's end means, from the most trusted evidence to the least; never raises, in linear time.
+    """Say what a command's end means, from the most trusted evidence to the least, in linear time.
 
-    `exit_code` as `subprocess` gives it: None when our own limit ended the command, negative N for signal N. The
-    order: the limit and signals, 126 and 127, the runner's verdict line, tools that could not start, a traceback,
-    `file:line` diagnostics, the command's own words, and last `unknown`.
+    Raises nothing but TypeError, for an argument of another type. `exit_code` as `subprocess` gives it: None when our
+    own limit ended the command, negative N for signal N. The order: the limit and signals, 126 and 127, the runner's
+    verdict line, tools that could not start, a traceback, `file:line` diagnostics, the command's own words, and last
+    `unknown`.
     """
+    _are_texts(command=command, stdout=stdout, stderr=stderr)
+    if exit_code is not None and not isinstance(exit_code, int):
+        msg = f"exit_code is {exit_code!r}: an int is wanted, or None for a command that a time limit ended"
+        raise TypeError(msg)
     run = _run(command, exit_code, (stdout, stderr), timed_out=timed_out or exit_code is None)
     return _first(CONTRADICTIONS if run.exit_code == 0 and not run.timed_out else FAILURES, run)
 
@@ -56,7 +61,17 @@ def classify_text(command: str, text: str) -> Diagnosis:
 
     The command may be empty. Only what a tool says counts here: silence and last words do not.
     """
+    _are_texts(command=command, text=text)
     return _first(TOLD, _run(command, None, (text, ""), timed_out=False))
+
+
+def _are_texts(**given: object) -> None:
+    """TypeError, with the name and the way out, for what is no text."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            way = "decode it first" if isinstance(value, bytes | bytearray) else 'pass "" for nothing'
+            msg = f"{name} is of type {type(value).__name__}: text is wanted ({way})"
+            raise TypeError(msg)
 
 
 def _run(command: str, exit_code: int | None, streams: tuple[str, str], *, timed_out: bool) -> Run:

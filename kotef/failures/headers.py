@@ -23,6 +23,11 @@ class Header(NamedTuple):
     """Some runners announce every test: a pattern, `{test}` for the name, found in the output if this one failed."""
 
 
+def _numbered(runner: str, needs: str) -> Header:
+    """The sections of runners that number their failures, `  1) Cart adds up`."""
+    return Header(runner, needs, ") ", r"  \d+\) (?P<test>\S.*)$", "numbered section")
+
+
 HEADERS: Final = (
     # Python
     Header("pytest", "___", "___", r"_{3,} (?:ERROR (?:at \w+ of |collecting ))?(?P<test>\S.*?) _{3,}$", "section"),
@@ -43,7 +48,7 @@ HEADERS: Final = (
     Header("jest", "✕", "✕", r"\s*✕ (?P<test>.+?)(?: \(\d[\d.]* m?s\))?$", "--verbose", "nothing"),
     Header("vitest", "Test Files ", " FAIL ", r" FAIL  (?P<test>(?!\").*?\S)(?: \[ .* \])?$", "section"),
     Header("uvu", "  Passed: ", " FAIL ", r"\s+FAIL  ?\"(?P<test>.+)\"$", "section"),
-    Header("mocha", " failing", ") ", r"  \d+\) (?P<test>\S.*)$", "section below the counts"),
+    _numbered("mocha", " failing"),
     Header("jasmine", "  Message:", ") ", r"\d+\) (?P<test>\S.*)$", "section"),
     Header("node", "failing tests:", "✖ ", r"\s*✖ (?P<test>(?!failing tests:).+?)(?: \(\d[\d.]*ms\))?$", "spec reporter"),
     Header("tap", "not ok ", "not ok ", r"\s*not ok \d+(?: -)? (?P<test>(?!.*# (?:TODO|SKIP|todo|skip))\S.*?)(?: # .*)?$", "TAP"),
@@ -85,8 +90,8 @@ HEADERS: Final = (
     # Ruby, PHP, Elixir, Perl, shell, the rest
     Header("rspec", "examples,", "rspec ", r"rspec \./\S+:\d+ # (?P<test>.+)$", "list", "nothing"),
     Header("rspec", "outside of examples", "while loading", r"An error occurred while loading (?P<test>\S+?)\.?$", "section"),
-    Header("rspec", "Failure/Error", ") ", r"  \d+\) (?P<test>\S.*)$", "section"),
-    Header("hspec", "but got:", ") ", r"  \d+\) (?P<test>\S.*)$", "section"),
+    _numbered("rspec", "Failure/Error"),
+    _numbered("hspec", "but got:"),
     Header("minitest", "assertions,", "#test", r"(?P<test>[\w:]+#test\w*)(?: \[.*\])?:$", "section"),
     Header("test-unit", "assertions,", "(", r"(?:Failure|Error): (?P<test>test\w*\([\w:]+\))(?P<error>.*)$", "section"),
     Header("phpunit", "Assertions:", "::", r"\d+\) (?P<test>[\w\\]+::\w+.*)$", "section"),

@@ -5,6 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.failures.counted import counted
 from kotef.failures.outcomes import Outcome
 from kotef.failures.plain import plain, quoted
 
@@ -70,7 +71,7 @@ def tell(memories: Sequence[Memory], fingerprints: Collection[str]) -> str:
         for line in _lines(memory, fingerprints):
             left -= len(line.encode()) + 1
             if left < 0:
-                rest = f"(cut here; {len(known) - number} earlier run(s) not told in full)"
+                rest = f"(cut here; {counted(len(known) - number, 'earlier run')} not told in full)"
                 return "\n".join([*lines, rest])
             lines.append(line)
     return "\n".join(lines)

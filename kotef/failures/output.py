@@ -11,8 +11,10 @@ MAX_LINES: Final = 6000
 """Lines of both streams together, a third of them from the front."""
 MAX_LINE: Final = 1000
 
-# ECMA-48: CSI and its parameters, OSC up to BEL or ST (hyperlinks, titles), and two-character escapes.
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]?|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[()][A-Z0-9]|[@-Z\\^_])")
+# ECMA-48 and ECMA-35: CSI and its parameters, control strings up to BEL or ST (hyperlinks, titles), all other escapes.
+ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?|\x1b[\]PX^_][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|\x1b(?:[#%(-/][0-~]|[0-Z\\^_c])"
+)
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]")
 SURROGATES = re.compile(r"[\ud800-\udfff]")
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kotef.failures.counted import counted
 from kotef.failures.plain import plain, quoted
 from kotef.failures.progress import Direction, compare
 
@@ -123,7 +124,7 @@ def recount(visits: Mapping[int, Visit]) -> str:
         room = left if position else _SHARE
         line = next((line for line in _ways(attempt, newest=not position) if len(line.encode()) < room), None)
         if line is None:
-            return "\n".join([*lines, f"({len(attempts) - position} earlier attempt(s) not told)"])
+            return "\n".join([*lines, f"({counted(len(attempts) - position, 'earlier attempt')} not told)"])
         left -= len(line.encode()) + 1
         lines.append(line)
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from kotef.deps import Emit
+from kotef.tools.registry import BY_NAME
 
 
 class Activity(AgentMiddleware[Any, Any, Any]):
@@ -26,7 +27,7 @@ class Activity(AgentMiddleware[Any, Any, Any]):
     ) -> ToolMessage | Command[Any]:
         """Two events around the call."""
         call = request.tool_call
-        shown = _shown(call["args"])
+        shown = _shown(call["name"], call["args"])
         self.emit("tool_started", visit=self.visit, tool=call["name"], arguments=shown[:300])
         started = time.monotonic()
         result = await handler(request)
@@ -44,10 +45,13 @@ class Activity(AgentMiddleware[Any, Any, Any]):
         return result
 
 
-TELLING: Final = ("path", "command", "pattern", "glob", "names")
+TELLING: Final = ("path", "command", "pattern", "glob", "names", "handle", "name", "query", "action")
 """Arguments that say what a call is about, the most telling first; the others are in the model's conversation."""
 
 
-def _shown(arguments: dict[str, Any]) -> str:
+def _shown(tool: str, arguments: dict[str, Any]) -> str:
+    row = BY_NAME.get(tool)
+    if row is not None and row.kind == "editor":
+        return ", ".join(row.targets(arguments))
     told = next((arguments[name] for name in TELLING if arguments.get(name)), "")
     return told if isinstance(told, str) else ", ".join(map(str, told))

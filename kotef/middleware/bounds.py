@@ -1,84 +1,218 @@
-"""May this visit ask the model once more?"""
+"""May this visit ask the model once more, and with how many tool calls?"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
 
 from kotef.deps import Clock, Emit
 from kotef.errors import ModelError
-from kotef.models.usage import FIGURES, spent_on
+from kotef.failures.counted import counted
+from kotef.middleware.setting import Setting
+from kotef.models.usage import FIGURES, estimate, spent_on
 from kotef.settings import Limits, Price
-from kotef.state import StoppedBy, Usage, over_budget
+from kotef.state import Spent, StoppedBy, Usage, over_budget
 
-STOP = "kotef_stop"
+STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
+SUMMARY: Final = "kotef_summary"
+"""The same, of a closing summary: True where the visit goes on after it, False where it is the last word."""
+NO_TOOLS: Final = "none"
+"""The `tool_choice` of a request whose tools are switched off; their schemas stay, for the sake of caches."""
+
+Ask = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
-@dataclass(frozen=True, slots=True)
+class Cap(NamedTuple):
+    """A cap of one visit that is reached."""
+
+    by: StoppedBy
+    detail: str
+    goes_on: bool
+    """Whether the visit may go on after a closing summary."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a visit has used; it keeps what it has counted, for a visit's messages are only ever added to."""
+
+    price: Price | None = None
+    read: int = 0
+    answers: int = 0
+    results: int = 0
+    """Answered tool calls, those that failed or were malformed among them."""
+    went_on: int = 0
+    """Closing summaries after which the visit went on."""
+    spent: Spent = field(default_factory=Spent)
+
+    def take(self, messages: Sequence[AnyMessage]) -> "Tally":
+        """Count what is new."""
+        for message in messages[self.read :]:
+            self.results += isinstance(message, ToolMessage)
+            if isinstance(message, AIMessage):
+                self.answers += 1
+                self.went_on += bool(message.additional_kwargs.get(SUMMARY))
+                self.spent = self.spent.plus(spent_on(message, self.price))
+        self.read = len(messages)
+        return self
+
+
 class Budget:
     """What a visit may still use; everything is counted from the messages, so a resume counts on."""
 
-    limits: Limits
-    spent: Usage
-    """What the run had used when the visit started."""
-    price: Price | None
-    clock: Clock
-    reserve: float
-    """Seconds kept back for the verifier: what the checks took at the baseline."""
+    def __init__(self, limits: Limits, spent: Usage, price: Price | None, clock: Clock, reserve: float) -> None:
+        """`spent` is what the run had used when the visit started; `reserve` is in seconds.
 
-    def reached(self, messages: Sequence[AnyMessage]) -> tuple[StoppedBy, str] | None:
-        """The limit that forbids one more model call, and a line that says so; None while there is none."""
-        answers = [message for message in messages if isinstance(message, AIMessage)]
-        results = sum(isinstance(message, ToolMessage) for message in messages)
-        limits = self.limits
-        if len(answers) >= limits.max_steps:
-            return "step_cap", f"step limit reached: {limits.max_steps} model calls in one visit (--max-steps)"
-        if results >= limits.max_tool_calls:
-            return "tool_budget", f"tool budget exhausted: {results} calls in one visit (limit {limits.max_tool_calls})"
-        calls = {f"visit/{number}": spent_on(answer, self.price) for number, answer in enumerate(answers)}
-        total = Usage(by_call=self.spent.by_call | calls).total
+        So much time is kept back for the verifier: what the checks took at the baseline.
+        """
+        self.limits, self.price, self.clock, self.reserve = limits, price, clock, reserve
+        self.before = spent.total
+        self.tally = Tally(price)
+
+    def cap(self, messages: Sequence[AnyMessage]) -> Cap | None:
+        """The cap on steps or on tool calls that is reached; None while there is none."""
+        limits, used = self.limits, self.tally.take(messages)
+        if used.answers >= limits.max_steps:
+            steps = counted(limits.max_steps, "model call")
+            return Cap("step_cap", f"step limit reached: {steps} in one visit (--max-steps)", goes_on=False)
+        if self.calls_left(messages) > 0:
+            return None
+        detail = f"tool budget exhausted: {counted(used.results, 'tool call')} in one visit (--max-tool-calls"
+        if used.went_on < limits.continues:
+            return Cap("tool_budget", f"{detail})", goes_on=True)
+        again = f", gone on {counted(used.went_on, 'time')} already" if used.went_on else ""
+        return Cap("tool_budget", f"{detail}{again}; `kotef resume --continue` grants one more)", goes_on=False)
+
+    def calls_left(self, messages: Sequence[AnyMessage]) -> int:
+        """Tool calls up to the next cap."""
+        used = self.tally.take(messages)
+        return self.limits.max_tool_calls * (1 + used.went_on) - used.results
+
+    def refusal(self, messages: Sequence[AnyMessage], coming: int) -> tuple[StoppedBy, str] | None:
+        """The budget of the run that forbids a call of `coming` input tokens, and a line that says so."""
         if self.clock.left() <= self.reserve:
             used, limit = self.clock.elapsed(), self.clock.limit
             return "time", f"{used:.0f} of {limit:.0f} seconds used, the rest is kept for the checks (--max-time)"
-        return over_budget(total.model_copy(update={"seconds": 0.0}), limits)
+        total = self.before.plus(self.tally.take(messages).spent).model_copy(update={"seconds": 0.0})
+        return over_budget(total, self.limits) or self._short_of(total, coming)
+
+    def _short_of(self, total: Spent, coming: int) -> tuple[StoppedBy, str] | None:
+        """What is left, but not enough for the next request alone."""
+        limits = self.limits
+        if total.tokens + coming > limits.max_tokens:
+            used = f"{total.tokens:,} of {limits.max_tokens:,} tokens used"
+            return "tokens", f"{used}, and the next request needs about {coming:,} (--max-tokens)"
+        cost = self.price.of(coming, 0) if self.price else 0.0
+        if limits.max_cost is not None and total.cost + cost > limits.max_cost:
+            used = f"{total.cost:.4f} of {limits.max_cost:.4f} spent"
+            return "money", f"{used}, and the next request needs about {cost:.4f} (--max-cost)"
+        return None
 
 
 class Bounds(AgentMiddleware[Any, Any, Any]):
-    """Ends the visit at a limit, and when the endpoint is of no use; the end is a message, so it is checkpointed."""
+    """Ends the visit at a limit, and when the endpoint is of no use; the end is a message, so it is checkpointed.
 
-    def __init__(self, budget: Budget, emit: Emit, visit: int) -> None:
+    At a cap of the visit the model is asked for one closing summary with its tools switched off; after the tool budget
+    the visit goes on from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
+    """
+
+    def __init__(self, budget: Budget, setting: Setting) -> None:
         """One instance a visit; it holds no count of its own."""
         super().__init__()
-        self.budget, self.emit, self.visit = budget, emit, visit
+        self.budget, self.setting = budget, setting
+        self.emit: Emit = setting.emit
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any] | AIMessage:
+    def note(self, request: ModelRequest[Any]) -> str:
+        """What the model is told in a request for its closing summary; empty in every other."""
+        if request.tool_choice != NO_TOOLS or not self.budget.limits.max_steps:
+            return ""
+        cap = self.budget.cap(request.state["messages"])
+        return self.setting.prompts.render("wrap_up", detail=cap.detail, goes_on=cap.goes_on) if cap else ""
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
         """Ask the model, or say why not."""
-        if stop := self.budget.reached(request.messages):
+        if not self.budget.limits.max_steps:
+            return ModelResponse(result=[await self._in_words(request, handler)])
+        cap = self.budget.cap(request.state["messages"])
+        if cap is None:
+            return ModelResponse(result=[await self._act(request, handler)])
+        return ModelResponse(result=await self._close(cap, request, handler))
+
+    async def _close(self, cap: Cap, request: ModelRequest[Any], handler: Ask) -> list[BaseMessage]:
+        """One closing summary, and what follows from it; a call that the summary makes all the same is dropped."""
+        self.emit("cap_reached", visit=self.setting.visit, cap=cap.by, detail=cap.detail, can_continue=cap.goes_on)
+        said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
+        if STOP in said.additional_kwargs:
+            return [said.model_copy(update={"content": cap.detail, "additional_kwargs": {STOP: [cap.by, cap.detail]}})]
+        said = self._without_calls(said, cap.detail)
+        marks = {SUMMARY: cap.goes_on} if cap.goes_on else {SUMMARY: False, STOP: [cap.by, cap.detail]}
+        said = said.model_copy(update={"additional_kwargs": said.additional_kwargs | marks})
+        if not cap.goes_on:
+            return [said]
+        told = HumanMessage(self.setting.prompts.render("continue", calls=self.budget.limits.max_tool_calls))
+        after: list[AnyMessage] = [said, told]
+        state: Any = {**request.state, "messages": [*request.state["messages"], *after]}
+        goes_on = request.override(messages=[*request.messages, *after], state=state)
+        return [*after, await self._act(goes_on, handler)]
+
+    async def _in_words(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
+        """The one answer of an agent without steps; tool calls are ignored."""
+        said = await self._ask(request.override(tool_choice=NO_TOOLS), handler)
+        return said if STOP in said.additional_kwargs else self._without_calls(said, "")
+
+    def _without_calls(self, said: AIMessage, instead: str) -> AIMessage:
+        ignored = len(said.tool_calls) + len(said.invalid_tool_calls)
+        if ignored:
+            text = f"the model was to answer in words; {counted(ignored, 'tool call')} in its answer ignored"
+            self.emit("notice", text=text)
+        return said.model_copy(
+            update={"content": said.text.strip() or instead, "tool_calls": [], "invalid_tool_calls": []}
+        )
+
+    async def _act(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
+        """An answer that makes no more tool calls than are left, or the message that ends the visit."""
+        said = await self._ask(request, handler)
+        left = self.budget.calls_left(request.state["messages"])
+        if (beyond := len(said.tool_calls) - left) <= 0:
+            return said
+        self.emit("notice", text=f"{counted(beyond, 'tool call')} beyond the tool budget not made")
+        return said.model_copy(update={"tool_calls": said.tool_calls[:left]})
+
+    async def _ask(self, request: ModelRequest[Any], handler: Ask) -> AIMessage:
+        """The model's answer, or the message that ends the visit."""
+        messages: Sequence[AnyMessage] = request.state["messages"]
+        coming = estimate([*([request.system_message] if request.system_message else []), *request.messages])
+        if stop := self.budget.refusal(messages, coming):
             return stopped(*stop)
-        self.emit("model_call", visit=self.visit, node="coder")
+        clock, visit = self.budget.clock, self.setting.visit
+        self.emit("model_call", visit=visit, node="coder")
         try:
-            async with asyncio.timeout(max(1.0, self.budget.clock.left() - self.budget.reserve)):
+            async with asyncio.timeout(max(1.0, clock.left() - self.budget.reserve)):
                 response = await handler(request)
         except TimeoutError:
-            return stopped(
-                "time",
-                f"the model was still answering when {self.budget.clock.limit:.0f} seconds were over (--max-time)",
-            )
+            detail = f"the model was still answering when {clock.limit:.0f} seconds were over (--max-time)"
+            return stopped("time", detail, tries=1, lost=coming)
         except ModelError as error:
-            return stopped("model_error", str(error))
-        for message in response.result:
-            if isinstance(message, AIMessage):
-                spent = spent_on(message, self.budget.price)
-                self.emit("model_answer", visit=self.visit, node="coder", **spent.model_dump(include=FIGURES))
-        return response
+            return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming)
+        said = next(message for message in response.result if isinstance(message, AIMessage))
+        spent = spent_on(said, self.budget.price)
+        self.emit("model_answer", visit=visit, node="coder", **spent.model_dump(include=FIGURES))
+        return said
 
 
-def stopped(by: StoppedBy, detail: str) -> AIMessage:
-    """The message that ends a visit: no tool call, so the loop is over."""
-    return AIMessage(content=detail, additional_kwargs={STOP: [by, detail]}, response_metadata={"tries": 0})
+def stopped(by: StoppedBy, detail: str, *, tries: int = 0, lost: int = 0) -> AIMessage:
+    """The message that ends a visit: no tool call, so the loop is over.
+
+    `tries` is how many requests came to nothing with it, `lost` the input tokens of those an endpoint worked on.
+    """
+    usage = UsageMetadata(input_tokens=lost, output_tokens=0, total_tokens=lost) if lost else None
+    return AIMessage(
+        content=detail,
+        additional_kwargs={STOP: [by, detail]},
+        response_metadata={"tries": tries, "usage_estimated": bool(lost)},
+        usage_metadata=usage,
+    )

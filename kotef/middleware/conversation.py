@@ -1,34 +1,55 @@
 """Which tool calls does a conversation hold, in the words of the pure guards?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
-from kotef.failures.calls import Call, MistakeKind
+from kotef.failures.calls import Call
 
 MISTAKE: Final = "kotef_mistake"
 """Key in `additional_kwargs` of a tool's answer: the kind of mistake. Checkpointed with it, never sent."""
 FAILED: Final = "kotef_failed"
-"""The same, of an answer that reports a red command."""
+"""The same, of an answer that reports a failure, whether or not it was a mistake: the category of the failure."""
 
 
-def calls_of(messages: Sequence[AnyMessage]) -> Iterator[Call]:
-    """Every answered call, in the order of the answers; a visit's counts are taken from it, so a resume counts on."""
-    turn = 0
-    made: dict[str | None, tuple[int, ToolCall]] = {}
-    for message in messages:
+class Answered:
+    """The answered calls of one visit; it keeps what it has read, for a visit's messages are only ever added to."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._turn = 0
+        self._made: dict[str | None, tuple[int, ToolCall, str]] = {}
+        self._calls: list[Call] = []
+
+    def __call__(self, messages: Sequence[AnyMessage]) -> Sequence[Call]:
+        """Every answered call, in the order of the answers; counts are taken from it, so that a resume counts on."""
+        for message in messages[self._read :]:
+            self._take(message)
+        self._read = len(messages)
+        return self._calls
+
+    def _take(self, message: AnyMessage) -> None:
         if isinstance(message, AIMessage):
-            turn += bool(message.tool_calls)
-            made |= {call["id"]: (turn, call) for call in message.tool_calls}
-        elif isinstance(message, ToolMessage) and message.tool_call_id in made:
-            number, call = made[message.tool_call_id]
-            mistake: MistakeKind | None = message.additional_kwargs.get(MISTAKE)
-            yield Call(
-                turn=number,
-                tool=call["name"],
-                arguments=call["args"],
-                result=message.text,
-                mistake=mistake,
-                failed=mistake is not None or FAILED in message.additional_kwargs,
+            self._turn += bool(message.tool_calls)
+            words = str(message.text)
+            self._made |= {call["id"]: (self._turn, call, words) for call in message.tool_calls}
+        elif isinstance(message, ToolMessage) and message.tool_call_id in self._made:
+            turn, call, said = self._made[message.tool_call_id]
+            marks = message.additional_kwargs
+            self._calls.append(
+                Call(
+                    turn=turn,
+                    tool=call["name"],
+                    arguments=call["args"],
+                    result=message.text,
+                    mistake=marks.get(MISTAKE),
+                    failure=marks.get(FAILED) or ("tool_error" if MISTAKE in marks else None),
+                    words=said,
+                )
             )
+
+
+def calls_of(messages: Sequence[AnyMessage]) -> Sequence[Call]:
+    """The same of a conversation that is read once."""
+    return Answered()(messages)

@@ -1,5 +1,7 @@
 """Has this very tool call had its effect already, before a kill?"""
 
+import json
+import posixpath
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -7,16 +9,24 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
+from kotef.errors import WorkspaceError
 from kotef.middleware.conversation import FAILED, MISTAKE
+from kotef.middleware.files import WROTE
 from kotef.middleware.setting import Setting
-from kotef.tools.registry import EDITORS, RUNNERS
+from kotef.tools.registry import BY_NAME
+from kotef.tools.row import Row
 from kotef.workspace.effects import Effect, digest, key_of
+from kotef.workspace.paths import resolve_inside
 
+MARKS: Final = frozenset({MISTAKE, FAILED, WROTE})
+"""What is noted beside a result and is replayed with it."""
 IN_DOUBT: Final = (
     "This call was started before kotef was interrupted, and nobody saw it end: it may have happened, wholly or in "
     "part. It was not repeated. Look at the files before you decide whether to run it again."
 )
 APPLIED: Final = "This edit was made before kotef was interrupted; it was not repeated."
+
+IN_PART: Final = "{files}: changed before kotef was interrupted, and not once more. The rest of this edit:"
 
 
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):
@@ -26,7 +36,7 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
         """One ledger a run, one instance a visit."""
         super().__init__()
         self.ledger, self.root = setting.effects, setting.root
-        self.visit, self.emit = setting.visit, setting.emit
+        self.visit, self.emit, self.effectful = setting.visit, setting.emit, setting.effectful
 
     async def awrap_tool_call(
         self,
@@ -36,31 +46,62 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
         """Run the call unless it is known to have run."""
         call = request.tool_call
         name, arguments, call_id = call["name"], call["args"], call["id"] or ""
-        if name not in (*EDITORS, *RUNNERS):
+        row = BY_NAME.get(name)
+        if name not in self.effectful and (row is None or row.kind == "reader"):
             return await handler(request)
         key = key_of(self.visit, call_id, name, arguments)
         known = self.ledger.look(key)
-        target = digest(self.root / str(arguments.get("path", ""))) if name in EDITORS else ""
         if known.standing == "done":
             return _replayed(known, call_id, name)
-        if known.standing == "doubt" and name in EDITORS and known.before != target:
-            self.ledger.finish(key, APPLIED, failed=False)
-            return ToolMessage(APPLIED, tool_call_id=call_id, name=name)
-        if known.standing == "doubt" and name == "run_command":
+        before = known.before or json.dumps(self._targets(row, arguments))
+        if known.standing == "doubt" and (name == "run_command" or name in self.effectful):
             self.emit("in_doubt", visit=self.visit, tool=name, arguments=str(arguments)[:200])
             self.ledger.finish(key, IN_DOUBT, failed=False)
             return ToolMessage(IN_DOUBT, tool_call_id=call_id, name=name)
-        self.ledger.start(key, before=target)
-        result = await handler(request)
+        if known.standing == "doubt" and row and (changed := self._changed(before)):
+            rest = row.rest(arguments, changed)
+            now = {WROTE: {posixpath.normpath(path): digest(self.root / path) for path in changed}}
+            if rest is None:
+                self.ledger.finish(key, APPLIED, failed=False)
+                return ToolMessage(APPLIED, tool_call_id=call_id, name=name, additional_kwargs=now)
+            self.ledger.start(key, before=before)
+            result = _completed(await handler(request.override(tool_call={**call, "args": dict(rest)})), now[WROTE])
+        else:
+            self.ledger.start(key, before=before)
+            result = await handler(request)
         if isinstance(result, ToolMessage):
-            marks = result.additional_kwargs
-            mark = marks.get(MISTAKE) or (FAILED if FAILED in marks else "")
+            mark = json.dumps({key: noted for key, noted in result.additional_kwargs.items() if key in MARKS})
             self.ledger.finish(key, result.text, failed=result.status == "error", mark=mark)
         return result
+
+    def _targets(self, row: Row | None, arguments: dict[str, Any]) -> dict[str, str]:
+        """The files of an editor or a keeper, as they are now."""
+        changes_files = row is not None and row.kind in {"editor", "keeper"}
+        return {path: self._digest(path) for path in row.targets(arguments)} if row and changes_files else {}
+
+    def _changed(self, before: str) -> list[str]:
+        """Which of the files are no longer as they were noted."""
+        noted: dict[str, str] = json.loads(before)
+        return [path for path, was in noted.items() if self._digest(path) != was]
+
+    def _digest(self, path: str) -> str:
+        """What a file holds; the same words always for one that no tool may touch: a device may never end."""
+        try:
+            return digest(resolve_inside(self.root, path, write=False))
+        except WorkspaceError:
+            return "refused"
+
+
+def _completed(result: ToolMessage | Command[Any], before: dict[str, str]) -> ToolMessage | Command[Any]:
+    """The answer to what was left of an edit; `before` are the files it had changed before the kill."""
+    if isinstance(result, ToolMessage):
+        result.content = f"{IN_PART.format(files=', '.join(before))}\n{result.text}"
+        result.additional_kwargs[WROTE] = before | result.additional_kwargs.get(WROTE, {})
+    return result
 
 
 def _replayed(known: Effect, call_id: str, name: str) -> ToolMessage:
     """The answer as it was given before the kill."""
-    marks = {FAILED: True} if known.mark == FAILED else {MISTAKE: known.mark} if known.mark else {}
+    marks = json.loads(known.mark or "{}")
     status = "error" if known.failed else "success"
     return ToolMessage(known.result, tool_call_id=call_id, name=name, status=status, additional_kwargs=marks)

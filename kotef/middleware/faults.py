@@ -9,8 +9,8 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.types import Command
 
 from kotef.errors import KotefError, NoSpaceError
-from kotef.failures.calls import MistakeKind
-from kotef.middleware.conversation import MISTAKE
+from kotef.failures.calls import Category, MistakeKind
+from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.tools.faults import ToolFault
 
 
@@ -31,7 +31,7 @@ class Faults(AgentMiddleware[Any, Any, Any]):
         except NoSpaceError:
             raise
         except ToolFault as fault:
-            return mistaken(request, fault.kind, fault.message)
+            return mistaken(request, fault.kind, fault.message, fault.category)
         except ToolInvocationError as error:
             return mistaken(request, "schema_reject", str(error))
         except KotefError as error:
@@ -42,10 +42,14 @@ class Faults(AgentMiddleware[Any, Any, Any]):
         if isinstance(answer, ToolMessage) and answer.status == "error":
             # langgraph answers these two itself: a name nobody knows, arguments the schema refuses
             answer.additional_kwargs[MISTAKE] = "tool_not_found" if request.tool is None else "schema_reject"
+            answer.additional_kwargs[FAILED] = "tool_error"
+        elif isinstance(answer, ToolMessage) and answer.artifact:
+            answer.additional_kwargs[FAILED] = answer.artifact
+            answer.artifact = None
         return answer
 
 
-def mistaken(request: ToolCallRequest, kind: MistakeKind, text: str) -> ToolMessage:
+def mistaken(request: ToolCallRequest, kind: MistakeKind, text: str, category: Category = "tool_error") -> ToolMessage:
     """The answer to a call that came to nothing."""
     call = request.tool_call
     return ToolMessage(
@@ -53,5 +57,5 @@ def mistaken(request: ToolCallRequest, kind: MistakeKind, text: str) -> ToolMess
         tool_call_id=call["id"] or "",
         name=call["name"],
         status="error",
-        additional_kwargs={MISTAKE: kind},
+        additional_kwargs={MISTAKE: kind, FAILED: category},
     )

@@ -5,10 +5,13 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.types import Command
 
 from kotef.deps import Emit
 from kotef.middleware.faults import mistaken
+from kotef.models.answers import MENDED
+from kotef.models.coercion import coerced
 from kotef.models.rescue import rescue_tool_calls
 
 BROKEN = "malformed_arguments"
@@ -32,11 +35,14 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
         """Every call of the answer is either a good one or stands for a broken one; none is lost."""
         response = await handler(request)
         response.result[:] = [
-            self._mended(message) if isinstance(message, AIMessage) else message for message in response.result
+            self._readable(message, request) if isinstance(message, AIMessage) else message
+            for message in response.result
         ]
         return response
 
-    def _mended(self, message: AIMessage) -> AIMessage:
+    def _readable(self, message: AIMessage, request: ModelRequest[Any]) -> AIMessage:
+        for tool, what in message.response_metadata.get(MENDED, ()):
+            self.emit("mended", tool=tool, what=what)
         if message.invalid_tool_calls:
             broken = [
                 ToolCall(
@@ -51,9 +57,12 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
         if message.tool_calls or not isinstance(message.content, str):
             return message
         rescued = rescue_tool_calls(message.content, self.known)
-        if rescued:
-            self.emit("rescued", calls=[call["name"] for call in rescued])
-        return message.model_copy(update={"tool_calls": rescued}) if rescued else message
+        if not rescued:
+            return message
+        self.emit("rescued", calls=[call["name"] for call in rescued])
+        schemas = _schemas(request)
+        calls = [call | {"args": coerced(call["args"], schemas.get(call["name"], {}))} for call in rescued]
+        return message.model_copy(update={"tool_calls": calls})
 
     async def awrap_tool_call(
         self,
@@ -69,3 +78,9 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
             f"Nothing was executed. Send the call again with complete, valid JSON for {call['name']}."
         )
         return mistaken(request, "schema_reject", text)
+
+
+def _schemas(request: ModelRequest[Any]) -> dict[str, dict[str, Any]]:
+    """The JSON schema of the parameters of each tool in the request, by its name."""
+    described = [convert_to_openai_tool(tool)["function"] for tool in request.tools]
+    return {function["name"]: function.get("parameters", {}) for function in described}

@@ -1,12 +1,15 @@
 """In which visit do the guards of the inner loop stand?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
 from kotef.deps import Emit
+from kotef.middleware.conversation import Answered
 from kotef.settings import Limits
 from kotef.workspace.effects import Effects
+from kotef.workspace.stash import Stash
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +26,11 @@ class Setting:
     """Which effects of tools have happened already."""
     tools: tuple[str, ...]
     """Names of the tools offered."""
+    effectful: frozenset[str] = frozenset()
+    """Those among them that are not in the registry and may change anything: the tools of MCP servers."""
+    stash: Stash | None = None
+    """Where texts are kept that are cut; None where the model is offered no tool to read them."""
+    known: Known = field(default_factory=Known)
+    """In which states the model has seen the files."""
+    calls: Answered = field(default_factory=Answered)
+    """Of the conversation so far."""

@@ -6,18 +6,39 @@ from langchain.agents.middleware import AgentMiddleware
 
 from kotef.middleware.activity import Activity
 from kotef.middleware.bounds import Bounds, Budget
+from kotef.middleware.compaction import Compaction
 from kotef.middleware.effects import EffectsOnce
+from kotef.middleware.empty import EmptyAnswers
 from kotef.middleware.faults import Faults
+from kotef.middleware.files import FileLedger
 from kotef.middleware.malformed import Malformed
+from kotef.middleware.mistakes import MistakeGuard
+from kotef.middleware.prefix import PrefixWatch
+from kotef.middleware.recent import RecentFailures
+from kotef.middleware.repeats import RepeatGuard
 from kotef.middleware.setting import Setting
+from kotef.middleware.tail import Tail
+from kotef.models.window import ContextWindow
+from kotef.tools.guard import Guard
 
 
-def stack(setting: Setting, budget: Budget) -> list[AgentMiddleware[Any, Any, Any]]:
+def stack(
+    setting: Setting, budget: Budget, recent: RecentFailures, window: ContextWindow, guard: Guard
+) -> list[AgentMiddleware[Any, Any, Any]]:
     """Outermost first."""
+    mistakes, repeats, bounds = MistakeGuard(setting), RepeatGuard(setting), Bounds(budget, setting)
+    empty = EmptyAnswers(setting)
     return [
-        Bounds(budget, setting.emit, setting.visit),  # first: nothing below may cost a call that is not allowed
+        mistakes,  # before the bounds: a visit that is stopped for what it did is asked for no summary
+        repeats,  # after the mistakes: what fails in turn is a row of mistakes before it is a cycle
+        empty,  # before the bounds: to ask once more is a call to be allowed; a closing summary that is empty is none
+        bounds,  # nothing below may cost a call that is not allowed
+        Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
         Activity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
         Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is no effect
+        Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit
+        PrefixWatch(setting, "coder"),  # innermost of those that change a request: it sees what is sent
         EffectsOnce(setting),  # outside the error handler: a failure is a result to replay, too
+        FileLedger(setting, guard),  # inside the ledger of effects: a replayed edit finds its file changed, rightly
         Faults(),  # innermost: a tool's exception would end the whole run
     ]

@@ -1,10 +1,11 @@
 """Are the outputs of tools that the samples do not show understood as well?"""
 
 import ast
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -279,3 +280,17 @@ def test_classification_needs_the_standard_library_only() -> None:
         todo += [name for name in own - seen if (PACKAGE / f"{name}.py").exists()]
     assert {"rules", "fingerprint", "summarize", "unwrap"} <= seen
     assert "history" not in seen
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("make", "1", "", ""), "exit_code is '1': an int is wanted"),
+        (("make", 1, b"x", ""), "stdout is of type bytes: text is wanted (decode it first)"),
+        (("make", 1, "", None), 'stderr is of type NoneType: text is wanted (pass "" for nothing)'),
+        ((None, 1, "", ""), "command is of type NoneType"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(arguments: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(said)):
+        classify(*arguments)

@@ -1,0 +1,66 @@
+"""Does the model make one mistake after the other, and was it told so?"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby, takewhile
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from kotef.failures.calls import Call, MistakeKind
+
+THRESHOLD: Final = 3
+"""Failed calls in a row, of whatever kinds, that call for an answer: first a nudge, the next time the end."""
+
+
+class MistakeRecovery(BaseModel):
+    """The event `mistake_recovery`, for its writer and its readers alike; never part of a model request."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    failure_kinds: tuple[MistakeKind, ...]
+    """Of the calls in a row, in their order."""
+    count: int
+    """How many they were."""
+    escalated: bool
+    """False: guidance was injected; True: the visit was stopped."""
+    can_continue: bool
+    """Whether the visit goes on."""
+
+
+class Mistakes(BaseModel):
+    """Failed calls since the last success or the last nudge, as they stand after a whole turn."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kinds: tuple[MistakeKind, ...] = ()
+    nudged: bool = False
+    """Whether a nudge was given since the last success."""
+
+    @property
+    def verdict(self) -> Literal["nudge", "stop"] | None:
+        """What to do before the next request; None is to go on."""
+        if len(self.kinds) < THRESHOLD:
+            return None
+        return "stop" if self.nudged else "nudge"
+
+    def after(self, turn: Iterable[Call]) -> "Mistakes":
+        """The same after one more turn; any success clears it, and a nudge that was due has been given by now."""
+        now = Mistakes(nudged=True) if self.verdict else self
+        for call in turn:
+            now = Mistakes(kinds=(*now.kinds, call.mistake), nudged=now.nudged) if call.mistake else Mistakes()
+        return now
+
+    @property
+    def event(self) -> MistakeRecovery:
+        """The same as an event."""
+        stop = self.verdict == "stop"
+        return MistakeRecovery(failure_kinds=self.kinds, count=len(self.kinds), escalated=stop, can_continue=not stop)
+
+
+def judge(calls: Sequence[Call]) -> Mistakes:
+    """Where a visit stands after these calls. Pure, and the same whether a turn called one tool or several."""
+    since = list(takewhile(lambda call: call.mistake, reversed(calls)))[::-1]  # a success clears all before it
+    made = Mistakes()
+    for _, turn in groupby(since, key=lambda call: call.turn):
+        made = made.after(turn)
+    return made

@@ -1,0 +1,146 @@
+"""Which failures of tools should a model remember that no longer sees the conversation they happened in?"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kotef.failures.calls import Call, Category
+from kotef.failures.classify import classify_text
+from kotef.failures.fingerprint import normalise
+from kotef.failures.plain import plain
+
+KEPT: Final = 10
+MAX_DESCRIPTION: Final = 80
+AGAIN: Final = 2
+"""Turns within which the same failure is the one on record."""
+
+HEADING: Final = "## Recent Failures"
+ADVICE: Final = "Tool calls of this run that failed. Do not repeat them; take another way."
+
+MAX_BYTES: Final = 1_500
+"""Of what is shown, in UTF-8: 500 tokens at three bytes each, fewer than tokens of text or code have on average."""
+
+_SUBJECT: Final = 50
+"""Characters of a description that say what the call was about."""
+_SUBJECTS: Final = ("path", "command", "pattern", "glob", "url", "name", "names")
+"""Arguments that say what a call was about, the most telling first."""
+
+
+class Record(BaseModel):
+    """One failed tool call as it is remembered."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tool: str
+    category: Category
+    description: str = Field(max_length=MAX_DESCRIPTION)
+    """One printable line; names the path or the command."""
+    turn: int = Field(ge=1)
+    """Number of the model's answer, counted over the whole run."""
+
+
+class WrongApproach(NamedTuple):
+    """What the repeat detectors said in one turn; the only source of that category."""
+
+    turn: int
+    """In the visit, as a call's."""
+    tool: str
+    what: str
+
+
+Records = tuple[Record, ...]
+
+
+def added(records: Records, record: Record) -> Records:
+    """The records with one more, at most `KEPT`.
+
+    When they are full, it takes the place of the oldest of its category and tool; else the oldest of all leaves.
+    """
+    if len(records) < KEPT:
+        return (*records, record)
+    alike = ((old.category, old.tool) == (record.category, record.tool) for old in records)
+    at = next((number for number, same in enumerate(alike) if same), 0)
+    return (*records[:at], *records[at + 1 :], record)
+
+
+def remember(earlier: Records, calls: Sequence[Call], wrong: Iterable[WrongApproach], *, before: int) -> Records:
+    """What a run remembers after these calls of one visit. Pure: the same calls always give the same records.
+
+    `earlier` is what it remembered when the visit began, `before` the turns of all visits before it.
+    """
+    done = {(call.turn, call.tool, _subject(call)) for call in calls if not call.failed}
+    found = [
+        Record(tool=call.tool, category=call.failure, description=describe(call), turn=before + call.turn)
+        for call in calls
+        if call.failure is not None and (call.turn, call.tool, _subject(call)) not in done  # a retry of the same turn
+    ]
+    found += [
+        Record(tool=tool, category="wrong_approach", description=plain(what, MAX_DESCRIPTION), turn=before + turn)
+        for turn, tool, what in wrong
+    ]
+    records = earlier
+    for record in sorted(found, key=lambda record: record.turn):
+        if not any(_again(old, record) for old in records):
+            records = added(records, record)
+    return records
+
+
+def _again(old: Record, new: Record) -> bool:
+    alike = (old.tool, old.category) == (new.tool, new.category) and new.turn - old.turn <= AGAIN
+    same = new.category == "wrong_approach" or _essence(old.description) == _essence(new.description)
+    return alike and same
+
+
+@lru_cache(maxsize=64)
+def _essence(description: str) -> str:
+    return normalise(description)
+
+
+def describe(call: Call) -> str:
+    """A failed call in one line of at most `MAX_DESCRIPTION` characters: what it was about, then what came of it."""
+    subject, said = plain(_subject(call), 1_000), plain(_said(call), 1_000)
+    if subject:
+        said = said.removeprefix(subject).lstrip(":, ")
+        if len(subject) > _SUBJECT:  # of a path the end tells most, of a command the beginning
+            subject = f"…{subject[1 - _SUBJECT :]}" if call.arguments.get("path") else subject[:_SUBJECT]
+    return plain(f"{subject}: {said}" if subject and said else subject or said, MAX_DESCRIPTION)
+
+
+def _subject(call: Call) -> str:
+    told = next((call.arguments[name] for name in _SUBJECTS if call.arguments.get(name)), "")
+    return " ".join(map(str, told)) if isinstance(told, list) else str(told)
+
+
+def _said(call: Call) -> str:
+    """The line of the result that tells most.
+
+    Of a command's output it is what its classification finds, else the last; a tool that could not do its work says why
+    in its first line.
+    """
+    printed = call.mistake is None or "command" in call.arguments
+    found = _finding(call.result) if printed else ""
+    return found or call.result.strip().split("\n")[-1 if call.mistake is None else 0]
+
+
+@lru_cache(maxsize=64)
+def _finding(output: str) -> str:
+    """The first line of what a text tells of a failure; empty when it tells of none."""
+    return classify_text("", output).summary.partition("\n")[0]
+
+
+def render(records: Sequence[Record]) -> str:
+    """The records under their heading, oldest first, for the tail of a request; empty without any.
+
+    At most `MAX_BYTES`: where letters take several bytes, the oldest have no room.
+    """
+    lines: list[str] = []
+    left = MAX_BYTES - len(HEADING) - len(ADVICE) - 1
+    for record in reversed(records):
+        line = f"- [{record.category}] {plain(record.tool, 40)}: {record.description} (turn {record.turn})"
+        left -= len(line.encode()) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join([HEADING, ADVICE, *reversed(lines)]) if lines else ""

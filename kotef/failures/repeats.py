@@ -1,0 +1,132 @@
+"""Does the model go round in circles?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final, Literal
+
+from kotef.failures.calls import Call
+from kotef.failures.fingerprint import normalise
+
+LoopKind = Literal["doom_loop", "cycle", "content_repeat"]
+
+TIMES: Final = 3
+"""Repetitions of the same call with the same result, of a cycle, or of the same content."""
+IDENTICAL: Final = 5
+"""Identical calls in a row that stop whatever their results; the one before them warns."""
+PERIODS: Final = range(2, 5)
+"""Lengths of a cycle, in calls."""
+FRUITLESS: Final = 8
+"""Calls of one tool in a row of which none but the first brought anything new."""
+SAYING: Final = 40
+"""Characters below which the same words are a phrase, not content."""
+_SAMPLE: Final = 20
+"""Lines at either end of a result that stand for it when it is compared line by line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What is repeated, as of the newest call."""
+
+    kind: LoopKind
+    tool: str
+    what: str
+    """One line for people and models: `the same call with the same result, 3 times`."""
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the names of the tools mean."""
+
+    editors: frozenset[str] = frozenset()
+    """They write what they are given, so the arguments are the content."""
+    polls: frozenset[str] = frozenset()
+    """They ask after something that changes by itself: their calls neither make a loop nor break one."""
+    exact: frozenset[str] = frozenset()
+    """Their results have no times and addresses of a run in them; lines are compared as they are, which costs less."""
+
+
+def loop_in(calls: Sequence[Call], tools: Tools, *, warned: bool) -> Loop | None:
+    """The loop that the newest calls close; None while there is none. Pure.
+
+    `warned` is whether the model was told of one before.
+    """
+    if not calls or calls[-1].tool in tools.polls:
+        return None
+    seen = [call for call in calls if call.tool not in tools.polls]
+    return _doom_loop(seen, warned=warned) or _cycle(seen) or _same_content(seen, tools) or _fruitless(seen, tools)
+
+
+def _doom_loop(calls: Sequence[Call], *, warned: bool) -> Loop | None:
+    alike = list(takewhile(lambda call: _same_call(call, calls[-1]), reversed(calls)))
+    equal = sum(1 for _ in takewhile(lambda call: _same_result(call, calls[-1]), alike))
+    if equal >= TIMES:
+        return _loop("doom_loop", calls[-1], f"the same call with the same result, {equal} times")
+    if len(alike) >= (IDENTICAL if warned else IDENTICAL - 1):
+        return _loop("doom_loop", calls[-1], f"the same call {len(alike)} times, whatever came of it")
+    return None
+
+
+def _cycle(calls: Sequence[Call]) -> Loop | None:
+    for period in PERIODS:
+        tail = calls[-period * TIMES :]
+        if len(tail) == period * TIMES and all(
+            _same_call(earlier, later) and _same_result(earlier, later)
+            for earlier, later in zip(tail, tail[period:], strict=False)
+        ):
+            names = " → ".join(call.tool for call in tail[:period])
+            return _loop("cycle", calls[-1], f"the cycle {names}, {TIMES} times with the same results")
+    return None
+
+
+def _same_content(calls: Sequence[Call], tools: Tools) -> Loop | None:
+    """The same text written again and again, or the same words in answer after answer that found out nothing."""
+    last = calls[-1]
+    if last.tool in tools.editors and not last.failed:
+        times = sum(_same_call(call, last) and not call.failed for call in calls)
+        if times >= TIMES:
+            return _loop("content_repeat", last, f"the same content written {times} times")
+    return _same_words(calls, tools) if len(last.words) >= SAYING else None
+
+
+def _same_words(calls: Sequence[Call], tools: Tools) -> Loop | None:
+    turns = sorted({call.turn for call in calls})[-TIMES:]
+    spoken = [call for call in calls if call.turn in turns]
+    words = {" ".join(call.words.split()) for call in spoken}
+    if len(turns) < TIMES or len(words) > 1 or not _nothing_new(spoken, tools):
+        return None
+    return _loop("content_repeat", calls[-1], f"the same words in {TIMES} answers, and nothing new found out")
+
+
+def _fruitless(calls: Sequence[Call], tools: Tools) -> Loop | None:
+    run = list(takewhile(lambda call: call.tool == calls[-1].tool, reversed(calls)))[::-1]
+    if len(run) < FRUITLESS or not _nothing_new(run[-FRUITLESS:], tools):
+        return None
+    return _loop("content_repeat", calls[-1], f"{calls[-1].tool} {FRUITLESS} times in a row without new information")
+
+
+def _loop(kind: LoopKind, last: Call, what: str) -> Loop:
+    return Loop(kind, last.tool, what, last.turn)
+
+
+def _same_call(one: Call, other: Call) -> bool:
+    return one.tool == other.tool and one.arguments == other.arguments
+
+
+def _same_result(one: Call, other: Call) -> bool:
+    return one.result == other.result or normalise(one.result) == normalise(other.result)
+
+
+def _nothing_new(calls: Sequence[Call], tools: Tools) -> bool:
+    """Whether every result after the first has only lines that stood in one before it; the newest is asked first."""
+    lines = [_lines(call.result, exact=call.tool in tools.exact) for call in calls]
+    return all(lines[at] <= frozenset().union(*lines[:at]) for at in range(len(lines) - 1, 0, -1))
+
+
+@lru_cache(maxsize=256)
+def _lines(result: str, *, exact: bool) -> frozenset[str]:
+    lines = result.splitlines()
+    ends = lines if len(lines) <= 2 * _SAMPLE else lines[:_SAMPLE] + lines[-_SAMPLE:]
+    return frozenset(ends if exact else map(normalise, ends))

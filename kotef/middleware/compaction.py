@@ -1,0 +1,266 @@
+"""What happens when the conversation no longer fits into the model's context window?"""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from kotef.context.compaction import (
+    AFTER,
+    FULL,
+    KEPT,
+    LAST,
+    Cut,
+    How,
+    Piece,
+    cheaper,
+    coverable,
+    last_resort,
+    size_of,
+    summed_up,
+    view,
+)
+from kotef.errors import ContextOverflowError, ModelError
+from kotef.failures.counted import counted
+from kotef.middleware.bounds import NO_TOOLS, Budget
+from kotef.middleware.files import ledger_of
+from kotef.middleware.recent import COMPACTED, RecentFailures
+from kotef.middleware.setting import Setting
+from kotef.middleware.tail import told
+from kotef.models.usage import ASIDE, estimate, spent_on
+from kotef.models.window import LEAST, ContextWindow
+from kotef.state import Spent
+from kotef.tools.text import clip_middle
+from kotef.tools.truncated import note
+
+ASKED_FROM: Final = 4 * LEAST
+"""Tokens of a conversation from which on it matters how many fit; below, nobody is asked."""
+MAX_SUMMARY: Final = 8_000
+"""Characters of a summary, where the window has room for so many."""
+MAX_THOUGHTS: Final = 10
+"""Pieces of the model's reasoning that a summary is helped by, the newest."""
+
+Ask = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+
+
+class Step(NamedTuple):
+    """What is cut in one request."""
+
+    cut: Cut
+    spent: Spent = Spent()
+    """What a summary cost."""
+    new: bool = False
+
+
+class Measure(NamedTuple):
+    """How characters of this conversation translate into tokens, by the model's own count where there is one."""
+
+    pieces: list[Piece]
+    tokens: int
+    """Of the request as it would be sent."""
+    before: int
+    """Characters of what stands before the conversation, and is never cut."""
+    per_token: float
+    """Characters."""
+    window: int
+
+    @property
+    def goal(self) -> float:
+        """Characters of the conversation that a cut is to leave."""
+        return AFTER * self.window * self.per_token - self.before
+
+    @property
+    def limit(self) -> float:
+        """Characters of the conversation that fit."""
+        return FULL * self.window * self.per_token - self.before
+
+    @property
+    def summary(self) -> int:
+        """Characters that a summary may have; steps of twice as many are worth one."""
+        return int(min(MAX_SUMMARY, max(400.0, self.goal / 4)))
+
+    def tokens_of(self, cut: Cut) -> int:
+        """About how many a request has that is cut like this."""
+        return round((size_of(self.pieces, cut) + self.before) / self.per_token)
+
+    @property
+    def room(self) -> float:
+        """Characters of the last turns that stay as they are."""
+        return LAST * self.window * self.per_token
+
+
+class Compaction(AgentMiddleware[Any, Any, Any]):
+    """Sends as much of the conversation as fits: results first get shorter, then a summary stands for the steps.
+
+    The conversation in the state stays whole. What is cut is noted in the answer to the first request it was cut in, so
+    that a resume cuts the same, and every request between two cuts repeats the one before it byte for byte.
+    """
+
+    def __init__(self, setting: Setting, budget: Budget, recent: RecentFailures, window: ContextWindow) -> None:
+        """One instance a visit, one window a run."""
+        super().__init__()
+        self.setting, self.budget, self.recent, self.window = setting, budget, recent, window
+        self._short: dict[tuple[str, How], str] = {}
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
+        """Ask with what fits; an endpoint that says it does not is asked once more with less."""
+        cut = cut_of(request.state["messages"])
+        step = await self._fitting(request, handler, cut)
+        try:
+            return await self._ask(request, handler, step)
+        except ContextOverflowError as error:
+            await self.window.lower(_tokens(request))
+            again = await self._compacted(request, handler, await self._measure(request, step.cut), step.cut)
+            if not again.new:
+                raise
+            spent = step.spent.plus(again.spent).plus(Spent(calls=error.tries))
+            return await self._ask(request, handler, again._replace(spent=spent))
+
+    async def _fitting(self, request: ModelRequest[Any], handler: Ask, cut: Cut) -> Step:
+        tokens = _tokens(request)
+        if tokens < ASKED_FROM * FULL or tokens < FULL * (await self.window.find()).tokens:
+            return Step(cut)
+        return await self._compacted(request, handler, await self._measure(request, cut), cut)
+
+    async def _measure(self, request: ModelRequest[Any], cut: Cut) -> Measure:
+        pieces = [_piece(message) for message in request.messages]
+        tokens, window = _tokens(request), (await self.window.find()).tokens
+        before = sum(len(json.dumps(convert_to_openai_tool(tool))) for tool in request.tools)
+        before += len(request.system_message.text) if request.system_message else 0
+        return Measure(pieces, tokens, before, (size_of(pieces, cut) + before) / max(1, tokens), window)
+
+    async def _compacted(self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut) -> Step:
+        """The lightest cut that leaves room for some time; a summary where truncating does not."""
+        spent = Spent()
+        pieces = measure.pieces
+        made = cheaper(pieces, cut, goal=measure.goal, room=measure.room)
+        if made is None:
+            made = cheaper(pieces, cut, goal=float("inf"), room=measure.room) or cut
+            covered = coverable(pieces, cut, room=measure.room)
+            if covered > cut.covered and size_of(pieces[:covered], cut) - pieces[0].size > 2 * measure.summary:
+                block, spent = await self._summary(request, handler, measure, cut, covered)
+                made = summed_up(cut, covered, block)
+            if size_of(pieces, made) > measure.limit:
+                made = last_resort(pieces, made)
+        if size_of(pieces, made) >= size_of(pieces, cut):
+            return Step(cut, spent)
+        self.setting.emit(
+            "compacted",
+            visit=self.setting.visit,
+            how=("summary" if made.covered > cut.covered else "dropped" if made.tier > 1 else "truncated"),
+            messages=max(made.covered, made.upto),
+            tokens_before=measure.tokens,
+            tokens_after=measure.tokens_of(made),
+            window=measure.window,
+        )
+        return Step(made, spent, new=True)
+
+    async def _summary(
+        self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut, covered: int
+    ) -> tuple[str, Spent]:
+        """The block that stands for the messages up to `covered`, by the model or, where it cannot, by code."""
+        prompts = self.setting.prompts
+        room = measure.summary
+        thoughts = [
+            str(message.additional_kwargs["reasoning_content"])
+            for message in request.messages[cut.covered : covered]
+            if isinstance(message, AIMessage) and message.additional_kwargs.get("reasoning_content")
+        ]
+        asked = prompts.render(
+            "compaction", words=room // 8, again=bool(cut.summary), thoughts=thoughts[-MAX_THOUGHTS:]
+        )
+        whole = self._shown(request.messages[:covered], cut)
+        said, spent = await self._answer(request.override(messages=told(whole, asked), tool_choice=NO_TOOLS), handler)
+        files = ledger_of(request.state["messages"])
+        names = {"read": files.read, "modified": tuple(one.path for one in files.modified)}
+        return prompts.render("compacted", said=said, before=cut.summary, files=names, room=room), spent
+
+    async def _answer(self, request: ModelRequest[Any], handler: Ask) -> tuple[str, Spent]:
+        """The model's summary and its cost; nothing where the budget or the window has no room for one."""
+        if self.budget.refusal(request.state["messages"], 2 * _tokens(request)):
+            return "", Spent()
+        visit = self.setting.visit
+        self.setting.emit("model_call", visit=visit, node="compaction")
+        try:
+            response = await handler(request)
+        except ContextOverflowError as error:
+            return "", Spent(calls=error.tries)
+        message = next(message for message in response.result if isinstance(message, AIMessage))
+        spent = spent_on(message, self.budget.price)
+        self.setting.emit(
+            "model_answer",
+            visit=visit,
+            node="compaction",
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost=spent.cost,
+            estimated=spent.estimated,
+        )
+        return message.text.strip(), spent
+
+    async def _ask(self, request: ModelRequest[Any], handler: Ask, step: Step) -> ModelResponse[Any]:
+        """The request as it is cut, and the answer with a note of that."""
+        messages = self._shown(request.messages, step.cut)
+        if step.new and not self.recent.note(request):
+            messages = told(messages, self.recent.text(request.state["messages"]))
+        try:
+            response = await handler(request.override(messages=messages) if step.cut != Cut() else request)
+        except ModelError as error:
+            error.tries += step.spent.calls
+            error.lost += bool(step.spent.tokens)
+            raise
+        answer = next(message for message in response.result if isinstance(message, AIMessage))
+        if step.new:
+            answer.additional_kwargs[COMPACTED] = step.cut.model_dump()
+        if step.spent.calls:
+            answer.response_metadata[ASIDE] = step.spent.model_dump()
+        return response
+
+    def _shown(self, messages: Sequence[AnyMessage], cut: Cut) -> list[AnyMessage]:
+        """The messages that are sent; the summary joins the task, for some templates refuse two of a kind in a row."""
+        if cut == Cut():
+            return list(messages)
+        shown = [self._as(messages[at], how) for at, how in view([_piece(message) for message in messages], cut)]
+        if cut.summary:
+            shown[0] = shown[0].model_copy(update={"content": f"{shown[0].text}\n\n{cut.summary}"})
+        return shown
+
+    def _as(self, message: AnyMessage, how: How) -> AnyMessage:
+        if how == "whole" or not isinstance(message, ToolMessage):
+            return message
+        key = message.tool_call_id, how
+        if key not in self._short:
+            self._short[key] = self._shortened(message, how)
+        return message.model_copy(update={"content": self._short[key]})
+
+    def _shortened(self, message: ToolMessage, how: How) -> str:
+        text, stash = message.text, self.setting.stash
+        where = f"; {note(stash.keep(text))}" if stash else ""
+        if how == "stub":
+            return f"[{message.name}: {counted(len(text), 'character')} dropped{where}]"
+        return f"{clip_middle(text, KEPT)}\n[cut{where}]"
+
+
+def cut_of(messages: Sequence[AnyMessage]) -> Cut:
+    """What was cut last in this conversation."""
+    for message in reversed(messages):
+        if isinstance(message, AIMessage) and COMPACTED in message.additional_kwargs:
+            return Cut.model_validate(message.additional_kwargs[COMPACTED])
+    return Cut()
+
+
+def _tokens(request: ModelRequest[Any]) -> int:
+    """About how many tokens the request has; what the model counted last was counted with the last cut."""
+    system = [request.system_message] if request.system_message else []
+    return estimate([*system, *request.messages])
+
+
+def _piece(message: AnyMessage) -> Piece:
+    size = len(message.text)
+    if isinstance(message, AIMessage):
+        called = sum(len(call["name"]) + len(str(call["args"])) for call in message.tool_calls)
+        return Piece("said", size + called)
+    return Piece("result" if isinstance(message, ToolMessage) else "asked", size)

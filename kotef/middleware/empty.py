@@ -1,0 +1,63 @@
+"""What becomes of an answer that holds neither words nor a call?"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
+
+from kotef.middleware.setting import Setting
+
+EMPTY: Final = "kotef_empty"
+"""Key in `additional_kwargs` of an answer without words or calls; it is paid for and counted, and never sent."""
+TWICE: Final = "The model answered twice with nothing."
+
+
+class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
+    """Asks once more, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
+
+    Without it a turn of nothing but thoughts would end the visit as if the work were done.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        """One instance a visit."""
+        super().__init__()
+        self.setting = setting
+
+    def note(self, request: ModelRequest[Any]) -> str:
+        """What the model is told in the request that follows an empty answer."""
+        last = request.state["messages"][-1]
+        return self.setting.prompts.render("empty") if EMPTY in last.additional_kwargs else ""
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """An answer that says something, or the last word of the visit."""
+        request = request.override(messages=_without_empty(request.messages))
+        response = await handler(request)
+        *before, said = response.result
+        if not _is_empty(said):
+            return response
+        self.setting.emit("empty_answer", visit=self.setting.visit, asked_again=True)
+        first: list[Any] = [*before, said.model_copy(update=_marked(said))]
+        state: Any = {**request.state, "messages": [*request.state["messages"], *first]}
+        again = await handler(request.override(messages=_without_empty([*request.messages, *first]), state=state))
+        *between, last = again.result
+        if _is_empty(last):
+            self.setting.emit("empty_answer", visit=self.setting.visit, asked_again=False)
+            last = last.model_copy(update={"content": TWICE})
+        return ModelResponse(result=[*first, *between, last])
+
+
+def _is_empty(message: BaseMessage) -> bool:
+    if not isinstance(message, AIMessage):
+        return False
+    return not (message.tool_calls or message.invalid_tool_calls or message.text.strip())
+
+
+def _marked(message: BaseMessage) -> dict[str, Any]:
+    return {"additional_kwargs": message.additional_kwargs | {EMPTY: True}}
+
+
+def _without_empty(messages: list[AnyMessage]) -> list[AnyMessage]:
+    return [message for message in messages if EMPTY not in message.additional_kwargs]

@@ -1,0 +1,116 @@
+"""Which files did this visit see and change, and which may it edit?"""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, Final
+
+from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.types import Command
+
+from kotef.context.ledger import Files, Touched, files_of
+from kotef.middleware.faults import mistaken
+from kotef.middleware.setting import Setting
+from kotef.tools.faults import ToolFault
+from kotef.tools.guard import Guard
+from kotef.tools.registry import BY_NAME
+from kotef.tools.tree import locate
+from kotef.workspace.effects import digest
+
+READ: Final = "kotef_read"
+"""Key in `additional_kwargs` of a tool's answer: the files it showed, with the hashes of their bytes."""
+WROTE: Final = "kotef_wrote"
+"""The same, of the files it changed, as it left them."""
+
+
+class FileLedger(AgentMiddleware[Any, Any, Any]):
+    """Notes beside each result which files it showed or changed, and refuses to edit one the model has not seen.
+
+    What has changed since is not seen either. A file that is viewed by an earlier call of the same answer counts.
+    """
+
+    def __init__(self, setting: Setting, guard: Guard) -> None:
+        """One instance a visit."""
+        super().__init__()
+        self.root, self.known, self.guard = setting.root, setting.known, guard
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Look before an edit, note after whatever touched files."""
+        call = request.tool_call
+        row = BY_NAME.get(call["name"])
+        if call["name"] == "view_file":
+            before = self._states([str(call["args"].get("path", ""))])
+            return _marked(await handler(request), READ, before)
+        if row is None or row.kind != "editor" or request.tool is None:
+            return await handler(request)
+        paths = [str(path) for path in row.targets(call["args"])]
+        if why := self._objection(request, paths):
+            return mistaken(request, "exec_error", why)
+        answer = await handler(request)
+        if isinstance(answer, ToolMessage) and answer.status != "error":
+            self.known.learn(self._states(paths))
+        return _marked(answer, WROTE, self._states(paths))
+
+    def _objection(self, request: ToolCallRequest, paths: Sequence[str]) -> str:
+        """Why not; a path that may not be written at all is for the tool to answer."""
+        messages: list[AnyMessage] = request.state["messages"]
+        for states in _noted(messages):
+            self.known.learn(states)
+        try:
+            places = [locate(self.root, path, guard=self.guard) for path in paths]
+        except ToolFault:
+            return ""
+        at_once = self._viewed_at_once(messages, request.tool_call["id"])
+        whys = (self.known.objection(place.name, digest(place.real)) for place in places if place.name not in at_once)
+        return next((why for why in whys if why), "")
+
+    def _viewed_at_once(self, messages: Sequence[AnyMessage], call_id: str | None) -> set[str]:
+        """What the same answer looks at before this call."""
+        answer = next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+        seen = list[str]()
+        for call in answer.tool_calls if answer else ():
+            if call["id"] == call_id:
+                break
+            if call["name"] == "view_file":
+                seen.append(str(call["args"].get("path", "")))
+        return set(self._states(seen))
+
+    def _states(self, paths: Sequence[str]) -> dict[str, str]:
+        """The hashes of these files by their names in the workspace; what lies outside has none."""
+        states: dict[str, str] = {}
+        for path in paths:
+            try:
+                place = locate(self.root, path)
+            except ToolFault:
+                continue
+            states[place.name] = digest(place.real)
+        return states
+
+
+def _marked(answer: ToolMessage | Command[Any], key: str, states: dict[str, str]) -> ToolMessage | Command[Any]:
+    if isinstance(answer, ToolMessage) and answer.status != "error" and states:
+        answer.additional_kwargs[key] = states
+    return answer
+
+
+def _noted(messages: Sequence[AnyMessage]) -> Iterator[dict[str, str]]:
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            yield from (message.additional_kwargs[key] for key in (READ, WROTE) if key in message.additional_kwargs)
+
+
+def ledger_of(messages: Sequence[AnyMessage]) -> Files:
+    """The files of a conversation."""
+    return files_of(
+        Touched(
+            message.name or "",
+            message.text,
+            message.additional_kwargs.get(READ, {}),
+            message.additional_kwargs.get(WROTE, {}),
+        )
+        for message in messages
+        if isinstance(message, ToolMessage) and message.status != "error"
+    )

@@ -1,0 +1,81 @@
+"""Where is the memory of failed tool calls kept, and when is the model reminded of it?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from langchain.agents.middleware import ModelRequest
+from langchain_core.messages import AIMessage, AnyMessage
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kotef.failures.recent import Record, remember, render
+from kotef.middleware.conversation import Answered
+from kotef.middleware.repeats import warnings
+from kotef.workspace.paths import write_atomic
+
+FILE: Final = "recent.json"
+"""In the run directory; a visit that is recorded twice counts once."""
+COMPACTED: Final = "kotef_compacted"
+"""Key in `additional_kwargs` of the answer to the first request that no longer held the whole conversation."""
+
+
+class Ended(BaseModel):
+    """What a run remembered when one of its visits ended."""
+
+    model_config = ConfigDict(frozen=True)
+
+    turns: int
+    """Answers with tool calls in this visit."""
+    records: tuple[Record, ...]
+
+
+class Kept(BaseModel):
+    """The file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    visits: dict[int, Ended] = Field(default_factory=dict)
+
+
+class RecentFailures:
+    """The memory of one run, as one visit reads and adds to it; a note of `Tail`, no guard."""
+
+    def __init__(self, run_dir: Path, visit: int) -> None:
+        """Reads what the visits before this one left."""
+        self.path, self.visit = run_dir / FILE, visit
+        self.calls = Answered()
+        self.ended = {number: end for number, end in self._read().visits.items() if number < visit}
+        self.before = sum(end.turns for end in self.ended.values())
+        self.earlier = self.ended[max(self.ended)].records if self.ended else ()
+
+    def note(self, request: ModelRequest[Any]) -> str:
+        """The memory, where the model no longer sees what happened; a new visit has forgotten the one before."""
+        messages = request.state["messages"]
+        return self.text(messages) if self.earlier or compacted(messages) else ""
+
+    def text(self, messages: Sequence[AnyMessage]) -> str:
+        """`## Recent Failures` as of these messages of the visit; empty when nothing failed."""
+        return render(self._records(messages))
+
+    def keep(self, messages: Sequence[AnyMessage]) -> None:
+        """Note how the visit ended. Raises `NoSpaceError` or `WorkspaceError` when that cannot be written."""
+        calls = self.calls(messages)
+        turns = calls[-1].turn if calls else 0
+        end = Ended(turns=turns, records=self._records(messages))
+        kept = Kept(visits=self.ended | {self.visit: end})
+        write_atomic(self.path, kept.model_dump_json().encode())
+
+    def _read(self) -> Kept:
+        """A file that is no longer what was written costs the memory, never the run."""
+        try:
+            return Kept.model_validate_json(self.path.read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return Kept()
+
+    def _records(self, messages: Sequence[AnyMessage]) -> tuple[Record, ...]:
+        return remember(self.earlier, self.calls(messages), warnings(messages), before=self.before)
+
+
+def compacted(messages: Sequence[AnyMessage]) -> bool:
+    """Whether a part of this conversation is no longer sent."""
+    return any(isinstance(message, AIMessage) and COMPACTED in message.additional_kwargs for message in messages)

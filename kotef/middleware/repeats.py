@@ -1,0 +1,64 @@
+"""What happens when the model goes round in circles?"""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, Final
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, AnyMessage
+
+from kotef.failures.recent import WrongApproach
+from kotef.failures.repeats import Loop, Tools, loop_in
+from kotef.middleware.bounds import stopped
+from kotef.middleware.setting import Setting
+from kotef.tools.registry import CORE, EDITORS, POLLS
+
+TOOLS: Final = Tools(editors=frozenset(EDITORS), polls=frozenset(POLLS), exact=frozenset(CORE))
+WARNED: Final = "kotef_warned"
+"""Key in `additional_kwargs` of the answer to a warning: the turn that earned it, the tool, and what was repeated."""
+
+
+class RepeatGuard(AgentMiddleware[Any, Any, Any]):
+    """Warns the model of the first loop, and ends the visit at the next; a note of `Tail`."""
+
+    def __init__(self, setting: Setting) -> None:
+        """One instance a visit."""
+        super().__init__()
+        self.setting = setting
+
+    def note(self, request: ModelRequest[Any]) -> str:
+        """The warning, in the one request that follows the loop."""
+        loop = self._loop(request)
+        return self.setting.prompts.render("repeats", what=loop.what, tool=loop.tool) if loop else ""
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any] | AIMessage:
+        """Go on, warn and remember it, or end the visit."""
+        loop = self._loop(request)
+        if loop is None:
+            return await handler(request)
+        stop = any(warnings(request.state["messages"]))
+        mark = {WARNED: [loop.turn, loop.tool, loop.what]}
+        self.setting.emit(
+            "repeat", visit=self.setting.visit, kind=loop.kind, tool=loop.tool, what=loop.what, stopped=stop
+        )
+        if stop:
+            end = stopped(loop.kind, f"{loop.tool}: {loop.what}, after a warning")
+            end.additional_kwargs.update(mark)
+            return end
+        response = await handler(request)
+        for message in response.result[:1]:
+            message.additional_kwargs.update(mark)
+        return response
+
+    def _loop(self, request: ModelRequest[Any]) -> Loop | None:
+        messages = request.state["messages"]
+        calls = self.setting.calls(messages)
+        return loop_in(calls, TOOLS, warned=any(warnings(messages)))
+
+
+def warnings(messages: Sequence[AnyMessage]) -> Iterator[WrongApproach]:
+    """What the model was warned of, or stopped for, in this conversation."""
+    for message in messages:
+        if mark := message.additional_kwargs.get(WARNED):
+            yield WrongApproach(*mark)
