@@ -1,6 +1,6 @@
 """Where does the text of a model call come from, and how is it filled in?"""
 
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ def code(text: str) -> str:
     return cell(text).replace("`", "'")
 
 
+@cache
 def environment(*places: Path) -> jinja2.Environment:
     """Markdown templates from `places`, first to last; a fact that is not given is an error, never an empty string."""
     templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
@@ -51,7 +52,7 @@ class Prompts:
         """`overrides` is `.sdd/prompts` of a repository the user trusts, else None."""
         self.overrides = overrides
 
-    @cached_property
+    @property
     def _environment(self) -> jinja2.Environment:
         return environment(*([self.overrides] if self.overrides else []), shipped())
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,6 +14,8 @@ from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, Us
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from kotef.models.faults import AnswerError, ReportedError
+from kotef.models.mending import mend
+from kotef.models.usage import CHARACTERS_PER_TOKEN
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
 """Bytes of one answer, framing included; an endpoint that sends more is talking nonsense."""
@@ -23,8 +26,13 @@ DRAIN_SECONDS: Final = 1.0
 UNSAFE_FINISHES: Final = frozenset({"length", "content_filter"})
 """Finish reasons after which the last thing written may be half a thing."""
 
-CHARACTERS_PER_TOKEN: Final = 4
-"""Rule of thumb for English and code; used only where the endpoint reports no usage."""
+COMPLETE: Final = frozenset({"stop", "tool_calls", "function_call"})
+"""Finish reasons that say the model came to its own end: what it wrote last is all of it."""
+
+MENDED: Final = "mended"
+"""Key in `response_metadata`: for each call whose arguments were mended, the tool and what was done, in words."""
+
+_THINKING: Final = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
 
 
 @dataclass
@@ -107,32 +115,38 @@ class Answer:
         return sum(map(len, written)) + sum(len(part) for draft in self._calls for part in draft.arguments)
 
     def message(self, *, used_ids: Collection[str], request_characters: int, tries: int) -> AIMessage:
-        """The message, its tool calls parsed strictly: one that is not whole and well-formed is invalid, never mended.
+        """The message; a tool call that is not whole, or more than its syntax is wrong, is invalid.
 
-        `used_ids` are the call ids of the conversation so far; a call that repeats one gets a fresh id.
+        `used_ids` are the call ids of the conversation so far; a call that repeats one gets a fresh id. Reasoning is
+        kept aside from the content, also where it stands before it between `<think>` marks.
         """
         valid: list[ToolCall] = []
+        mended: list[list[str]] = []
         invalid: list[InvalidToolCall] = []
         taken = set(used_ids)
         for draft in self._calls:
             call_id = draft.id if draft.id and draft.id not in taken else f"call_{uuid4().hex[:24]}"
             taken.add(call_id)
             written = _joined(draft.arguments)
-            args, problem = _arguments(draft.name, written, self.finish_reason or "")
+            args, said = _arguments(draft.name, written, self.finish_reason or "")
             if args is None:
-                invalid.append(invalid_tool_call(name=draft.name or "unknown", args=written, id=call_id, error=problem))
-            else:
-                valid.append(tool_call(name=draft.name, args=args, id=call_id))
-        content = _joined(self._content) or _joined(self._refusal)
-        reasoning = _joined(self._reasoning)
+                invalid.append(invalid_tool_call(name=draft.name or "unknown", args=written, id=call_id, error=said))
+                continue
+            valid.append(tool_call(name=draft.name, args=args, id=call_id))
+            if said:
+                mended.append([draft.name, said])
+        content, thoughts = _apart(_joined(self._content) or _joined(self._refusal))
+        reasoning = _joined(self._reasoning) or thoughts
         usage = _usage(self.usage)
-        metadata = {
+        metadata: dict[str, Any] = {
             "model_provider": "openai",
             "model_name": self.model,
             "id": self.id,
             "finish_reason": self.finish_reason,
             "tries": tries,
         }
+        if mended:
+            metadata[MENDED] = mended
         if usage is None:
             usage = _estimated(request_characters, self.characters)
             metadata["usage_estimated"] = True
@@ -215,13 +229,13 @@ def _parsed(body: bytes) -> object:
 
 
 def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, Any] | None, str]:
-    """The arguments of one call, or None and why they cannot be used."""
+    """The arguments of one call and what was mended in them, or None and why they cannot be used."""
     if not name:
         return None, "the call names no tool"
     if finish_reason in UNSAFE_FINISHES:
         return None, f"the answer was cut off (finish reason {finish_reason}), so the call may be incomplete"
     try:
-        args = json.loads(written, parse_constant=_refuse_constant) if written.strip() else {}
+        args, changes = _read(written, may_mend=finish_reason in COMPLETE)
         json.dumps(args, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return None, "the arguments hold half of a character (a lone surrogate)"
@@ -229,7 +243,32 @@ def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, A
         return None, f"the arguments are not valid JSON: {error}"
     if not isinstance(args, dict):
         return None, f"the arguments must be a JSON object, not {type(args).__name__}"
-    return args, ""
+    return args, ", ".join(changes)
+
+
+def _read(written: str, *, may_mend: bool) -> tuple[object, tuple[str, ...]]:
+    """The value, and what was mended for it to be one; the error of a text that stays none is that of the original."""
+    if not written.strip():
+        return {}, ()
+    try:
+        value = json.loads(written, parse_constant=_refuse_constant)
+    except ValueError as error:
+        mended = mend(written) if may_mend else None
+        if mended is None:
+            raise
+        try:
+            return json.loads(mended.text, parse_constant=_refuse_constant), mended.changes
+        except ValueError:
+            raise error from None
+    if may_mend and isinstance(value, str) and value.lstrip()[:1] == "{":
+        return json.loads(value, parse_constant=_refuse_constant), ("object in a string",)
+    return value, ()
+
+
+def _apart(content: str) -> tuple[str, str]:
+    """The content without the reasoning before it, and the reasoning."""
+    thinking = _THINKING.match(content)
+    return (content[thinking.end() :].lstrip(), thinking[1].strip()) if thinking else (content, "")
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,17 +1,17 @@
 """Which endpoint was asked for, does it answer, and what model object speaks with it?"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import SecretStr
 
 from kotef.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from kotef.models.openai import OnRetry, StrictChatOpenAI
+    from kotef.models.openai import StrictChatOpenAI
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 """Where a key without a base URL leads."""
@@ -24,6 +24,14 @@ DEADLINE_SECONDS: Final = 900.0
 
 LOOKUP_SECONDS: Final = 5.0
 """Seconds an endpoint may take to list its models."""
+
+
+Tell = Callable[..., None]
+"""Told the name of an event and its facts."""
+
+
+def silent(event: str, /, **facts: Any) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +82,12 @@ def make_model(
     api_key: str | None,
     temperature: float | None = None,
     deadline: float = DEADLINE_SECONDS,
-    on_retry: "OnRetry | None" = None,
+    stand_in: str = "",
+    emit: Tell = silent,
 ) -> "StrictChatOpenAI":
     """The model object of an endpoint; a local server needs only `base_url`.
 
-    `temperature` None leaves it to the endpoint.
+    `temperature` None leaves it to the endpoint; `stand_in` is the model that takes over when this one is of no use.
     """
     from kotef.models.openai import StrictChatOpenAI
 
@@ -88,7 +97,8 @@ def make_model(
         api_key=SecretStr(api_key or NO_KEY),
         temperature=temperature,
         deadline=deadline,
-        on_retry=on_retry,
+        stand_in=stand_in,
+        emit=emit,
     )
 
 

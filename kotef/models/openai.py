@@ -4,8 +4,8 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from itertools import count
 from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
@@ -19,15 +19,24 @@ from langchain_openai import ChatOpenAI
 from pydantic import Field, PrivateAttr, SecretStr
 
 from kotef.errors import ContextOverflowError, ModelError
-from kotef.models.answers import CHARACTERS_PER_TOKEN, Answer, read_answer
-from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL
-from kotef.models.faults import FAILURES, MAX_TRIES, AnswerError, Fault, backoff, diagnose, parts_of, redacted, shown
+from kotef.models.answers import Answer, read_answer
+from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
+from kotef.models.faults import (
+    FAILURES,
+    MAX_TRIES,
+    AnswerError,
+    Fault,
+    backoff,
+    diagnose,
+    parts_of,
+    redacted,
+    shown,
+)
+from kotef.models.loudness import Loudness, loudness
+from kotef.models.usage import CHARACTERS_PER_TOKEN, STAND_IN
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0
-
-OnRetry = Callable[[int, float, str], None]
-"""Called before each wait: the tries so far, the seconds to wait, the reason in one line."""
 
 _UNUSED: Final = object()
 """Stands where ChatOpenAI would build its own clients, which nobody would close."""
@@ -39,6 +48,28 @@ _open: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, set[_Lifetime]]] = Wea
 about to end cancels its tasks, half-way through."""
 
 
+AT_WORK: Final = frozenset({"truncated", "timeout"})
+"""Faults of an endpoint that had begun to work on the request."""
+
+OURS: Final = frozenset({"bad_request"})
+"""Faults of the request itself, with which no other model could do better."""
+
+
+@dataclass(slots=True)
+class _Tries:
+    """Requests made for one answer, by one model."""
+
+    began: float
+    """On the clock of the event loop."""
+    ends: float
+    """When the answer has to be there."""
+    made: int = 0
+    lost: int = 0
+    """Those that failed while the endpoint was at work."""
+    said: bool = False
+    """Whether a person has been told that they fail."""
+
+
 class StrictChatOpenAI(ChatOpenAI):
     """ChatOpenAI that never acts on half an answer, always ends in time, and fails as a `ModelError` or not at all.
 
@@ -47,15 +78,17 @@ class StrictChatOpenAI(ChatOpenAI):
     """
 
     deadline: float = Field(default=DEADLINE_SECONDS, gt=0)
-    """Seconds one call may take, retries and waits included."""
+    """Seconds one answer may take one model, retries and waits included."""
     read_timeout: float = Field(default=READ_SECONDS, gt=0)
     """Seconds the endpoint may stay silent."""
     max_tries: int = Field(default=MAX_TRIES, ge=1)
     """HTTP requests for one answer, the first included."""
     retry_base: float = Field(default=1.0, ge=0)
     """Seconds of the first wait, give or take half; the next ones double."""
-    on_retry: OnRetry | None = Field(default=None, exclude=True)
-    """None: retries are silent."""
+    stand_in: str = ""
+    """The model of this endpoint that takes over, for good, once this one is of no use; empty: none does."""
+    emit: Tell = Field(default=silent, exclude=True)
+    """Told of `model_retry` before each wait, of `model_fallback` and of `model_cancelled`."""
 
     use_responses_api: bool | None = False
     disable_streaming: bool | Literal["tool_calling"] = True
@@ -65,6 +98,7 @@ class StrictChatOpenAI(ChatOpenAI):
 
     _clients: dict[asyncio.AbstractEventLoop, tuple[_Lifetime, openai.AsyncOpenAI]] = PrivateAttr(default_factory=dict)
     _usage_refused: bool = PrivateAttr(default=False)
+    _taken_over: bool = PrivateAttr(default=False)
 
     @property
     def endpoint(self) -> str:
@@ -87,18 +121,48 @@ class StrictChatOpenAI(ChatOpenAI):
         **kwargs: Any,
     ) -> ChatResult:
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        tries = self._tries()
         try:
-            async with asyncio.timeout(self.deadline):
-                answer, tries = await self._persist(payload)
-        except TimeoutError:
-            raise self._failure(Fault("timeout", f"no whole answer within {self.deadline:g} s")) from None
+            answer = await self._answer(payload, tries)
+        except ModelError as error:
+            if not self.stand_in or self._taken_over or error.fault in OURS:
+                raise
+            self._taken_over = True
+            self.emit("model_fallback", model=self.model_name, stand_in=self.stand_in, why=str(error))
+            tries = self._tries(before=tries)
+            answer = await self._answer(payload, tries)
         used_ids = {call["id"] or "" for message in messages for call in getattr(message, "tool_calls", ())}
         size = len(json.dumps([payload["messages"], payload.get("tools")], ensure_ascii=False, default=str))
-        message = answer.message(used_ids=used_ids, request_characters=size, tries=tries)
+        message = answer.message(used_ids=used_ids, request_characters=size, tries=tries.made)
+        message.response_metadata["lost"] = tries.lost
+        if self._taken_over:
+            message.response_metadata[STAND_IN] = self.stand_in
         if not message.response_metadata["model_name"]:
-            message.response_metadata["model_name"] = self.model_name
+            message.response_metadata["model_name"] = self._asked
         generation = ChatGeneration(message=message, generation_info={"finish_reason": answer.finish_reason})
-        return ChatResult(generations=[generation], llm_output={"model_name": self.model_name})
+        return ChatResult(generations=[generation], llm_output={"model_name": self._asked})
+
+    @property
+    def _asked(self) -> str:
+        """The model that is asked now."""
+        return self.stand_in if self._taken_over else self.model_name
+
+    def _tries(self, before: _Tries | None = None) -> _Tries:
+        now = asyncio.get_running_loop().time()
+        fresh = _Tries(began=now, ends=now + self.deadline)
+        return replace(fresh, made=before.made, lost=before.lost) if before else fresh
+
+    async def _answer(self, payload: dict[str, Any], tries: _Tries) -> Answer:
+        """The first whole answer of the model that is asked now, in time; one that is cancelled is told of."""
+        try:
+            async with asyncio.timeout_at(tries.ends):
+                return await self._persist(payload | {"model": self._asked}, tries)
+        except TimeoutError:
+            tries.lost += 1
+            raise self._failure(Fault("timeout", f"no whole answer within {self.deadline:g} s"), tries) from None
+        except asyncio.CancelledError:
+            self.emit("model_cancelled", model=self._asked, tries=tries.made)
+            raise
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
         yield _as_chunk(await self._agenerate(*args, **kwargs))
@@ -115,12 +179,14 @@ class StrictChatOpenAI(ChatOpenAI):
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         yield _as_chunk(self._generate(*args, **kwargs))
 
-    async def _persist(self, payload: dict[str, Any]) -> tuple[Answer, int]:
-        """The first whole answer, and how many requests it took."""
-        for tries in count(1):
+    async def _persist(self, payload: dict[str, Any], tries: "_Tries") -> Answer:
+        """The first whole answer; `tries` tells how many requests it took."""
+        last = tries.made + self.max_tries
+        while True:
+            tries.made += 1
             with_usage = not self._usage_refused
             try:
-                return await self._try(payload, with_usage=with_usage), tries
+                return await self._try(payload, with_usage=with_usage)
             except UnicodeEncodeError:
                 payload = _encodable(payload)
                 continue
@@ -129,13 +195,24 @@ class StrictChatOpenAI(ChatOpenAI):
                 if with_usage and fault.fault == "bad_request" and _names_usage(error):
                     self._usage_refused = True
                     continue
-            if not fault.again or tries >= self.max_tries:
+            tries.lost += fault.fault in AT_WORK
+            if not fault.again or tries.made >= last:
                 raise self._failure(fault, tries)
-            wait = backoff(tries, self.retry_base) if fault.wait is None else fault.wait
-            if self.on_retry is not None:
-                self.on_retry(tries, wait, f"{fault.fault}: {redacted(fault, self._key).detail}")
+            failed = tries.made + self.max_tries - last
+            wait = backoff(failed, self.retry_base) if fault.wait is None else fault.wait
+            now = asyncio.get_running_loop().time()
+            if now + wait >= tries.ends:
+                hint = f"it asks to wait {wait:.0f} s, more than is left of {self.deadline:g} s"
+                raise self._failure(replace(fault, hint=hint), tries)
+            self._tell_of(fault, failed, wait, tries, loudness(failed, now - tries.began + wait))
             await asyncio.sleep(wait)
-        raise AssertionError  # `count` does not end
+
+    def _tell_of(self, fault: Fault, failed: int, wait: float, tries: _Tries, level: Loudness) -> None:
+        """One retry; that there are any is said once, until it has taken so long that each is said."""
+        shown_as = "quiet" if level == "line" and tries.said else level
+        tries.said = tries.said or level != "quiet"
+        why = f"{fault.fault}: {redacted(fault, self._key).detail}"
+        self.emit("model_retry", attempt=failed, seconds=wait, why=why, level=shown_as)
 
     async def _try(self, payload: dict[str, Any], *, with_usage: bool) -> Answer:
         """One request. The messages go around the client's transformation, which costs more than all the rest."""
@@ -145,7 +222,9 @@ class StrictChatOpenAI(ChatOpenAI):
         if with_usage:
             request["stream_options"] = {"include_usage": True}
         async with client.chat.completions.with_streaming_response.create(**request) as response:
-            return await read_answer(response.iter_bytes())
+            answer = await read_answer(response.iter_bytes())
+        await asyncio.sleep(0)  # whoever cancelled while the last piece was on its way must not see it act
+        return answer
 
     async def _client(self) -> openai.AsyncOpenAI:
         """The client of the running event loop: connections cannot be shared between loops."""
@@ -162,13 +241,15 @@ class StrictChatOpenAI(ChatOpenAI):
     def _key(self) -> str:
         return self.openai_api_key.get_secret_value() if isinstance(self.openai_api_key, SecretStr) else NO_KEY
 
-    def _failure(self, fault: Fault, tries: int = 1) -> ModelError:
+    def _failure(self, fault: Fault, tries: "_Tries") -> ModelError:
         """The error to raise; it has no cause, for the client's own errors quote headers and bodies."""
         fault = redacted(fault, self._key)
         if fault.overflow:
             return ContextOverflowError(fault.detail, endpoint=self.endpoint)
-        detail = fault.detail if tries == 1 else f"{fault.detail}, after {tries} tries"
-        return ModelError(fault.fault, detail, endpoint=self.endpoint, hint=fault.hint)
+        detail = fault.detail if tries.made == 1 else f"{fault.detail}, after {tries.made} tries"
+        error = ModelError(fault.fault, detail, endpoint=self.endpoint, hint=fault.hint)
+        error.tries, error.lost = tries.made, tries.lost
+        return error
 
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any

@@ -1,31 +1,69 @@
-"""What did one model call cost?"""
+"""What did one model call cost, and what will the next one?"""
 
+from collections.abc import Sequence
 from typing import Final
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AnyMessage
 
-from kotef.settings import Price
+from kotef.settings import Price, Tariff
 from kotef.state import Spent
 
+CHARACTERS_PER_TOKEN: Final = 4
+"""Rule of thumb for English and code; used only where the endpoint reports no usage."""
+STAND_IN: Final = "stand_in"
+"""Key in `response_metadata` of an answer of the model that took over: its name."""
 FIGURES: Final = {"tokens_in", "tokens_out", "cost", "estimated"}
 """What an event tells of one model call."""
+
+
+ASIDE: Final = "kotef_aside"
+"""Key in `response_metadata` of an answer: what a summary of the conversation cost that was asked for before it."""
 
 
 def spent_on(message: AIMessage, price: Price | None = None) -> Spent:
     """Tokens and money of one model call, as its endpoint (or our estimate) tells them.
 
-    `calls` counts the HTTP requests made, failed ones included. Without a price the cost is 0.
+    `calls` counts the HTTP requests made, failed ones included; one that failed while the endpoint was at work (`lost`)
+    is taken to have cost its input tokens. Without a price the cost is 0; what took over for a model has its own.
     """
+    if STAND_IN in message.response_metadata:
+        price = price.stand_in if isinstance(price, Tariff) else None
+    own = _own(message, price)
+    if ASIDE not in message.response_metadata:
+        return own
+    aside = Spent.model_validate(message.response_metadata[ASIDE])
+    cost = price.of(aside.tokens_in, aside.tokens_out, aside.tokens_cached) if price else 0.0
+    return own.plus(aside.model_copy(update={"cost": cost}))
+
+
+def _own(message: AIMessage, price: Price | None) -> Spent:
     usage = message.usage_metadata
     calls = int(message.response_metadata.get("tries", 1))
     if usage is None:
-        return Spent(calls=calls, estimated=True)
+        return Spent(calls=calls, estimated=calls > 0)
+    lost = int(message.response_metadata.get("lost", 0))
     cached = usage.get("input_token_details", {}).get("cache_read") or 0
+    tokens_in = usage["input_tokens"] * (1 + lost)
     return Spent(
-        tokens_in=usage["input_tokens"],
+        tokens_in=tokens_in,
         tokens_out=usage["output_tokens"],
         tokens_cached=cached,
-        cost=price.of(usage["input_tokens"], usage["output_tokens"], cached) if price else 0.0,
+        cost=price.of(tokens_in, usage["output_tokens"], cached) if price else 0.0,
         calls=calls,
-        estimated=bool(message.response_metadata.get("usage_estimated")),
+        estimated=bool(lost or message.response_metadata.get("usage_estimated")),
     )
+
+
+def estimate(messages: Sequence[AnyMessage]) -> int:
+    """About how many input tokens a request with these messages has, the system prompt among them.
+
+    What the last answer's endpoint counted, and a quarter of the characters since; without an answer a quarter of all
+    characters. The schemas of the tools are then not counted, a few hundred tokens.
+    """
+    counted, since = 0, list(messages)
+    for number in range(len(messages) - 1, -1, -1):
+        message = messages[number]
+        if isinstance(message, AIMessage) and message.usage_metadata:
+            counted, since = message.usage_metadata["total_tokens"], list(messages[number + 1 :])
+            break
+    return counted + sum(len(message.text) for message in since) // CHARACTERS_PER_TOKEN

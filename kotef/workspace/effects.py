@@ -19,7 +19,7 @@ class Effect(NamedTuple):
     result: str = ""
     failed: bool = False
     mark: str = ""
-    """With `done`: what else its writer noted of the result, in one word."""
+    """With `done`: what else its writer noted of the result."""
     before: str = ""
     """With `doubt`: what `start` was told of the target before the effect."""
 

@@ -42,7 +42,7 @@ def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
         with _parent(root, path) as (directory, name):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                return Entry(LINK, _blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
+                return Entry(LINK, blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
             if stat.S_ISDIR(found.st_mode):
                 return None if _is_empty(directory, name) else DIRECTORY
             if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
@@ -53,7 +53,7 @@ def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
         return None
     except OSError:  # unreadable: whatever it is, it is not known to be ours
         return UNKNOWN
-    return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, _blob_id(content))
+    return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, blob_id(content))
 
 
 def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
@@ -126,6 +126,6 @@ def _regular(name: str, directory: int) -> os.stat_result | None:
     return found if stat.S_ISREG(found.st_mode) else None
 
 
-def _blob_id(content: bytes) -> str:
+def blob_id(content: bytes) -> str:
     """The name git gives this content (gitformat: `blob`, its length, NUL, the bytes)."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

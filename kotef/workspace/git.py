@@ -53,9 +53,10 @@ _OPTIONS: Final[dict[str, tuple[str, ...]]] = {
 
 _READS_NO_FILES: Final = frozenset(
     {"rev-parse", "ls-files", "ls-tree", "cat-file", "diff-tree", "log", "show", "config", "check-ignore", "init"}
-    | {"update-index", "write-tree"}
+    | {"update-index", "write-tree", "hash-object"}
 )
-"""Commands that put no file through a filter; `update-index` would, but only our own store, which has none, sees it."""
+"""Commands that put no file through a filter; `update-index` and `hash-object` would, but only our own
+store, which has none, sees them."""
 
 _FULL: Final = re.compile(rb"No space left on device|Disk quota exceeded")
 

@@ -86,7 +86,7 @@ class Listing:
         return split(git(command, cwd=self._root, env=self._own_env, user_config=True))
 
     def _is_kotefs_own(self, path: str) -> bool:
-        if path.startswith(".sdd/runs/") or path == ".sdd/issues.md":
+        if path.startswith((".sdd/runs/", ".sdd/memory/")) or path == ".sdd/issues.md":
             return True
         names = path.split("/")
         return (

@@ -121,6 +121,7 @@ class _Running:
             killed = self.supervisor.wait(GRACE)
         except subprocess.TimeoutExpired:  # it hangs in the kernel
             killed = None
+        self.tree.kill()  # once more: cancelled early, the supervisor may have made its child after the last look
         os.close(self.lifeline)
         self.tree.reap()
         return killed if status is None else os.waitstatus_to_exitcode(status)

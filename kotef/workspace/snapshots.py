@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.entries import DIRECTORY, Entry, delete_entry, entry_at, write_entry
+from kotef.workspace.entries import DIRECTORY, Entry, blob_id, delete_entry, entry_at, write_entry
 from kotef.workspace.git import git, git_error, run_git
 from kotef.workspace.kept import KEPT_CAP, bring_back, copy_ignored, drop_oldest
 from kotef.workspace.listing import LARGEST, Listing, split
@@ -147,6 +147,23 @@ class Snapshots:
     def paths(self, tree: str) -> frozenset[str]:
         """All files of a tree."""
         return frozenset(self._entries(tree))
+
+    def keep(self, content: bytes) -> str:
+        """Keep some bytes under the id this returns."""
+        return self._git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+
+    def keep_files(self, paths: Sequence[str]) -> dict[str, str]:
+        """Keep the contents of regular files, whether a snapshot holds them or not; returns path → id."""
+        if not paths:
+            return {}
+        names = b"".join(os.fsencode(self.root / path) + b"\n" for path in paths)
+        kept = self._git("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).decode().split()
+        return dict(zip(paths, kept, strict=True))
+
+    def blob(self, name: str) -> bytes | None:
+        """What was kept under this id; None when it is lost, or something else now."""
+        done = self._run("cat-file", "blob", name)
+        return done.stdout if not done.returncode and blob_id(done.stdout) == name else None
 
     def restore(
         self, target: str, *, last: str, paths: Collection[str] | None = None, keep: Collection[str] = ()

@@ -34,6 +34,12 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def start_of(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None when it has ended, or there is no /proc to tell."""
+    process = _process(pid)
+    return process.started if process and not process.ended else None
+
+
 class ProcessTree:
     """Everything one command started: what descends from its supervisor, and what carries its token.
 

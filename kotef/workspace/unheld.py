@@ -1,0 +1,219 @@
+"""What lies in the workspace that no snapshot holds and that a check may believe, and what of it came with the run?"""
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kotef.workspace.listing import LARGEST, REBUILT
+from kotef.workspace.snapshots import Snapshots
+
+CODE: Final = (".py", ".pyc", ".so", ".pyd")
+"""What Python imports. What other languages import from ignored files (`dist/`) is built by their checks."""
+
+_MOST: Final = 2000
+"""Files whose contents are remembered; of more, only what judges."""
+_CACHE: Final = "__pycache__"
+_ABOVE: Final = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
+_CUSTOMIZE: Final = ".local/lib/python*/site-packages/*customize.py"
+
+Judges = Callable[[str], bool]
+"""Whether a path of the workspace belongs to what judges."""
+
+
+class Unheld(BaseModel):
+    """What no snapshot held when the baseline was judged. Kept in the store, its id with the verification."""
+
+    model_config = ConfigDict(frozen=True)
+
+    since: float
+    """Change time of a file written just then, in seconds: of the clock of this file system, which a run cannot set."""
+    files: dict[str, str]
+    """Python code, and what judges: path → blob id; empty for a file whose content is not kept."""
+    judging: frozenset[str]
+    """Those of `files` that judge."""
+    outside: dict[str, str]
+    """What judges and lies behind a link that leads out of the workspace: path → blob id."""
+    installed: frozenset[str]
+    """Environments, dependencies and caches, which are believed as the interpreter is, and not read."""
+    repositories: frozenset[str]
+    """Directories that were repositories of their own."""
+    awaited: frozenset[str]
+    """What the checks read where it is there, as names or globs."""
+    complete: bool = True
+    """Whether `files` is all there was."""
+
+
+class Found(BaseModel):
+    """What is there now and was not there, or not so, at the baseline."""
+
+    model_config = ConfigDict(frozen=True)
+
+    compiled: tuple[str, ...]
+    """Bytecode in caches."""
+    new: tuple[str, ...]
+    """Python code and what judges, new or changed."""
+    gone: tuple[str, ...]
+    """What judged."""
+    outside: tuple[str, ...]
+    """What judges, from outside the workspace, and was changed."""
+
+
+def remember(
+    snapshots: Snapshots,
+    tree: str,
+    *,
+    directory: Path,
+    judges: Judges,
+    linked: Collection[str] = (),
+    awaited: Collection[str] = (),
+) -> str:
+    """Keep what no snapshot holds, as it is now; returns the id under which `recall` finds it.
+
+    `directory` is one of ours, on the same file system; `linked` are paths of links behind which tests lie.
+    """
+    with NamedTemporaryFile(dir=directory) as note:
+        since = os.fstat(note.fileno()).st_ctime
+    root, held = snapshots.root, snapshots.paths(tree)
+    installed, repositories = _landmarks(root, held)
+    found = (path for path, is_link in _files(snapshots, held, installed) if not is_link)
+    paths = [path for path in found if f"/{_CACHE}/" not in f"/{path}" and (path.endswith(CODE) or judges(path))]
+    judging = frozenset(filter(judges, paths))
+    known = paths if len(paths) <= _MOST else sorted(judging)[:_MOST]
+    plain = [path for path in known if _is_plain(root / path)]
+    outside = [path for link in linked for path in _behind(root, link)]
+    record = Unheld(
+        since=since,
+        files=dict.fromkeys(known, "") | snapshots.keep_files(plain),
+        judging=judging,
+        outside=snapshots.keep_files(outside),
+        installed=installed,
+        repositories=repositories,
+        awaited=frozenset(awaited),
+        complete=len(paths) <= _MOST,
+    )
+    return snapshots.keep(record.model_dump_json().encode("utf-8", "surrogateescape"))
+
+
+def recall(snapshots: Snapshots, name: str) -> Unheld | None:
+    """What `remember` kept; None when the store has lost it."""
+    content = snapshots.blob(name) if name else None
+    try:
+        return Unheld.model_validate_json(content) if content is not None else None
+    except ValidationError:
+        return None
+
+
+def look(snapshots: Snapshots, tree: str, known: Unheld, *, judges: Judges) -> Found:
+    """What came, changed or went since; a file with an older change time is as it was and is not read."""
+    root = snapshots.root
+    compiled: list[str] = []
+    fresh: list[str] = []
+    seen: set[str] = set()
+    for path, is_link in _files(snapshots, snapshots.paths(tree), known.installed):
+        is_code = path.endswith(CODE)
+        if path in known.judging:
+            seen.add(path)
+        elif not is_code and not is_link and not judges(path):
+            continue
+        found = _facts(root / path)
+        if found is None or found.st_ctime < known.since:
+            continue
+        if f"/{_CACHE}/" in f"/{path}":
+            compiled += [path] if is_code else []
+        elif stat.S_ISREG(found.st_mode) or _leads_to_code(root / path):
+            fresh.append(path)
+    plain = [path for path in fresh if known.files.get(path) and _is_plain(root / path)]
+    same = {path for path, blob in snapshots.keep_files(plain).items() if known.files[path] == blob}
+    outside = snapshots.keep_files([path for path in known.outside if (root / path).is_file()])
+    return Found(
+        compiled=tuple(compiled),
+        new=tuple(sorted(set(fresh) - same)),
+        gone=tuple(sorted(known.judging - seen)),
+        outside=tuple(path for path, blob in known.outside.items() if outside.get(path) != blob),
+    )
+
+
+def steering_from_outside(root: Path, environment: Mapping[str, str], since: float) -> Iterator[str]:
+    """Files above the workspace and in the user's packages that steer runners, and that changed since."""
+    places = [parent / name for parent in root.parents for name in _ABOVE]
+    if home := environment.get("HOME"):
+        places += Path(home).glob(_CUSTOMIZE)
+    for place in places:
+        found = _facts(place)
+        if found is not None and found.st_ctime >= since:
+            yield str(place)
+
+
+def _files(snapshots: Snapshots, held: Collection[str], installed: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """What no snapshot holds: files, and links to directories (True); of what is installed, only what is on top."""
+    root, own = snapshots.root, (".sdd/runs", _relative(snapshots.store.parent, snapshots.root))
+    for directory, names, files in os.walk(root):
+        here = _relative(Path(directory), root)
+        below = f"{here}/" if here else ""
+        if here in own:
+            names.clear()
+            continue
+        yield from ((path, False) for name in files if (path := f"{below}{name}") not in held)
+        links = [name for name in names if os.path.islink(os.path.join(directory, name))]  # noqa: PTH114, PTH118 - quick
+        yield from ((path, True) for name in links if (path := f"{below}{name}") not in held)
+        if here in installed:
+            names.clear()
+        else:
+            names[:] = [name for name in names if name != ".git"]
+
+
+def _landmarks(root: Path, held: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Directories of what is installed, and repositories inside the workspace."""
+    installed, repositories = set(), set()
+    for directory, names, files in os.walk(root):
+        here = _relative(Path(directory), root)
+        if here and ".git" in (*names, *files):
+            repositories.add(here)
+        is_known = Path(directory).name in REBUILT - {_CACHE} or "pyvenv.cfg" in files
+        if here and is_known and not any(path.startswith(f"{here}/") for path in held):
+            installed.add(here)
+            names.clear()
+        names[:] = [name for name in names if name not in {".git", _CACHE}]
+    return frozenset(installed), frozenset(repositories)
+
+
+def _relative(path: Path, root: Path) -> str:
+    text, base = os.fspath(path), os.fspath(root)
+    return text[len(base) + 1 :] if text.startswith(f"{base}/") else ("" if text == base else text)
+
+
+def _behind(root: Path, link: str) -> Iterator[str]:
+    """Files behind a link that leads out of the workspace, by their paths through it."""
+    if not Path(os.path.realpath(root / link)).is_relative_to(root):
+        for directory, names, files in os.walk(root / link):
+            names[:] = [name for name in names if name not in REBUILT]
+            paths = [Path(directory, name) for name in files]
+            yield from (_relative(path, root) for path in paths[:_MOST] if _is_plain(path))
+
+
+def _leads_to_code(path: Path) -> bool:
+    """Whether a link leads to something that Python would import."""
+    if not path.is_symlink() or not path.is_dir():
+        return path.is_symlink() and path.suffix in CODE
+    try:
+        return any(inside.name.endswith(CODE) for inside in path.iterdir())
+    except OSError:
+        return False
+
+
+def _is_plain(path: Path) -> bool:
+    found = _facts(path)
+    readable = found is not None and stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
+    return readable and os.access(path, os.R_OK) and "\n" not in str(path)
+
+
+def _facts(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (OSError, ValueError):
+        return None
