@@ -41,7 +41,7 @@ def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) ->
         case "interrupted":
             return f"resume the run, or leave it: {look or 'no check has failed so far'}"
         case "crashed":
-            return f"report this defect of kotef with the traceback in the run directory: {why}; then resume"
+            return f"report this defect of kotef with traceback.txt of its run directory: {why}; then resume"
 
 
 def _inspect(entries: Sequence[IssueFailure]) -> str:

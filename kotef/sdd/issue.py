@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from kotef.failures.counted import counted
 from kotef.failures.history import FailureKind
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.files import Problem
@@ -101,6 +102,8 @@ class IssueEntry(_Stored):
     last_command: Text = ""
     """Empty when no command failed."""
     files_changed: tuple[Text, ...] = ()
+    files_read: tuple[Text, ...] = ()
+    """What a model looked at; empty where none was asked."""
     run_dir: Text
     """Relative to the workspace root where it lies inside; logs are in it."""
     patches: tuple[Text, ...] = ()
@@ -176,6 +179,7 @@ def _readable(entry: IssueEntry) -> Iterator[str]:
         "Last error kinds": ", ".join(plain(kind, 40) for kind in entry.last_error_kinds),
         "Last failing command": code_span(entry.last_command),
         "Files changed": ", ".join(code_span(path) for path in entry.files_changed),
+        "Files read": ", ".join(code_span(path) for path in entry.files_read),
         "Logs": code_span(entry.run_dir),
         "Patches": ", ".join(code_span(path) for path in entry.patches),
         "Next": plain(entry.follow_up, 1000),
@@ -188,7 +192,7 @@ def _readable(entry: IssueEntry) -> Iterator[str]:
     for note in entry.notes:
         yield f"- **Note**: {plain(note, 400)}"
     if entry.seen_before:
-        yield f"- **Seen again**: {entry.seen_before} more run(s), before these"
+        yield f"- **Seen again**: {counted(entry.seen_before, 'more run')}, before these"
     for seen in entry.seen_again:
         reopened = " (reopened)" if seen.reopened else ""
         yield f"- **Seen again**: {code_span(seen.run_id)}, {plain(seen.date, 40)}{reopened}"

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from kotef.checks.verdict import CheckVerdict, Verification
+from kotef.failures.counted import counted
 from kotef.sdd.ticket import DoneLine
 
 ProvedBy = Literal["check", "tests", "file", "person"]
@@ -90,7 +91,7 @@ def _evidence(line: DoneLine, judged: Verification | None, written: Collection[s
         return by("check", f"`{check.command}` is satisfied")
     if tests := _named_tests(line.text, judged):
         green = all(judged.tests[test] == "passed" for test in tests)
-        why = f"{len(tests)} named test(s) passed" if green else "a named test did not pass"
+        why = f"{counted(len(tests), 'named test')} passed" if green else "a named test did not pass"
         return by("tests" if green else "person", why, tests=tests[:MAX_NAMED])
     if _WHOLE_SUITE.search(line.text) and (suite := _green_suite(judged.checks)):
         return by("check", f"every test check is satisfied: {', '.join(f'`{check.command}`' for check in suite)}")

@@ -7,6 +7,7 @@ from itertools import takewhile
 from operator import eq
 from typing import Final
 
+from kotef.failures.counted import counted
 from kotef.tools.text import clip_line
 
 MAX_LINES: Final = 80
@@ -50,7 +51,7 @@ def compare(old: str, new: str) -> Difference:
             removed, added = removed + high - low, added + high_new - low_new
             shown += [f"-{line}" for line in ours[low:high]]
             shown += [f"+{line}" for line in theirs[low_new:high_new]]
-    more = [f"[{len(shown) - MAX_LINES} more lines of diff]"] if len(shown) > MAX_LINES else []
+    more = [f"[{counted(len(shown) - MAX_LINES, 'more line')} of diff]"] if len(shown) > MAX_LINES else []
     return Difference(added, removed, "\n".join([clip_line(line, _WIDTH) for line in shown[:MAX_LINES]] + more))
 
 

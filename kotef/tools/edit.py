@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kotef.failures.counted import counted
 from kotef.tools.difference import compare
 from kotef.tools.faults import ToolFault
 from kotef.tools.files import Written, refuse_placeholder, store
@@ -34,10 +35,10 @@ class Edit(BaseModel):
 
     search: str = Field(description="exact text, unique in the file")
     replace: str
-    all: bool = Field(default=False, description="replace every occurrence")
+    all: bool = Field(default=False, description="every occurrence")
 
 
-class _MismatchError(Exception):
+class MismatchError(Exception):
     """An edit does not fit the text; the message says why."""
 
 
@@ -54,9 +55,10 @@ def edit_file(root: Path, path: str, edits: Sequence[Edit], *, guard: Guard) -> 
     for number, edit in enumerate(edits, 1):
         try:
             spans, note = _spans(new.plain, edit)
-        except _MismatchError as error:
+        except MismatchError as error:
             undone = "; no edit was applied" if len(edits) > 1 else ""
-            raise ToolFault("exec_error", f"{place.name}, edit {number} of {len(edits)}{undone}: {error}") from error
+            message = f"{place.name}, edit {number} of {len(edits)}{undone}: {error}"
+            raise ToolFault("exec_error", message, category="edit_mismatch") from error
         new = new.replaced(spans)
         notes += [f"edit {number}: {note}"] if note else []
     if new.raw == old.raw:
@@ -68,20 +70,20 @@ def edit_file(root: Path, path: str, edits: Sequence[Edit], *, guard: Guard) -> 
 
 
 def _spans(text: str, edit: Edit) -> tuple[list[Span], str]:
-    """Where the edit goes, and a word on how it was found if not exactly. Raises `_MismatchError`."""
+    """Where the edit goes, and a word on how it was found if not exactly. Raises `MismatchError`."""
     search, replace = edit.search.replace("\r\n", "\n"), edit.replace.replace("\r\n", "\n")
     if not search:
-        raise _MismatchError("search is empty; copy the text to replace, or use write_file for the whole file")
+        raise MismatchError("search is empty; copy the text to replace, or use write_file for the whole file")
     if search == replace:
-        raise _MismatchError("nothing to change, replace equals search")
+        raise MismatchError("nothing to change, replace equals search")
     starts = _starts(text, search, overlapping=not edit.all)
     if len(starts) == 1 or (edit.all and starts):
         return [(start, start + len(search), replace) for start in starts], ""
     if starts:
-        raise _MismatchError(
+        raise MismatchError(
             f"search is found {_places(text, starts)}; add lines around it to make it unique, or set all"
         )
-    return [_tolerant(text, search, replace)], "matched but for white space at the ends of lines; indentation adapted"
+    return [tolerant(text, search, replace)], "matched but for white space at the ends of lines; indentation adapted"
 
 
 def _starts(text: str, search: str, *, overlapping: bool) -> list[int]:
@@ -97,11 +99,11 @@ def _places(text: str, starts: Sequence[int]) -> str:
     return f"{len(starts)} times (lines {', '.join(numbers)}{', …' if len(starts) > len(numbers) else ''})"
 
 
-def _tolerant(text: str, search: str, replace: str) -> Span:
+def tolerant(text: str, search: str, replace: str) -> Span:
     """The one run of whole lines that equals `search` but for white space at both ends of each line.
 
     The indentation must differ by the same shift, or by tabs for spaces, in every line; the replacement is shifted
-    alike. Raises `_MismatchError`.
+    alike. Raises `MismatchError`.
     """
     lines = text.split("\n")
     wanted = search.removesuffix("\n").split("\n")
@@ -113,11 +115,11 @@ def _tolerant(text: str, search: str, replace: str) -> Span:
         if stripped[at] == bare[0] and any(bare) and stripped[at : at + size] == bare
     ]
     if not found:
-        raise _MismatchError(_nearest(lines, wanted))
+        raise MismatchError(_nearest(lines, wanted))
     offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
     if len(found) > 1:
         places = _places(text, [offsets[at] for at in found])
-        raise _MismatchError(f"search differs in white space and then fits {places}; copy it exactly from view_file")
+        raise MismatchError(f"search differs in white space and then fits {places}; copy it exactly from view_file")
     at = found[0]
     shift = _shift(
         [(_indent(have), _indent(want)) for have, want in zip(lines[at:], wanted, strict=False) if want.strip()]
@@ -125,7 +127,7 @@ def _tolerant(text: str, search: str, replace: str) -> Span:
     shifted = [_shifted(line, shift) for line in replace.split("\n")]
     new = [line for line in shifted if line is not None]
     if len(new) < len(shifted):
-        raise _MismatchError(f"indentation differs unevenly (- the file, + yours):\n{_difference(lines, at, wanted)}")
+        raise MismatchError(f"indentation differs unevenly (- the file, + yours):\n{_difference(lines, at, wanted)}")
     whole = search.endswith("\n")
     end = offsets[at + size] if whole else offsets[at + size] - 1
     if end > len(text):  # the last line has no end to replace
@@ -175,7 +177,7 @@ def _nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
     texts = {lines[at].strip()[:_WIDTH]: at for at in reversed(near[:_CANDIDATES])}
     close = [texts[text] for text in difflib.get_close_matches(key, texts, n=3, cutoff=0.5)]
     if not close:
-        return f"search is not found, nor anything like it, in {len(lines)} lines; look with view_file first"
+        return f"search is not found, nor anything like it, in {counted(len(lines), 'line')}; look with view_file first"
     goal = "\n".join(wanted)
     windows = [max(at - anchor, 0) for at in close]
     best = max(

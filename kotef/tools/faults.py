@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from kotef.failures.calls import Category
+
 FaultKind = Literal["schema_reject", "tool_not_found", "exec_error", "permission_denied"]
 """Who must change what: the arguments, the tool's name, the path or the moment, or the intention itself."""
 
@@ -13,7 +15,9 @@ class ToolFault(Exception):  # noqa: N818 - a fault is answered by the model wit
     shows the model the text it missed.
     """
 
-    def __init__(self, kind: FaultKind, message: str) -> None:
+    def __init__(self, kind: FaultKind, message: str, *, category: Category = "tool_error") -> None:
         super().__init__(message)
         self.kind: FaultKind = kind
         self.message = message
+        self.category: Category = category
+        """As what the failure memory keeps it."""

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.failures.counted import counted
 from kotef.tools.difference import compare
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.text import Text, clip_line, lines_of
 from kotef.tools.tree import Place, is_noise, locate, missing, read_text
+from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import write_atomic
 
 MAX_LINE: Final = 2000
@@ -39,19 +41,22 @@ class Written(NamedTuple):
     """For the model."""
 
 
-def view_file(root: Path, path: str, *, start: int = 1, lines: int = 400) -> str:
-    """Numbered lines `start` (from 1) to `start + lines - 1`, and what else there is. Raises `ToolFault`."""
+def view_file(root: Path, path: str, *, start: int = 1, lines: int = 400, keep: Keep | None = None) -> str:
+    """Numbered lines `start` (from 1) to `start + lines - 1`, and what else there is. Raises `ToolFault`.
+
+    `keep` takes the whole text where a line is too long to be shown.
+    """
     place = locate(root, path)
     if place.real.is_dir():
         raise ToolFault("exec_error", f"{place.name} is a directory; its entries:\n{list_dir(root, path)}")
     text = read_text(root, place)
     all_lines = lines_of(text.plain)
     total = len(all_lines)
-    note = f", {text.note}" if text.note else ""
+    unusual = f", {text.note}" if text.note else ""
     if not total:
-        return f"{place.name}: empty file{note}"
+        return f"{place.name}: empty file{unusual}"
     if start > total:
-        raise ToolFault("exec_error", f"{place.name} has {total} lines; start={start} is beyond the end")
+        raise ToolFault("exec_error", f"{place.name} has {counted(total, 'line')}; start={start} is beyond the end")
     shown: list[str] = []
     size = 0
     for number, line in enumerate(all_lines[start - 1 : start - 1 + lines], start):
@@ -60,8 +65,10 @@ def view_file(root: Path, path: str, *, start: int = 1, lines: int = 400) -> str
         if size > MAX_VIEW:
             break
     end = start + len(shown) - 1
-    more = f"\n[{total - end} more lines: start={end + 1}]" if end < total else ""
-    return f"{place.name}: lines {start}-{end} of {total}{note}\n" + "\n".join(shown) + more
+    more = f"\n[{counted(total - end, 'more line')}: start={end + 1}]" if end < total else ""
+    if keep and any(len(line) > MAX_LINE for line in all_lines[start - 1 : end]):
+        more += f"\n[{note(keep(text.plain))}]"
+    return f"{place.name}: lines {start}-{end} of {total}{unusual}\n" + "\n".join(shown) + more
 
 
 def list_dir(root: Path, path: str = ".") -> str:
@@ -83,7 +90,10 @@ def list_dir(root: Path, path: str = ".") -> str:
             noise.append(entry.name)
         else:
             shown.append(entry.name + ("/" if folder else "@" if entry.is_symlink() else ""))
-    lines = [f"{place.name}: {len(shown)} entries" if shown else f"{place.name}: empty", *shown[:MAX_ENTRIES]]
+    lines = [
+        f"{place.name}: {counted(len(shown), 'entry', 'entries')}" if shown else f"{place.name}: empty",
+        *shown[:MAX_ENTRIES],
+    ]
     if len(shown) > MAX_ENTRIES:
         lines.append(f"[{len(shown) - MAX_ENTRIES} more; find_files with a glob shows a part]")
     if noise:
@@ -96,7 +106,7 @@ def write_file(root: Path, path: str, content: str, *, guard: Guard) -> Written:
     place = locate(root, path, guard=guard)
     if not place.real.exists():
         store(root, place, Text(content), content)
-        return Written(place.name, f"created {place.name} ({len(lines_of(content))} lines)")
+        return Written(place.name, f"created {place.name} ({counted(len(lines_of(content)), 'line')})")
     old = read_text(root, place)
     plain = content.replace("\r\n", "\n")
     new = plain.replace("\n", old.newline) if "\n" in old.raw else content
@@ -122,12 +132,18 @@ def refuse_placeholder(place: Place, old: str, new: str) -> None:
 def store(root: Path, place: Place, text: Text, raw: str) -> None:
     """Write `raw` in the encoding of `text`. Raises `ToolFault`, and `NoSpaceError` when only a person can help."""
     try:
-        write_atomic(place.real, text.encode(raw), root=root)
-    except UnicodeEncodeError as error:
-        character = f"U+{ord(raw[error.start]):04X}"
-        message = f"{place.name} is {text.encoding} and cannot hold the character {character}; write it in another way"
-        raise ToolFault("exec_error", message) from error
+        write_atomic(place.real, encoded(place, text, raw), root=root)
     except NoSpaceError:
         raise
     except WorkspaceError as error:
         raise ToolFault("exec_error", f"not written: {error}") from error
+
+
+def encoded(place: Place, text: Text, raw: str) -> bytes:
+    """`raw` in the encoding of `text`. Raises `ToolFault` that names the character it cannot hold."""
+    try:
+        return text.encode(raw)
+    except UnicodeEncodeError as error:
+        character = f"U+{ord(raw[error.start]):04X}"
+        message = f"{place.name} is {text.encoding} and cannot hold the character {character}; write it in another way"
+        raise ToolFault("exec_error", message) from error

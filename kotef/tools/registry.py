@@ -6,9 +6,13 @@ from typing import Final, get_args
 from langchain_core.tools import BaseTool
 
 from kotef.tools.row import Feature, Kind, Row, Tier, ToolContext
-from kotef.tools.table import editing, reading, running
+from kotef.tools.table import browsing, comparing, editing, exploring, reading, remembering, running
 
-TABLE: Final[tuple[Row, ...]] = tuple(sorted((*reading.ROWS, *editing.ROWS, *running.ROWS), key=lambda row: row.name))
+_ROWS: Final = (
+    *(*reading.ROWS, *exploring.ROWS, *comparing.ROWS, *browsing.ROWS),
+    *(*editing.ROWS, *running.ROWS, *remembering.ROWS),
+)
+TABLE: Final[tuple[Row, ...]] = tuple(sorted(_ROWS, key=lambda row: row.name))
 """Sorted by name: the schemas are part of the prefix that endpoints cache. Every list of tool names comes from here."""
 
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
@@ -23,13 +27,17 @@ def names(*kinds: Kind) -> tuple[str, ...]:
 
 READERS: Final = names("reader")
 EDITORS: Final = names("editor")
+KEEPERS: Final = names("keeper")
 RUNNERS: Final = names("runner")
-NAMES: Final = names("reader", "editor", "runner")
+NAMES: Final = names(*get_args(Kind))
+POLLS: Final = tuple(row.name for row in TABLE if row.polls)
 
-if len(set(NAMES)) != len(NAMES):
+BY_NAME: Final[dict[str, Row]] = {row.name: row for row in TABLE}
+
+if len(BY_NAME) != len(TABLE):
     raise ImportError("two tools of the table have one name")
-if missing := set(CORE) - {row.name for row in TABLE if row.tier == "core"}:
-    raise ImportError(f"the core tier lacks {sorted(missing)}")
+if (core := tuple(row.name for row in TABLE if row.tier == "core")) != CORE:
+    raise ImportError(f"the core tier is {core}, not {CORE}")
 
 
 def tier_of(asked: str | None) -> tuple[Tier, str]:
@@ -41,14 +49,29 @@ def tier_of(asked: str | None) -> tuple[Tier, str]:
     return "all", f"KOTEF_TOOLS={asked}: there is no such tier (there are {', '.join(TIERS)}); all tools are offered"
 
 
-def offered(tier: Tier = "all", features: Collection[Feature] = (), only: Collection[str] | None = None) -> list[Row]:
-    """The rows a model is offered, sorted by name: within the tier, of the features this run has, among `only`."""
+def offered(
+    tier: Tier = "all",
+    features: Collection[Feature] = (),
+    only: Collection[str] | None = None,
+    more: Sequence[Row] = (),
+) -> list[Row]:
+    """The rows a model is offered, sorted by name: within the tier, of the features this run has, among `only`.
+
+    `more` are rows that only this run has: the tools of its MCP servers.
+    """
     ceiling = TIERS[: TIERS.index(tier) + 1]
     return [
         row
-        for row in TABLE
+        for row in sorted((*TABLE, *more), key=lambda row: row.name)
         if row.tier in ceiling and (row.needs is None or row.needs in features) and (only is None or row.name in only)
     ]
+
+
+def cannot_edit(rows: Sequence[Row]) -> str:
+    """Why a coder that is offered these cannot do its work, in one line; empty when it can change a file."""
+    if any(row.kind == "editor" for row in rows):
+        return ""
+    return f"none of its tools edits a file ({', '.join(row.name for row in rows) or 'it has none'})"
 
 
 def build_tools(context: ToolContext, rows: Sequence[Row] | None = None) -> list[BaseTool]:

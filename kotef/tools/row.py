@@ -1,20 +1,35 @@
 """What is one tool, and what do the tools of a visit act on?"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from kotef.checks.model import CommandResult
+from kotef.context.skills import Skills
+from kotef.failures.calls import Category
+from kotef.sdd.memory import MemoryFiles
 from kotef.tools.guard import Guard
+from kotef.tools.lean import lean
 from kotef.tools.policy import Ruling
+from kotef.tools.told import Told
+from kotef.tools.truncated import Keep
+from kotef.workspace.stash import Stash
 
-Kind = Literal["reader", "editor", "runner"]
-"""A reader changes nothing; an editor changes the one file its `path` names; a runner starts a process."""
+if TYPE_CHECKING:
+    from kotef.tools.background import Background
+    from kotef.tools.git import RunStart
+    from kotef.tools.web.fetch import Web
+
+Kind = Literal["reader", "editor", "keeper", "runner"]
+"""A reader changes nothing; an editor changes files of the workspace, a keeper what kotef keeps; a runner starts or
+ends a process."""
 Tier = Literal["core", "standard", "all"]
 """Each contains the one before."""
 Feature = Literal["apply_patch", "mcp", "memory", "skills", "web", "web_search"]
@@ -29,20 +44,51 @@ class ToolContext:
     guard: Guard
     run: Callable[[str, float | None], Awaitable[CommandResult]]
     """Runs a command line with a timeout in seconds; None is the run's own limit."""
-    run_checks: Callable[[list[str] | None], Awaitable[str]]
+    run_checks: Callable[[list[str] | None], Awaitable[str | Told]]
     """Runs the checks of these names, None for all, and returns text for the model."""
     wrote: Callable[[str], None]
     """Told the workspace-relative path of each file a tool wrote, right after it did."""
     rule: Callable[[str], Ruling]
     """Says whether a command line may run."""
+    stash: Stash | None = None
+    """Where whole outputs are kept that were cut; None: what is cut is lost."""
+    background: "Background | None" = None
+    """Runs commands that go on; None where none may."""
+    start: "RunStart | None" = None
+    """What the workspace was when the run began."""
+    memory: MemoryFiles | None = None
+    """Notes from run to run; None where there is no place for them."""
+    skills: Skills | None = None
+    web: "Web | None" = None
+    """None where the run was not given the web."""
+    watching: Callable[[], AbstractContextManager[None]] = nullcontext
+    """What changes in the workspace in this block is the coder's doing."""
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by every tool that has an effect: the tool calls of one turn run concurrently."""
+
+    @property
+    def keep(self) -> Keep | None:
+        """What takes a whole output where it is cut; None where it would not be read."""
+        return self.stash.keep if self.stash else None
 
 
 class Args(BaseModel):
     """An argument nobody declared is an error the model can correct, not a wish that is dropped in silence."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+Arguments = Mapping[str, Any]
+
+
+def its_path(arguments: Arguments) -> tuple[str, ...]:
+    """The one file that most editors change."""
+    return (str(arguments.get("path", "")),)
+
+
+def nothing_left(_: Arguments, changed: Collection[str]) -> Arguments | None:  # noqa: ARG001  one file is all there is
+    """A call that changes one file has nothing left to do once that is changed."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -52,15 +98,64 @@ class Row:
     name: str
     kind: Kind
     tier: Tier
-    args: type[BaseModel]
-    act: Callable[..., Awaitable[str]]
+    args: type[BaseModel] | dict[str, Any]
+    """A dictionary is the JSON schema of a tool from outside, which judges the arguments itself."""
+    act: Callable[..., Awaitable[str | Told]]
     description: str
     needs: Feature | None = None
+    targets: Callable[[Arguments], Collection[str]] = its_path
+    """The files an editor or keeper is about to change, relative to the workspace: exactly-once is told by them."""
+    rest: Callable[[Arguments, Collection[str]], Arguments | None] = nothing_left
+    """What a kill left to do of a call that has changed these of its targets; None when it was all done."""
+    polls: bool = False
+    """Whether it asks after something that changes by itself: asking again and again is no loop."""
 
     def bind(self, context: ToolContext) -> BaseTool:
-        """The tool as langchain wants it; a `ToolFault` it raises passes through."""
+        """The tool as langchain wants it, its artifact the kind of failure; a `ToolFault` it raises passes through."""
 
-        async def call(**arguments: Any) -> str:
-            return await self.act(context, **arguments)
+        async def call(*whole: dict[str, Any], **arguments: Any) -> tuple[str, Category | None]:
+            answer = await self.act(context, **(whole[0] if whole else arguments))
+            return (answer.text, answer.red) if isinstance(answer, Told) else (answer, None)
 
-        return StructuredTool(name=self.name, description=self.description, args_schema=self.args, coroutine=call)
+        return self._tool(call)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What an endpoint is sent of it."""
+        return convert_to_openai_tool(self._tool(self.act))
+
+    def _tool(self, call: Callable[..., Awaitable[Any]]) -> BaseTool:
+        kind = _FromOutside if isinstance(self.args, dict) else _Lean
+        return kind(
+            name=self.name,
+            description=self.description,
+            args_schema=self.args,
+            coroutine=call,
+            response_format="content_and_artifact",
+        )
+
+
+class _Lean(StructuredTool):
+    """Is described by no more than a model needs to call it: what it must not send, it is told when it does."""
+
+    _described: dict[str, Any] | None = PrivateAttr(default=None)
+
+    @property
+    def tool_call_schema(self) -> dict[str, Any]:
+        """The schema of the arguments; it is asked for with every request."""
+        if self._described is None:
+            assert isinstance(self.args_schema, type)  # noqa: S101  a row of ours
+            assert issubclass(self.args_schema, BaseModel)  # noqa: S101  see above
+            self._described = lean(self.args_schema.model_json_schema())
+        return self._described
+
+
+class _FromOutside(StructuredTool):
+    """Hands its arguments over as one dictionary: a server may call them `config` or `self`, as langchain does."""
+
+    def _to_args_and_kwargs(
+        self,
+        tool_input: str | dict[str, Any],
+        tool_call_id: str | None,  # noqa: ARG002  part of the hook
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (tool_input,), {}

@@ -17,9 +17,12 @@ from kotef.tools.faults import ToolFault
 from kotef.tools.globs import matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
 from kotef.tools.tree import NOISE, RUNS, locate, missing, walk
+from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import resolve_inside
 
 MAX_HITS: Final = 100
+MAX_KEPT: Final = 1_000
+"""Hits that are kept to be read later, where more than `MAX_HITS` are found."""
 MAX_WIDTH: Final = 300
 MAX_NAMES: Final = 200
 MAX_SECONDS: Final = 10.0
@@ -59,9 +62,12 @@ def find_files(root: Path, glob: str, path: str = ".") -> str:
     return "\n".join([*found[:MAX_NAMES], *more, *late])
 
 
-def grep(root: Path, pattern: str, path: str = ".", *, glob: str = "", ignore_case: bool = False) -> str:
+def grep(
+    root: Path, pattern: str, path: str = ".", *, glob: str = "", ignore_case: bool = False, keep: Keep | None = None
+) -> str:
     """Lines that match a regular expression as `path:line: text`; ripgrep where present, Python otherwise.
 
+    `keep` takes the hits where there are more than are shown.
     Raises `ToolFault` for a pattern that cannot be read, and for one that takes too long on a single line.
     """
     place = locate(root, path)
@@ -70,20 +76,24 @@ def grep(root: Path, pattern: str, path: str = ".", *, glob: str = "", ignore_ca
     if not pattern:
         raise ToolFault("schema_reject", "pattern is empty; find_files lists files")
     query = _Query(root, place.real, pattern, glob, ignore_case=ignore_case)
-    shown, ending = list[str](), ""
+    most = MAX_KEPT if keep else MAX_HITS
+    found, ending = list[str](), ""
     try:
         with closing(query.hits()) as hits:
             for hit in hits:
-                if len(shown) == MAX_HITS:
-                    ending = f"[more than {MAX_HITS} hits; narrow pattern, path or glob]"
+                if len(found) == most:
+                    ending = f"[more than {most} hits; narrow pattern, path or glob]"
                     break
-                shown.append(f"{hit.name}:{hit.number}: {clip_line(hit.line.rstrip(), MAX_WIDTH)}")
+                found.append(f"{hit.name}:{hit.number}: {clip_line(hit.line.rstrip(), MAX_WIDTH)}")
     except _LateError:
         ending = f"[stopped after {MAX_SECONDS:.0f} s; narrow pattern, path or glob]"
-    if not shown:
+    if not found:
         where = f"{place.name} ({glob})" if glob else place.name
         return "\n".join(part for part in (f"no line matches {pattern} in {where}", ending) if part)
-    return "\n".join([*shown, ending] if ending else shown)
+    kept = ""
+    if keep and len(found) > MAX_HITS:
+        kept = f"[{len(found) - MAX_HITS} more hits; {note(keep(chr(10).join(found)))}]"
+    return "\n".join([*found[:MAX_HITS], *(line for line in (kept, ending) if line)])
 
 
 def _no_directory(root: Path, path: str) -> ToolFault:
@@ -142,7 +152,7 @@ class _Query:
             f"--max-columns={_MAX_SEARCHED_LINE}",
             "--max-columns-preview",
             "--crlf",
-            f"--max-count={MAX_HITS + 1}",
+            f"--max-count={MAX_KEPT + 1}",
         ]
         words += ["--ignore-case"] if self.ignore_case else []
         if self.file is None:

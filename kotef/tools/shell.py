@@ -6,10 +6,10 @@ from typing import Final
 from kotef.checks.model import CommandResult
 from kotef.tools.faults import ToolFault
 from kotef.tools.policy import Ruling
-from kotef.tools.text import clip_middle
+from kotef.tools.truncated import Keep, clip_kept
 
 MAX_OUTPUT: Final = 12_000
-"""Characters of output shown; the log has all of it."""
+"""Characters of output shown; the rest is kept."""
 
 
 def refuse(command: str, ruling: Ruling) -> None:
@@ -22,15 +22,15 @@ def refuse(command: str, ruling: Ruling) -> None:
         )
 
 
-def render(result: CommandResult) -> str:
+def render(result: CommandResult, keep: Keep | None = None) -> str:
     """How the command ended in the first line, then its output, head and tail if it is long.
 
     Each stream may have what the other leaves free of `MAX_OUTPUT`, and never less than half if it needs it.
     """
     half = MAX_OUTPUT // 2
     out, err = result.stdout.rstrip(), result.stderr.rstrip()
-    shown_out = clip_middle(out, max(half, MAX_OUTPUT - len(err)))
-    shown_err = clip_middle(err, max(half, MAX_OUTPUT - len(out)))
+    shown_out = clip_kept(out, max(half, MAX_OUTPUT - len(err)), keep)
+    shown_err = clip_kept(err, max(half, MAX_OUTPUT - len(out)), keep)
     parts = [f"{_ending(result)} ({result.seconds:.1f} s)", shown_out or ("" if err else "[no output]")]
     parts.append(f"[stderr]\n{shown_err}" if err else "")
     return "\n".join(part for part in parts if part)

@@ -88,7 +88,7 @@ def missing(root: Path, place: Place) -> ToolFault:
     close = difflib.get_close_matches(place.name, names, n=_SUGGESTIONS, cutoff=0.75)
     found = list(dict.fromkeys([*same, *close]))[:_SUGGESTIONS]
     hint = f"did you mean {', '.join(found)}?" if found else "see list_dir or find_files"
-    return ToolFault("exec_error", f"{place.name}: no such file; {hint}")
+    return ToolFault("exec_error", f"{place.name}: no such file; {hint}", category="file_not_found")
 
 
 def walk(start: Path, *, deadline: float) -> Iterator[str]:

@@ -309,7 +309,7 @@ def test_a_damaged_entry_is_a_problem_with_its_line_and_hides_no_other(damage, s
         ("blocked", [failure()], "decide what kotef may not decide: why; write the answer into the ticket, then run it again"),
         ("model_unavailable", [], "run `kotef doctor` and mend the endpoint: why; then resume"),
         ("interrupted", [], "resume the run, or leave it: no check has failed so far"),
-        ("crashed", [], "report this defect of kotef with the traceback in the run directory: why; then resume"),
+        ("crashed", [], "report this defect of kotef with traceback.txt of its run directory: why; then resume"),
         ("unverified", [], "read the diff, for no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"),
         ("verified", [], "nothing is left to do"),
     ],

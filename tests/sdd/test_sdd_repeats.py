@@ -109,7 +109,7 @@ def test_the_list_of_repeats_is_bounded_and_their_number_is_not() -> None:
     assert only.run_id == "r1"
     assert [seen.run_id for seen in only.seen_again] == [f"r{number}" for number in range(11, MAX_SEEN + 11)]
     assert only.seen_before == 9
-    assert "- **Seen again**: 9 more run(s), before these" in text
+    assert "- **Seen again**: 9 more runs, before these" in text
 
 
 def test_a_resume_of_the_first_run_rewrites_its_entry_and_keeps_the_lines_of_the_others() -> None:

@@ -26,6 +26,13 @@ def test_a_view_beyond_the_end_names_the_length(root: Path) -> None:
     assert caught.value.kind == "exec_error"
 
 
+def test_one_of_something_is_said_so(root: Path) -> None:
+    (root / "one").mkdir()
+    (root / "one" / "two.txt").write_text("a\nb\n")
+    assert view_file(root, "one/two.txt", lines=1).endswith("[1 more line: start=2]")
+    assert list_dir(root, "one").startswith("one: 1 entry\n")
+
+
 def test_an_empty_file_is_no_fault(root: Path) -> None:
     (root / "src/__init__.py").touch()
     assert view_file(root, "src/__init__.py") == "src/__init__.py: empty file"
@@ -190,8 +197,9 @@ def test_honest_lines_are_no_placeholders(root: Path, guard: EditGuard, line: st
 
 def test_a_placeholder_that_was_there_or_loses_nothing_stays(root: Path, guard: EditGuard) -> None:
     (root / "doc.md").write_text("... rest of the code ...\nold\n")
-    write_file(root, "doc.md", "... rest of the code ...\n", guard=guard)
-    write_file(root, "doc.md", "... rest of the code ...\n# ... existing code ...\n", guard=guard)
+    for content in ("... rest of the code ...\n", "... rest of the code ...\n# ... existing code ...\n"):
+        write_file(root, "doc.md", content, guard=guard)
+        assert (root / "doc.md").read_text() == content
 
 
 def test_a_character_the_encoding_lacks_is_named_and_nothing_is_written(root: Path, guard: EditGuard) -> None:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
@@ -19,8 +19,8 @@ from kotef.tools import registry
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import EditGuard
 from kotef.tools.policy import decide
-from kotef.tools.registry import EDITORS, NAMES, READERS, RUNNERS, build_tools
-from kotef.tools.row import ToolContext
+from kotef.tools.registry import EDITORS, KEEPERS, NAMES, READERS, RUNNERS, build_tools
+from kotef.tools.row import Kind, ToolContext
 from kotef.tools.shell import MAX_OUTPUT, render
 
 
@@ -75,24 +75,42 @@ def visit(root: Path) -> Visit:
 
 def test_every_list_of_names_comes_from_one_table_and_is_sorted(visit: Visit) -> None:
     assert NAMES == (
+        "apply_patch",
         "edit_file",
         "find_files",
+        "get_codebase_overview",
+        "git_diff",
+        "git_status",
         "grep",
         "list_dir",
+        "manage_memory",
+        "read_output",
         "run_checks",
         "run_command",
+        "search_symbols",
+        "skill_find",
+        "skill_resource",
+        "skill_use",
+        "stop_command",
         "view_file",
+        "view_truncated_output",
+        "web_fetch",
+        "web_search",
         "write_file",
     )
-    assert tuple(visit.tools()) == NAMES
-    assert sorted((*READERS, *EDITORS, *RUNNERS)) == list(NAMES)
-    assert EDITORS == ("edit_file", "write_file")
+    assert tuple(sorted(NAMES)) == NAMES
+    assert tuple(visit.tools()) == tuple(row.name for row in registry.offered()), "those that need no feature"
+    assert set(NAMES) - set(visit.tools()) == {row.name for row in registry.TABLE if row.needs}
+    assert sorted((*READERS, *EDITORS, *KEEPERS, *RUNNERS)) == list(NAMES)
+    assert EDITORS == ("apply_patch", "edit_file", "write_file")
+    assert (KEEPERS, registry.POLLS) == (("manage_memory",), ("read_output",))
+    assert tuple(registry.BY_NAME) == NAMES
 
 
 def test_the_schemas_are_brief(visit: Visit) -> None:
     schemas = [convert_to_openai_tool(tool) for tool in visit.tools().values()]
     text = json.dumps(schemas, separators=(",", ":"))
-    assert len(text) < 3200, "about 800 tokens, paid for with every request"
+    assert len(text) < 4500, "about 1,100 tokens, paid for with every request"
     assert all(schema["function"]["description"] for schema in schemas)
     assert "Arguments of" not in text
     edit = next(schema for schema in schemas if schema["function"]["name"] == "edit_file")["function"]["parameters"]
@@ -251,4 +269,4 @@ def test_a_short_stream_is_never_cut_for_a_long_one() -> None:
 
 def test_the_registry_names_nothing_twice() -> None:
     names: Callable[..., tuple[str, ...]] = registry.names
-    assert len(set(NAMES)) == len(NAMES) == sum(len(names(kind)) for kind in ("reader", "editor", "runner"))
+    assert len(set(NAMES)) == len(NAMES) == sum(len(names(kind)) for kind in get_args(Kind))

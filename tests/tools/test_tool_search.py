@@ -98,7 +98,7 @@ def test_a_pattern_that_explodes_is_stopped(root: Path, monkeypatch: pytest.Monk
     started = time.monotonic()
     with pytest.raises(ToolFault, match=r"takes too long on line 1 of bad\.txt"):
         grep(root, r"(a|aa)+$", "bad.txt")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30, "it would take longer than anybody lives"
 
 
 def test_a_search_that_takes_too_long_tells_what_it_found(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,13 +110,13 @@ def test_a_search_that_takes_too_long_tells_what_it_found(root: Path, monkeypatc
 
 def test_ripgrep_is_ended_when_its_time_is_up(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = tmp_path / "rg"
-    slow.write_text("#!/bin/sh\nprintf './README.md\\0001:# Shop\\n'\nexec /bin/sleep 30\n")
+    slow.write_text("#!/bin/sh\nprintf './README.md\\0001:# Shop\\n'\nexec /bin/sleep 300\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(search, "MAX_SECONDS", 0.3)
     started = time.monotonic()
     assert grep(root, "Shop").splitlines()[0] == "README.md:1: # Shop"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import Field
 
-from kotef.tools import edit, files
+from kotef.tools import edit, files, patching
 from kotef.tools.row import Args, Row, ToolContext
 
 
@@ -20,6 +20,17 @@ class WriteFile(Args):
 
     path: str
     content: str
+
+
+class ApplyPatch(Args):
+    """Arguments of apply_patch."""
+
+    patch: str = Field(description="*** Begin Patch … *** End Patch")
+
+
+async def _apply_patch(context: ToolContext, patch: str) -> str:
+    async with context.one_at_a_time:
+        return patching.apply_patch(context.root, patch, guard=context.guard, wrote=context.wrote)
 
 
 async def _edit_file(context: ToolContext, path: str, edits: list[edit.Edit]) -> str:
@@ -38,12 +49,23 @@ async def _write_file(context: ToolContext, path: str, content: str) -> str:
 
 ROWS: Final = (
     Row(
+        "apply_patch",
+        "editor",
+        "standard",
+        ApplyPatch,
+        _apply_patch,
+        "Add, update, move and delete files by a patch, all or none.",
+        needs="apply_patch",
+        targets=patching.targets,
+        rest=patching.rest,
+    ),
+    Row(
         "edit_file",
         "editor",
         "standard",
         EditFile,
         _edit_file,
-        "Replace text in a file; edits apply in order, all or none.",
+        "Replace text in a file; all edits or none.",
     ),
     Row("write_file", "editor", "standard", WriteFile, _write_file, "Create a file or replace all of it."),
 )

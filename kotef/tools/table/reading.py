@@ -1,11 +1,12 @@
 """With which tools does the model look around?"""
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from pydantic import Field
 
-from kotef.tools import files, search
+from kotef.tools import files, search, truncated
 from kotef.tools.row import Args, Row, ToolContext
 
 
@@ -26,7 +27,7 @@ class ListDir(Args):
 class FindFiles(Args):
     """Arguments of find_files."""
 
-    glob: str = Field(description="e.g. *.py or src/**/test_*.py")
+    glob: str = Field(description="e.g. src/**/test_*.py")
     path: str = "."
 
 
@@ -34,13 +35,20 @@ class Grep(Args):
     """Arguments of grep."""
 
     pattern: str = Field(description="regular expression")
-    path: str = Field(default=".", description="directory or file")
+    path: str = "."
     glob: str = Field(default="", description="only these files, e.g. *.py")
     ignore_case: bool = False
 
 
+class ViewTruncated(Args):
+    """Arguments of view_truncated_output."""
+
+    id: str
+    range: str = Field(default="1-400", description="lines, e.g. 1-400")
+
+
 async def _view_file(context: ToolContext, path: str, start: int = 1, lines: int = 400) -> str:
-    return files.view_file(context.root, path, start=start, lines=lines)
+    return files.view_file(context.root, path, start=start, lines=lines, keep=context.keep)
 
 
 async def _list_dir(context: ToolContext, path: str = ".") -> str:
@@ -58,12 +66,17 @@ async def _grep(
     glob: str = "",
     ignore_case: bool = False,
 ) -> str:
-    return await asyncio.to_thread(search.grep, context.root, pattern, path, glob=glob, ignore_case=ignore_case)
+    act = partial(search.grep, glob=glob, ignore_case=ignore_case, keep=context.keep)
+    return await asyncio.to_thread(act, context.root, pattern, path)
+
+
+async def _view_truncated(context: ToolContext, id: str, range: str = "1-400") -> str:  # noqa: A002  the tool's words
+    return truncated.view(context.stash.read(id) if context.stash else None, id, range)
 
 
 ROWS: Final = (
     Row("find_files", "reader", "core", FindFiles, _find_files, "List files by glob."),
-    Row("grep", "reader", "core", Grep, _grep, "Search file contents; returns path:line: text."),
+    Row("grep", "reader", "core", Grep, _grep, "Search file contents."),
     Row("list_dir", "reader", "core", ListDir, _list_dir, "List a directory."),
     Row(
         "view_file",
@@ -71,6 +84,14 @@ ROWS: Final = (
         "core",
         ViewFile,
         _view_file,
-        "Read a text file; lines come numbered, number and tab are not part of it.",
+        "Read a text file; number and tab before each line are not part of it.",
+    ),
+    Row(
+        "view_truncated_output",
+        "reader",
+        "standard",
+        ViewTruncated,
+        _view_truncated,
+        "Read an output that was cut; its end names the id.",
     ),
 )

@@ -5,7 +5,10 @@ from typing import Final
 from pydantic import Field
 
 from kotef.tools import shell
+from kotef.tools.background import Background
+from kotef.tools.faults import ToolFault
 from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools.told import Told, tell
 
 
 class RunCommand(Args):
@@ -13,6 +16,20 @@ class RunCommand(Args):
 
     command: str
     timeout: float | None = Field(default=None, gt=0, description="seconds")
+    background: bool = Field(default=False, description="let it run on; answers with a handle")
+
+
+class ReadOutput(Args):
+    """Arguments of read_output."""
+
+    handle: str
+    wait: float = Field(default=0, ge=0, le=60, description="seconds for its end")
+
+
+class StopCommand(Args):
+    """Arguments of stop_command."""
+
+    handle: str
 
 
 class RunChecks(Args):
@@ -21,18 +38,45 @@ class RunChecks(Args):
     names: list[str] = Field(default_factory=list, description="empty: all")
 
 
-async def _run_command(context: ToolContext, command: str, timeout: float | None = None) -> str:
+async def _run_command(
+    context: ToolContext, command: str, timeout: float | None = None, background: bool = False
+) -> str | Told:
     shell.refuse(command, context.rule(command))
     async with context.one_at_a_time:
-        return shell.render(await context.run(command, timeout))
+        if background:
+            return await _background(context).start(command, timeout, keep=context.keep)
+        return tell(await context.run(command, timeout), context.keep)
 
 
-async def _run_checks(context: ToolContext, names: list[str] | None = None) -> str:
+async def _read_output(context: ToolContext, handle: str, wait: float = 0) -> str:
+    return await _background(context).read(handle, wait, keep=context.keep)
+
+
+async def _stop_command(context: ToolContext, handle: str) -> str:
+    return await _background(context).stop(handle, keep=context.keep)
+
+
+def _background(context: ToolContext) -> Background:
+    if context.background is None:
+        raise ToolFault("permission_denied", "nothing runs in the background here; run it without `background`")
+    return context.background
+
+
+async def _run_checks(context: ToolContext, names: list[str] | None = None) -> str | Told:
     async with context.one_at_a_time:
         return await context.run_checks(names or None)
 
 
 ROWS: Final = (
+    Row(
+        "read_output",
+        "reader",
+        "standard",
+        ReadOutput,
+        _read_output,
+        "State and new output of a background command.",
+        polls=True,
+    ),
     Row("run_checks", "runner", "standard", RunChecks, _run_checks, "Run the checks that judge this task."),
     Row(
         "run_command",
@@ -40,6 +84,7 @@ ROWS: Final = (
         "standard",
         RunCommand,
         _run_command,
-        "Run a shell command from the workspace root, without input.",
+        "Run a shell command from the workspace root.",
     ),
+    Row("stop_command", "runner", "standard", StopCommand, _stop_command, "End a background command."),
 )

@@ -1,0 +1,256 @@
+"""Which roles do people write down for the agents, and which of two layers of roles holds?"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kotef.sdd.files import Problem
+from kotef.sdd.frontmatter import Frontmatter, FrontmatterError, read_frontmatter
+from kotef.sdd.markdown import UNCLOSED, Line, read_markdown
+from kotef.settings import Limits
+
+READ_ONLY_CALLS: Final = 30
+"""Tool calls of an agent that can change nothing, unless its role says otherwise."""
+
+MAX_PROMPT: Final = 8_000
+"""Characters kept of the prompt of a role, from its head."""
+
+LEVEL: Final = 2
+"""Of the heading that begins a role; higher ones end it, lower ones are part of its prompt."""
+
+_FENCES: Final = frozenset({"", "yaml", "yml"})
+_DASHES: Final = "---"
+_NAME: Final = re.compile(r"\w[\w.-]*")
+
+
+class Role(BaseModel):
+    """What is special about one agent; a field that is None or empty leaves things as they are for the run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    """As it is chosen: lower case, words joined by `-`."""
+    prompt: str = ""
+    """Stands last in what its model is sent as instructions."""
+    description: str = ""
+    model: str = ""
+    base_url: str = ""
+    """An endpoint of the user's configuration: the name or the URL of one of `[endpoints]`, or the run's own URL."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    tools: tuple[str, ...] | None = None
+    """Names of tools, or the word for several; None is all that the run has."""
+    steps: int | None = Field(default=None, ge=0, le=200)
+    """Model calls of one visit; 0: one answer, in words only."""
+    max_tool_calls: int | None = Field(default=None, ge=1, le=100)
+    source: str = ""
+    """Where it is written, `path:line`, the place that counts more first."""
+    unknown: tuple[str, ...] = ()
+    """Fields that mean nothing to kotef; a run with such a role does not start."""
+
+    def bound(self, limits: Limits, *, edits: bool) -> Limits:
+        """The limits of a visit in this role; `edits` says whether it has a tool that changes files."""
+        calls = self.max_tool_calls or (limits.max_tool_calls if edits else READ_ONLY_CALLS)
+        steps = limits.max_steps if self.steps is None else self.steps
+        smaller = {
+            "max_steps": min(steps, limits.max_steps),
+            "max_tool_calls": min(calls, limits.max_tool_calls),
+        }
+        return limits.model_copy(update=smaller)
+
+    def over(self, lower: "Role") -> "Role":
+        """This role where it says something, `lower` where it does not."""
+        said = {name: value for name in _LAYERED if (value := getattr(self, name)) not in (None, "")}
+        return lower.model_copy(update={**said, "source": _both(self, lower), "unknown": self.unknown + lower.unknown})
+
+    def narrowing(self, lower: "Role") -> tuple["Role", tuple[str, ...]]:
+        """`lower`, with fewer tools, steps and calls where this role says so; and which of its other fields it says."""
+        least = {name: _least(getattr(self, name), getattr(lower, name)) for name in ("steps", "max_tool_calls")}
+        tools = lower.tools if self.tools is None else self.tools
+        if self.tools is not None and lower.tools is not None:
+            tools = tuple(name for name in self.tools if name in lower.tools)
+        update = {**least, "tools": tools, "source": _both(self, lower), "unknown": self.unknown + lower.unknown}
+        widening = tuple(name for name in _WIDENING if getattr(self, name) not in (None, ""))
+        return lower.model_copy(update=update), widening
+
+
+_LAYERED: Final = (
+    "prompt",
+    "description",
+    "model",
+    "base_url",
+    "temperature",
+    "tools",
+    "steps",
+    "max_tool_calls",
+)
+_WIDENING: Final = ("prompt", "model", "base_url", "temperature")
+_READ: Final = frozenset(_LAYERED) - {"prompt"}
+
+
+class Company(BaseModel):
+    """Who works on a run, each in the role that was in force when it started."""
+
+    model_config = ConfigDict(frozen=True)
+
+    coder: Role = Role(name="coder")
+    planner: Role = Role(name="planner")
+    reviewer: Role = Role(name="reviewer")
+
+
+class Roles(NamedTuple):
+    """The roles of one file, in its order, and what could not be read; a bad block costs only itself."""
+
+    roles: tuple[Role, ...]
+    problems: tuple[Problem, ...]
+
+
+class _Block(NamedTuple):
+    title: str
+    number: int
+    lines: list[Line]
+
+    def line_of(self, key: str) -> int:
+        """Where a field is written."""
+        lines = (line.number for line in self.lines if line.raw.lower().replace("-", "_").startswith(f"{key}:"))
+        return next(lines, self.number)
+
+
+class _MalformedError(Exception):
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line, self.text = line, text
+
+
+def slug(title: str) -> str:
+    """The name by which a role is chosen: `Security auditor` is `security-auditor`."""
+    return "-".join(re.findall(r"[^\W_]+", title.casefold()))
+
+
+def parse_roles(text: str, path: str) -> Roles:
+    """The roles in a file of `## Name` blocks; total, in linear time.
+
+    A block begins with `key: value` lines between two `---` lines or in a fence, if it has any; the rest is the prompt.
+    A list is written `a, b`, `[a, b]` or as indented `- a` lines. `path` is for the problems and the sources.
+    """
+    roles: dict[str, Role] = {}
+    problems: list[Problem] = []
+    for block in _blocks(read_markdown(text).lines):
+        try:
+            role = _role(block, path, known=roles)
+        except _MalformedError as error:
+            problems.append(Problem(path=path, line=error.line, text=f"{error.text}; this block is left out"))
+        else:
+            roles[role.name] = role
+    return Roles(tuple(roles.values()), tuple(problems))
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
+    block: _Block | None = None
+    for line in lines:
+        if line.kind == "heading" and line.indent <= LEVEL:
+            if block:
+                yield block
+            block = _Block(line.text, line.number, []) if line.indent == LEVEL else None
+        elif block:
+            block.lines.append(line)
+    if block:
+        yield block
+
+
+def _role(block: _Block, path: str, *, known: Collection[str]) -> Role:
+    name = slug(block.title)
+    if not name:
+        raise _MalformedError(block.number, "the name of a role needs a letter or a digit")
+    if name in known:
+        raise _MalformedError(block.number, f"the role {name} is here a second time; the first one counts")
+    head = _head(block)
+    fields = {key.lower().replace("-", "_"): said for key, said in head.fields.items()}
+    prompt = head.body.strip()[:MAX_PROMPT]
+    if not (fields or prompt):
+        raise _MalformedError(block.number, f"the role {name} says nothing: neither a field nor a prompt")
+    unknown = tuple(key for key in fields if key not in _READ)
+    values: dict[str, Any] = {key: said for key, said in fields.items() if key in _READ}
+    if "tools" in values:
+        values["tools"] = sorted(set(_NAME.findall(fields["tools"])))
+    empty = next((key for key, value in values.items() if not value), None)
+    if empty:
+        raise _MalformedError(block.line_of(empty), f"{empty}: no value; leave the line out instead")
+    if values.get("tools") == ["none"]:
+        values["tools"] = ()
+    try:
+        return Role(name=name, prompt=prompt, source=f"{path}:{block.number}", unknown=unknown, **values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = str(first["loc"][0])
+        raise _MalformedError(block.line_of(key), f"{key}: {first['msg']}") from None
+
+
+def _head(block: _Block) -> Frontmatter:
+    """The fields of a block, and its prompt."""
+    start = next((index for index, line in enumerate(block.lines) if line.raw.strip()), len(block.lines))
+    lines = block.lines[start:]
+    raws = [line.raw for line in lines]
+    if lines and lines[0].kind == "fence" and lines[0].text in _FENCES:
+        end = next((index for index, line in enumerate(lines) if line.closing), None)
+        if end is None:
+            raise _MalformedError(lines[0].number, UNCLOSED)
+        raws[0] = raws[end] = _DASHES
+    elif not lines or raws[0].rstrip() != _DASHES:
+        return Frontmatter({}, "\n".join(raws))
+    try:
+        return read_frontmatter("\n".join(raws))
+    except FrontmatterError as error:
+        raise _MalformedError(lines[0].number + error.line - 1, str(error)) from None
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    said = [value for value in (one, other) if value is not None]
+    return min(said) if said else None
+
+
+def _both(upper: Role, lower: Role) -> str:
+    return ", ".join(source for source in (upper.source, lower.source) if source)
+
+
+class Layers(NamedTuple):
+    """The roles in force, by name, and which fields of the repository's are not."""
+
+    roles: dict[str, Role]
+    ignored: dict[str, tuple[str, ...]]
+    """Name of a role → the fields that take effect only in a repository the user trusts."""
+
+
+def layered(built_in: Sequence[Role], user: Sequence[Role], repository: Sequence[Role], *, trusted: bool) -> Layers:
+    """The repository's roles over the user's over the built-in ones, field by field.
+
+    The repository's can only narrow what a run may do; what they say to the model counts where it is `trusted`.
+    """
+    roles = {role.name: role for role in built_in}
+    for role in user:
+        roles[role.name] = role.over(roles.get(role.name, Role(name=role.name)))
+    ignored: dict[str, tuple[str, ...]] = {}
+    for role in repository:
+        lower = roles.get(role.name, Role(name=role.name))
+        narrowed, widening = role.narrowing(lower)
+        if trusted:
+            words = {name: getattr(role, name) for name in widening}
+            narrowed = narrowed.model_copy(update=words)
+        elif widening:
+            ignored[role.name] = widening
+        described = role.description or lower.description
+        roles[role.name] = narrowed.model_copy(update={"description": described})
+    return Layers(roles, ignored)
+
+
+def in_role(text: str, role: Role) -> str:
+    """What an agent is told, with what its role adds to it, last."""
+    return f"{text}\n\n{role.prompt}" if role.prompt else text
+
+
+def spelled_out(role: Role, names_of: Callable[[str], Sequence[str]]) -> Role:
+    """The role with each word in `tools` that stands for several tools replaced by their names."""
+    if role.tools is None:
+        return role
+    return role.model_copy(update={"tools": tuple(sorted({name for word in role.tools for name in names_of(word)}))})

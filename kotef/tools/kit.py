@@ -1,0 +1,27 @@
+"""What may the tools of one run use within the workspace, and how many of them are there at most?"""
+
+from dataclasses import dataclass, field
+
+from kotef.context.skills import Skills
+from kotef.sdd.memory import MemoryFiles
+from kotef.tools.row import Feature, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What this machine, this user and this repository give a run; nothing of it is checkpointed."""
+
+    tier: Tier = "all"
+    """The ceiling: it narrows what is offered and never widens it."""
+    patches: bool = False
+    """Whether the model's settings ask for apply_patch."""
+    memory: MemoryFiles | None = None
+    skills: Skills = field(default_factory=Skills)
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the registry asks for before it offers a tool."""
+        found: list[Feature] = ["apply_patch"] if self.patches else []
+        found += ["memory"] if self.memory else []
+        found += ["skills"] if self.skills.found else []
+        return tuple(found)

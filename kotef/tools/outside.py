@@ -1,0 +1,37 @@
+"""What may the tools of one run reach beyond the workspace?"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kotef.tools.row import Feature, Row
+
+if TYPE_CHECKING:
+    from kotef.tools.mcp.sessions import Servers
+    from kotef.tools.web.fetch import Web
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The web and the MCP servers a person has allowed; nothing of it unless one has."""
+
+    web: "Web | None" = None
+    servers: "Servers | None" = None
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the registry asks for before it offers a tool."""
+        had: dict[Feature, object] = {
+            "mcp": self.servers,
+            "web": self.web,
+            "web_search": self.web and self.web.search_url,
+        }
+        return tuple(feature for feature, service in had.items() if service)
+
+    async def rows(self) -> list[Row]:
+        """The tools of the MCP servers, which are started by the first call."""
+        return await self.servers.rows() if self.servers else []
+
+    async def aclose(self) -> None:
+        """End what was started."""
+        if self.servers:
+            await self.servers.aclose()

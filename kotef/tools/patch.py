@@ -1,0 +1,241 @@
+"""What does a patch in the `*** Begin Patch` format say, and what does it make of a text?"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Final, Literal, NamedTuple
+
+from kotef.tools.edit import MismatchError, Span, tolerant
+from kotef.tools.text import Text, lines_of
+
+BEGIN: Final = "*** Begin Patch"
+END: Final = "*** End Patch"
+_END_OF_FILE: Final = "*** End of File"
+_MOVE: Final = "*** Move to:"
+_HEADER: Final = re.compile(r"\*\*\* (Add|Update|Delete) File:(.*)")
+_RANGE: Final = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+"""How hunks of a unified diff begin; models write it here too, and its numbers are seldom right."""
+_FENCE: Final = re.compile(r"```\w*\n(.*)\n```", re.DOTALL)
+
+SectionKind = Literal["Add", "Update", "Delete"]
+
+
+class PatchError(Exception):
+    """A patch that cannot be read, or does not fit; the message says where and why."""
+
+
+class Hunk(NamedTuple):
+    """One place of a file."""
+
+    anchors: tuple[str, ...]
+    """Lines that stand before it, in this order: the class, the function."""
+    lines: tuple[str, ...]
+    """Each with its sign: a space, `+` or `-`."""
+    at_end: bool = False
+    """Whether its last line is the file's last."""
+
+    @property
+    def old(self) -> list[str]:
+        """The lines to be found."""
+        return [line[1:] for line in self.lines if line[0] != "+"]
+
+    @property
+    def new(self) -> list[str]:
+        """The lines to stand there instead."""
+        return [line[1:] for line in self.lines if line[0] != "-"]
+
+
+class Section(NamedTuple):
+    """What a patch does with one file."""
+
+    kind: SectionKind
+    path: str
+    """As the model wrote it."""
+    moved_to: str = ""
+    hunks: tuple[Hunk, ...] = ()
+    content: tuple[str, ...] = ()
+    """Lines of a file that is added."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files it changes, in the order in which they are written."""
+        return (self.moved_to, self.path) if self.moved_to else (self.path,)
+
+
+def parse(text: str) -> tuple[Section, ...]:
+    """The sections of a patch, at least one, each file in one of them only. Raises `PatchError` with the line."""
+    plain = text.replace("\r\n", "\n").strip()
+    fenced = _FENCE.fullmatch(plain)
+    lines = (fenced[1] if fenced else plain).split("\n")
+    if lines[0].rstrip() != BEGIN:
+        raise PatchError(f"a patch begins with `{BEGIN}`")
+    if lines[-1].rstrip() != END:
+        raise PatchError(f"a patch ends with `{END}`; this one is cut off, nothing was changed")
+    starts = [at for at, line in enumerate(lines) if _HEADER.match(line)]
+    if any(line.strip() for line in lines[1 : starts[0] if starts else -1]):
+        raise PatchError("line 2: a section begins with `*** Add File: PATH`, `*** Update File:` or `*** Delete File:`")
+    if not starts:
+        raise PatchError("the patch names no file")
+    sections = tuple(_section(lines, start, end) for start, end in pairwise([*starts, len(lines) - 1]))
+    paths = [path for section in sections for path in section.paths]
+    if twice := sorted({path for path in paths if paths.count(path) > 1}):
+        raise PatchError(f"{', '.join(twice)}: named in two sections; put all hunks of a file into one")
+    return sections
+
+
+def _section(lines: Sequence[str], start: int, end: int) -> Section:
+    header = _HEADER.match(lines[start])
+    assert header is not None  # noqa: S101  it is why this is a section
+    kind, path = header[1], header[2].strip()
+    if not path:
+        raise PatchError(f"line {start + 1}: the path is missing")
+    body = [(at + 1, lines[at]) for at in range(start + 1, end)]
+    if kind == "Update":
+        return _update(path, body)
+    while body and not body[-1][1].strip():
+        body.pop()
+    for number, line in body:
+        if kind == "Delete" or not line.startswith("+"):
+            what = "a deleted file has no lines" if kind == "Delete" else "every line of an added file begins with `+`"
+            raise PatchError(f"line {number}: {what}")
+    return Section("Add" if kind == "Add" else "Delete", path, content=tuple(line[1:] for _, line in body))
+
+
+def _update(path: str, body: list[tuple[int, str]]) -> Section:
+    moved = ""
+    if body and body[0][1].startswith(_MOVE):
+        moved = body.pop(0)[1].removeprefix(_MOVE).strip()
+    hunks = tuple(_hunks(body))
+    if not (hunks or moved):
+        raise PatchError(f"{path}: the section changes nothing")
+    return Section("Update", path, moved, hunks)
+
+
+def _hunks(body: Sequence[tuple[int, str]]) -> Iterator[Hunk]:
+    anchors: list[str] = []
+    lines: list[str] = []
+    bare = 0  # empty lines at the end, which stand between sections rather than for a line of the file
+    begun = 0
+
+    def hunk(*, at_end: bool) -> Hunk:
+        kept = tuple(lines[: len(lines) - bare])
+        if all(line[0] == " " for line in kept):
+            raise PatchError(f"line {begun}: a hunk without a line that begins with `+` or `-`")
+        made = Hunk(tuple(anchors), kept, at_end)
+        anchors.clear()
+        lines.clear()
+        return made
+
+    for number, line in body:
+        begun = begun or number
+        if line.startswith("@@"):
+            if len(lines) > bare:
+                yield hunk(at_end=False)
+            begun = number
+            anchor = _RANGE.sub("", line, count=1).removeprefix("@@").strip()
+            anchors += [anchor] if anchor else []
+        elif line.rstrip() == _END_OF_FILE:
+            yield hunk(at_end=True)
+        elif line[:1] in {" ", "+", "-"}:
+            lines.append(line)
+        elif not line:
+            lines.append(" ")
+        else:
+            raise PatchError(f"line {number}: {line[:60]!r} begins neither with a space nor with `+`, `-` or `@@`")
+        bare = bare + 1 if not line else 0
+    if len(lines) > bare or anchors:
+        yield hunk(at_end=False)
+
+
+def render(sections: Sequence[Section]) -> str:
+    """The patch that says this."""
+    return "\n".join([BEGIN, *(line for section in sections for line in _rendered(section)), END])
+
+
+def _rendered(section: Section) -> Iterator[str]:
+    yield f"*** {section.kind} File: {section.path}"
+    if section.moved_to:
+        yield f"{_MOVE} {section.moved_to}"
+    yield from (f"+{line}" for line in section.content)
+    for hunk in section.hunks:
+        yield from (f"@@ {anchor}" for anchor in hunk.anchors) if hunk.anchors else ("@@",)
+        yield from hunk.lines
+        if hunk.at_end:
+            yield _END_OF_FILE
+
+
+def remaining(sections: Sequence[Section], changed: Collection[str]) -> tuple[Section, ...]:
+    """What is left to do once these files are changed; of a moved file perhaps only the old one's deletion."""
+    left = []
+    for section in sections:
+        if section.path in changed:
+            continue
+        if section.moved_to in changed:
+            left.append(Section("Delete", section.path))
+        else:
+            left.append(section)
+    return tuple(left)
+
+
+def fit(text: Text, hunks: Sequence[Hunk]) -> tuple[Text, list[str]]:
+    """The text with the hunks applied in their order, and a word on each that was not found exactly.
+
+    Raises `PatchError` that shows the nearest lines.
+    """
+    notes = []
+    start = 0
+    for number, hunk in enumerate(hunks, 1):
+        try:
+            span, after, note = _place(text.plain, hunk, start)
+        except MismatchError as error:
+            raise PatchError(f"hunk {number} of {len(hunks)}: {error}") from error
+        text = text.replaced([span])
+        start = after
+        notes += [f"hunk {number}: {note}"] if note else []
+    return text, notes
+
+
+def _place(plain: str, hunk: Hunk, start: int) -> tuple[Span, int, str]:
+    """Where a hunk goes, the line after it, and a word on how it was found. Raises `MismatchError`."""
+    lines = lines_of(plain)
+    offsets = [*accumulate((len(line) + 1 for line in lines), initial=0)]
+    for anchor in hunk.anchors:
+        start = _anchored(lines, anchor, start)
+    old, new = hunk.old, hunk.new
+    if not old:
+        at = len(lines) if hunk.at_end or not hunk.anchors else start + 1
+        return _inserted(plain, offsets, at, new), at + len(new), ""
+    last = len(lines) - len(old)
+    places = range(max(last, start) if hunk.at_end else start, last + 1)
+    found = [at for at in places if lines[at : at + len(old)] == old]
+    if len(found) > 1 and not hunk.anchors:
+        numbers = ", ".join(str(at + 1) for at in found[:5])
+        raise MismatchError(f"its lines stand at {numbers}; add context, or a line `@@ the function it is in`")
+    if not found:
+        low, high, words = tolerant(plain, "\n".join(old), "\n".join(new))
+        at = plain.count("\n", 0, low)
+        if at < start:
+            raise MismatchError(f"its lines stand at {at + 1}, before where it is looked for; hunks come in file order")
+        return (low, high, words), at + len(new), "matched but for white space; indentation adapted"
+    at = found[0]
+    low, high = offsets[at], offsets[at + len(old)] - 1
+    if not new:  # the line end goes, too; of the last line that has none, the one before it
+        low, high = (low, high + 1) if high < len(plain) else (max(low - 1, 0), high)
+    return (low, high, "\n".join(new)), at + len(new), ""
+
+
+def _anchored(lines: Sequence[str], anchor: str, start: int) -> int:
+    """The line an anchor names: as a whole, else as a part."""
+    for fits in (lambda line: line.strip() == anchor, lambda line: anchor in line):
+        for at in range(start, len(lines)):
+            if fits(lines[at]):
+                return at
+    raise MismatchError(f"there is no line `{anchor}` from line {start + 1} on")
+
+
+def _inserted(plain: str, offsets: Sequence[int], at: int, new: Sequence[str]) -> Span:
+    words = "\n".join(new)
+    if at < len(offsets) - 1 or not plain or plain.endswith("\n"):
+        place = min(offsets[at], len(plain))
+        return place, place, f"{words}\n"
+    return len(plain), len(plain), f"\n{words}"

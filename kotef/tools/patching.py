@@ -1,0 +1,152 @@
+"""How is a patch over several files applied, all of it or nothing?"""
+
+import os
+import stat
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.failures.counted import counted
+from kotef.tools import patch
+from kotef.tools.difference import compare
+from kotef.tools.faults import ToolFault
+from kotef.tools.files import encoded, refuse_placeholder
+from kotef.tools.guard import Guard
+from kotef.tools.text import clip_middle
+from kotef.tools.tree import Place, locate, missing, read_text
+from kotef.workspace.paths import os_fault, resolve_inside, write_atomic
+
+MAX_REPORT: Final = 12_000
+"""Characters of what is told of one patch."""
+
+
+class _Step(NamedTuple):
+    """One file and what becomes of it; None is "not there"."""
+
+    place: Place
+    old: bytes | None
+    new: bytes | None
+    mode: int | None = None
+    """Permissions of a file that is made or removed, where it is not a new one."""
+
+
+def apply_patch(root: Path, text: str, *, guard: Guard, wrote: Callable[[str], None]) -> str:
+    """Apply a patch; files keep their encodings and line ends. Returns what is told to the model.
+
+    Everything is read and fitted before the first file is written. `wrote` is told of each file right after it was.
+
+    Raises `ToolFault`; then no file is changed.
+    """
+    try:
+        sections = patch.parse(text)
+    except patch.PatchError as error:
+        raise ToolFault("schema_reject", str(error)) from error
+    steps: list[_Step] = []
+    told: list[str] = []
+    for section in sections:
+        made, said = _steps(root, section, guard)
+        steps += made
+        told.append(said)
+    names = [step.place.name for step in steps]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ToolFault("schema_reject", f"{', '.join(twice)}: changed by two sections; put them into one")
+    _write(root, steps, wrote)
+    return clip_middle("\n".join(told), MAX_REPORT)
+
+
+def targets(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files a call is about to change; none when its patch cannot be read."""
+    try:
+        sections = patch.parse(str(arguments.get("patch", "")))
+    except patch.PatchError:
+        return ()
+    return tuple(path for section in sections for path in section.paths)
+
+
+def rest(arguments: Mapping[str, Any], changed: Collection[str]) -> dict[str, Any] | None:
+    """The call that does what is left once these files are changed; None when nothing is."""
+    left = patch.remaining(patch.parse(str(arguments["patch"])), changed)
+    return {"patch": patch.render(left)} if left else None
+
+
+def _steps(root: Path, section: patch.Section, guard: Guard) -> tuple[list[_Step], str]:
+    """What is written for one section, in this order, and how it is told."""
+    place = locate(root, section.path, guard=guard)
+    if (section.kind == "Delete" or section.moved_to) and (root / section.path).is_symlink():
+        raise ToolFault("exec_error", f"{section.path} is a link to {place.name}; name that, or use run_command")
+    if section.kind == "Add":
+        _refuse_existing(place, "use Update File, or write_file to replace all of it")
+        content = "".join(f"{line}\n" for line in section.content)
+        return [_Step(place, None, content.encode())], f"added {place.name} ({counted(len(section.content), 'line')})"
+    if section.kind == "Delete":
+        return [_Step(place, _content(root, place), None, _mode(place))], f"deleted {place.name}"
+    before = read_text(root, place)
+    try:
+        after, notes = patch.fit(before, section.hunks)
+    except patch.PatchError as error:
+        message = f"{place.name}, {error}\nNo file of the patch was changed."
+        raise ToolFault("exec_error", message, category="edit_mismatch") from error
+    refuse_placeholder(place, before.plain, after.plain)
+    old, new = before.encode(before.raw), encoded(place, before, after.raw)
+    change = compare(before.plain, after.plain)
+    if not section.moved_to:
+        if new == old:
+            raise ToolFault("exec_error", f"{place.name}: its hunks change nothing")
+        return [_Step(place, old, new)], "\n".join([f"updated {place.name}: {change.stat}", *notes, change.hunks])
+    there = locate(root, section.moved_to, guard=guard)
+    _refuse_existing(there, "move it elsewhere, or delete that one in the same patch before")
+    mode = _mode(place)
+    said = f"moved {place.name} to {there.name}: {change.stat if new != old else 'unchanged'}"
+    return [_Step(there, None, new, mode), _Step(place, old, None, mode)], "\n".join(
+        part for part in (said, *notes, change.hunks) if part
+    )
+
+
+def _refuse_existing(place: Place, hint: str) -> None:
+    if os.path.lexists(place.real):
+        raise ToolFault("exec_error", f"{place.name} is there already; {hint}")
+
+
+def _mode(place: Place) -> int:
+    return stat.S_IMODE(place.real.stat().st_mode)
+
+
+def _content(root: Path, place: Place) -> bytes:
+    try:
+        return place.real.read_bytes()
+    except FileNotFoundError as error:
+        raise missing(root, place) from error
+    except OSError as error:
+        raise ToolFault("exec_error", f"{place.name}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _write(root: Path, steps: list[_Step], wrote: Callable[[str], None]) -> None:
+    """Write all steps in order; when one fails, those before it are undone."""
+    done: list[_Step] = []
+    try:
+        for step in steps:
+            _make(root, step.place, step.new, step.mode)
+            done.append(step)
+            wrote(step.place.name)
+    except WorkspaceError as error:
+        for step in reversed(done):
+            with suppress(WorkspaceError):  # what cannot be undone is seen by the next look at the tree
+                _make(root, step.place, step.old, step.mode)
+        if isinstance(error, NoSpaceError):
+            raise
+        raise ToolFault("exec_error", f"not written: {error}; no file of the patch was changed") from error
+
+
+def _make(root: Path, place: Place, content: bytes | None, mode: int | None) -> None:
+    """Give a file this content, or none. Raises `WorkspaceError`."""
+    try:
+        if content is None:
+            resolve_inside(root, str(place.real), write=True).unlink(missing_ok=True)
+            return
+        write_atomic(place.real, content, root=root)
+        if mode is not None:
+            place.real.chmod(mode)
+    except OSError as error:
+        raise os_fault(place.name, error) from error

@@ -1,0 +1,223 @@
+"""What does the workspace define and use, as far as it was ever looked into, and what of that is still true?"""
+
+import gc
+import hashlib
+import json
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.context.repomap.languages import Language, language_of
+from kotef.context.repomap.rank import rank
+from kotef.context.repomap.sketch import Sketch, sketch
+from kotef.context.repomap.symbols import Symbol, read_by, symbols
+from kotef.errors import WorkspaceError
+from kotef.tools.tree import NOISE, RUNS, walk
+from kotef.workspace.git import run_git
+from kotef.workspace.paths import resolve_inside, state_dir
+
+LARGEST: Final = 1_000_000
+"""Bytes of the largest file that is looked into; a larger one is made by a program, as a rule."""
+SECONDS: Final = 1.25
+"""Wall seconds of looking into files in one call; the rest is left to the next call. Ranking takes its time, too."""
+_LISTING: Final = 5.0
+"""Seconds after which a walk through a workspace without git ends."""
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, rank REAL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sketches (hash TEXT PRIMARY KEY, defines TEXT, uses TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS symbols (hash TEXT, reader TEXT, found TEXT, PRIMARY KEY (hash, reader)) WITHOUT ROWID;
+PRAGMA synchronous = OFF;
+"""
+"""A lost map is made again; `stamp` tells that a file is as it was without reading it, `hash` is its content's."""
+_ONE_AT_A_TIME: Final = threading.Lock()
+"""A second call of the same turn finds what the first one has looked into; parsers are shared, too."""
+
+
+class Seen(NamedTuple):
+    """One source file as it was when it was looked into."""
+
+    path: str
+    hash: str
+
+
+class User(NamedTuple):
+    """A file that has a word."""
+
+    file: Seen
+    words: str
+    """All of its words, separated by spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The workspace as the map sees it now; `opened` makes and closes it."""
+
+    root: Path
+    paths: tuple[str, ...]
+    """Every file, relative to the workspace, sorted; nothing ignored, no dependencies, environments or caches."""
+    left: int
+    """How many source files are not looked into yet, for time."""
+    kept: sqlite3.Connection
+
+    def ranked(self) -> Iterator[Seen]:
+        """The source files looked into, the ones most leant on first."""
+        return map(Seen._make, self.kept.execute("SELECT path, hash FROM files ORDER BY rank DESC, path"))
+
+    def using(self, word: str) -> Iterator[User]:
+        """The files that have a word with `word` in it, in any case; those that define one first, then by rank."""
+        like = "%" + word.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_") + "%"
+        query = (
+            r"SELECT path, hash, uses FROM files JOIN sketches USING (hash) WHERE uses LIKE ?1 ESCAPE '\' "
+            r"ORDER BY (defines LIKE ?1 ESCAPE '\') DESC, rank DESC, path"
+        )
+        return (User(Seen(path, digest), words) for path, digest, words in self.kept.execute(query, (like,)))
+
+    def symbols(self, file: Seen) -> list[Symbol]:
+        """The definitions of a file; none when it has gone since, or may not be read."""
+        language = language_of(file.path)
+        if language is None:
+            return []
+        reader = f"{language.name} by {read_by(language)}"
+        query = "SELECT found FROM symbols WHERE hash = ? AND reader = ?"
+        if known := self.kept.execute(query, (file.hash, reader)).fetchone():
+            return [Symbol(*each) for each in json.loads(known[0])]
+        try:
+            content = resolve_inside(self.root, file.path, write=False).read_bytes()
+        except (OSError, WorkspaceError):
+            return []
+        found = symbols(content, language)
+        row = (_hash(content), reader, json.dumps(found))
+        self.kept.execute("INSERT OR REPLACE INTO symbols VALUES (?, ?, ?)", row)
+        return found
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[Repository]:
+    """The map of the workspace, brought up to date; what changed is looked into for `SECONDS` at most."""
+    with _ONE_AT_A_TIME, _no_collector(), closing(_kept(root)) as kept:
+        paths = tuple(_listed(root))
+        yield Repository(root, paths, _refresh(kept, os.path.realpath(root), paths), kept)
+        kept.commit()
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """No search for garbage in between: so many small objects come into being that it takes a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _kept(root: Path) -> sqlite3.Connection:
+    """What earlier calls have kept; where that cannot be opened nothing is kept, and every call begins anew."""
+    try:
+        return _with_schema(state_dir(root) / "map-1.sqlite")
+    except (WorkspaceError, sqlite3.DatabaseError):
+        return _with_schema(":memory:")
+
+
+def _with_schema(path: Path | str) -> sqlite3.Connection:
+    kept = sqlite3.connect(path, timeout=1)
+    try:
+        kept.executescript(_SCHEMA)
+    except sqlite3.DatabaseError:
+        kept.close()
+        raise
+    return kept
+
+
+def _listed(root: Path) -> Iterable[str]:
+    """Every file git knows or would add, sorted; without git, every file but noise."""
+    asked = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    answer = run_git(asked, cwd=root, user_config=True)
+    if answer.returncode or not answer.stdout:  # no repository, or one that ignores this directory as a whole
+        return sorted(walk(Path(os.path.realpath(root)), deadline=time.monotonic() + _LISTING))
+    names = answer.stdout.decode("utf-8", "surrogateescape").split("\0")
+    names = [name for name in names if name and not name.endswith("/")]  # nested repositories are on their own
+    return sorted(name for name in names if NOISE.isdisjoint(name.split("/")) and not name.startswith(RUNS))
+
+
+def _refresh(kept: sqlite3.Connection, top: str, paths: Sequence[str]) -> int:
+    """Look into what is new or changed, drop what has gone, and rank anew if anything did; how many are left."""
+    stamps = dict(_stamps(top, paths))
+    known = dict(kept.execute("SELECT path, stamp FROM files"))
+    if stamps == known:
+        return 0
+    todo = sorted(
+        (path for path in stamps if known.get(path) != stamps[path]), key=lambda path: (path.count("/"), path)
+    )
+    kept.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in known.keys() - stamps.keys()])
+    done = _look(kept, top, [(path, stamps[path]) for path in todo])
+    for table in ("sketches", "symbols"):
+        kept.execute(f"DELETE FROM {table} WHERE hash NOT IN (SELECT hash FROM files)")  # noqa: S608  names of ours
+    rows = kept.execute("SELECT path, defines, uses FROM files JOIN sketches USING (hash)")
+    ranks = rank({path: Sketch(defines, uses) for path, defines, uses in rows})
+    kept.executemany("UPDATE files SET rank = ? WHERE path = ?", ((value, path) for path, value in ranks.items()))
+    kept.commit()
+    return len(todo) - done
+
+
+def _stamps(top: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The source files among `paths` that are plain files of a fair size, with size and time of the last change."""
+    for path in paths:
+        if language_of(path) is None or not path.isprintable():
+            continue
+        try:
+            status = os.lstat(f"{top}/{path}")
+        except OSError:  # deleted, and git has not been told
+            continue
+        if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
+            yield path, f"{status.st_size}-{status.st_mtime_ns}"
+
+
+def _look(kept: sqlite3.Connection, top: str, todo: Sequence[tuple[str, str]]) -> int:
+    """Sketch files until the time is over, those of a content that is known excepted; how many were done."""
+    known = {digest for (digest,) in kept.execute("SELECT hash FROM sketches")}
+    deadline = time.monotonic() + SECONDS
+    files, sketches = [], []
+    for path, stamp in todo:
+        if time.monotonic() > deadline:
+            break
+        content = _content(f"{top}/{path}")
+        digest = _hash(content)
+        files.append((path, stamp, digest))
+        if digest not in known:
+            known.add(digest)
+            sketches.append((digest, *_sketch(content, language_of(path))))
+    kept.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, 0)", files)
+    kept.executemany("INSERT INTO sketches VALUES (?, ?, ?)", sorted(sketches))  # in the order of the key: quicker
+    return len(files)
+
+
+def _sketch(content: bytes, language: Language | None) -> Sketch:
+    return sketch(content, language) if language and b"\0" not in content else Sketch("", "")
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a plain file; none when it cannot be read, or a link has taken its place."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(file, min(os.fstat(file).st_size, LARGEST))  # room for what is there, not for the most
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]

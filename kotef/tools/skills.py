@@ -1,0 +1,66 @@
+"""What is the model told of a skill?"""
+
+import difflib
+from typing import Final
+
+from kotef.context.skills import FILE, Skill, Skills, body_of, resources_of
+from kotef.errors import WorkspaceError
+from kotef.sdd.frontmatter import FrontmatterError
+from kotef.tools.faults import ToolFault
+from kotef.tools.text import clip_middle
+from kotef.tools.tree import Place, read_text
+from kotef.workspace.paths import resolve_inside
+
+MAX_TEXT: Final = 30_000
+"""Characters of one skill, or of one of its files."""
+MAX_LISTED: Final = 30
+_DESCRIPTION: Final = 300
+
+
+def find(skills: Skills, query: str = "") -> str:
+    """One line a skill that has to do with the query, the most fitting first."""
+    found = skills.about(query)
+    if not found:
+        return f"no skill has to do with {query!r}; there are: {_names(skills)}"
+    lines = [f"{skill.name}: {skill.description[:_DESCRIPTION]}" for skill in found[:MAX_LISTED]]
+    more = [f"[{len(found) - MAX_LISTED} more; ask for something narrower]"] if len(found) > MAX_LISTED else []
+    return "\n".join([*lines, *more])
+
+
+def use(skills: Skills, name: str) -> str:
+    """What a skill says, and which files it has. Raises `ToolFault` for a name there is not."""
+    skill = _named(skills, name)
+    try:
+        body = body_of(skill)
+    except (FrontmatterError, WorkspaceError) as error:
+        raise ToolFault("exec_error", f"the skill {skill.name} can no longer be read: {error}") from error
+    files = resources_of(skill)
+    told = [f"skill {skill.name}, from {skill.place}", clip_middle(body, MAX_TEXT)]
+    return "\n".join([*told, f"[files for skill_resource: {', '.join(files)}]"] if files else told)
+
+
+def resource(skills: Skills, name: str, path: str) -> str:
+    """The text of one of its files. Raises `ToolFault` for what is not there, and for what lies outside its folder."""
+    skill = _named(skills, name)
+    try:
+        real = resolve_inside(skill.folder, path, write=False)
+    except WorkspaceError as error:
+        raise ToolFault("permission_denied", str(error).replace("workspace", f"skill {skill.name}")) from error
+    if not real.is_file():
+        there = ", ".join(resources_of(skill)) or f"none but {FILE}"
+        raise ToolFault("exec_error", f"{skill.name} has no file {path}; it has: {there}", category="file_not_found")
+    place = Place(real, real.relative_to(skill.folder).as_posix())
+    return clip_middle(read_text(skill.folder, place).plain, MAX_TEXT)
+
+
+def _named(skills: Skills, name: str) -> Skill:
+    skill = skills.named(name)
+    if skill is None:
+        close = difflib.get_close_matches(name, [one.name for one in skills.found], n=3)
+        hint = f"did you mean {', '.join(close)}?" if close else f"there are: {_names(skills)}"
+        raise ToolFault("exec_error", f"there is no skill {name!r}; {hint}")
+    return skill
+
+
+def _names(skills: Skills) -> str:
+    return ", ".join(skill.name for skill in skills.found[:MAX_LISTED]) or "none"

@@ -1,0 +1,40 @@
+"""With which tools does the model see what has changed?"""
+
+from typing import Final
+
+from pydantic import Field
+
+from kotef.tools import git
+from kotef.tools.faults import ToolFault
+from kotef.tools.row import Args, Row, ToolContext
+
+
+class GitStatus(Args):
+    """Arguments of git_status."""
+
+
+class GitDiff(Args):
+    """Arguments of git_diff."""
+
+    path: str = "."
+    base: str = Field(default="", description="a commit; empty: the start of the run")
+
+
+def _start(context: ToolContext) -> git.RunStart:
+    if context.start is None:
+        raise ToolFault("permission_denied", "nothing is compared here; read the files")
+    return context.start
+
+
+async def _git_status(context: ToolContext) -> str:
+    return git.git_status(context.root, _start(context))
+
+
+async def _git_diff(context: ToolContext, path: str = ".", base: str = "") -> str:
+    return git.git_diff(context.root, _start(context), path, base, keep=context.keep)
+
+
+ROWS: Final = (
+    Row("git_diff", "reader", "standard", GitDiff, _git_diff, "What has changed, as a diff."),
+    Row("git_status", "reader", "standard", GitStatus, _git_status, "Which files have changed."),
+)

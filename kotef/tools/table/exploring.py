@@ -1,0 +1,46 @@
+"""With which tools does the model find its way in a repository it has not seen?"""
+
+import asyncio
+from typing import Final
+
+from pydantic import Field
+
+from kotef.tools.row import Args, Row, ToolContext
+
+
+class Overview(Args):
+    """Arguments of get_codebase_overview."""
+
+    path: str = "."
+
+
+class SearchSymbols(Args):
+    """Arguments of search_symbols."""
+
+    name: str = Field(description="or part of it; Cart.total")
+    path: str = "."
+
+
+async def _overview(context: ToolContext, path: str = ".") -> str:
+    from kotef.tools import overview
+
+    return await asyncio.to_thread(overview.overview, context.root, path)
+
+
+async def _search_symbols(context: ToolContext, name: str, path: str = ".") -> str:
+    from kotef.tools import overview
+
+    return await asyncio.to_thread(overview.search_symbols, context.root, name, path)
+
+
+ROWS: Final = (
+    Row(
+        "get_codebase_overview",
+        "reader",
+        "standard",
+        Overview,
+        _overview,
+        "Folders, and the most used files with what they define.",
+    ),
+    Row("search_symbols", "reader", "standard", SearchSymbols, _search_symbols, "Find definitions by name."),
+)

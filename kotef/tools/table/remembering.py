@@ -1,0 +1,90 @@
+"""With which tools does the model use what was learnt before: its own notes, and skills?"""
+
+from typing import Final
+
+from pydantic import Field
+
+from kotef.context.skills import Skills
+from kotef.sdd.memory import FOLDER, Action, MemoryFault, MemoryName, act
+from kotef.tools import skills
+from kotef.tools.faults import ToolFault
+from kotef.tools.row import Args, Arguments, Row, ToolContext
+
+
+class ManageMemory(Args):
+    """Arguments of manage_memory."""
+
+    action: Action
+    file: MemoryName = "core"
+    entry: str = Field(default="", description="one line, for add and replace")
+    old: str = Field(default="", description="the note to replace or remove")
+
+
+class SkillFind(Args):
+    """Arguments of skill_find."""
+
+    query: str = ""
+
+
+class SkillUse(Args):
+    """Arguments of skill_use."""
+
+    name: str
+
+
+class SkillResource(Args):
+    """Arguments of skill_resource."""
+
+    name: str
+    path: str
+
+
+async def _manage_memory(
+    context: ToolContext, action: Action, file: MemoryName = "core", entry: str = "", old: str = ""
+) -> str:
+    if context.memory is None:
+        raise ToolFault("permission_denied", "there is no memory here")
+    async with context.one_at_a_time:
+        try:
+            return act(context.memory, action, file, entry, old)
+        except MemoryFault as fault:
+            raise ToolFault("permission_denied" if context.memory.read_only else "exec_error", str(fault)) from fault
+
+
+def _file(arguments: Arguments) -> tuple[str, ...]:
+    return (f"{FOLDER}/{arguments.get('file', 'core')}.md",)
+
+
+def _skills(context: ToolContext) -> Skills:
+    if context.skills is None:
+        raise ToolFault("permission_denied", "there are no skills here")
+    return context.skills
+
+
+async def _skill_find(context: ToolContext, query: str = "") -> str:
+    return skills.find(_skills(context), query)
+
+
+async def _skill_use(context: ToolContext, name: str) -> str:
+    return skills.use(_skills(context), name)
+
+
+async def _skill_resource(context: ToolContext, name: str, path: str) -> str:
+    return skills.resource(_skills(context), name, path)
+
+
+ROWS: Final = (
+    Row(
+        "manage_memory",
+        "keeper",
+        "all",
+        ManageMemory,
+        _manage_memory,
+        "Notes for later runs; core ones are shown at every start.",
+        needs="memory",
+        targets=_file,
+    ),
+    Row("skill_find", "reader", "all", SkillFind, _skill_find, "List skills, the how-tos here.", needs="skills"),
+    Row("skill_resource", "reader", "all", SkillResource, _skill_resource, "Read a file of a skill.", needs="skills"),
+    Row("skill_use", "reader", "all", SkillUse, _skill_use, "Read a skill.", needs="skills"),
+)

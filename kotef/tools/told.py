@@ -1,0 +1,48 @@
+"""Is a command that ended red the model's mistake, or an answer it asked for?"""
+
+from typing import Final, NamedTuple
+
+from kotef.checks.model import CommandResult
+from kotef.failures.calls import Category
+from kotef.tools.faults import ToolFault
+from kotef.tools.shell import render
+from kotef.tools.truncated import Keep
+
+NOT_RUN: Final = frozenset({126, 127})
+"""Exit statuses by which a shell says that it could not run the command (POSIX)."""
+
+
+class Told(NamedTuple):
+    """What the model is told of something that did its work; an act that cannot end red returns the text alone."""
+
+    text: str
+    red: Category | None
+    """What the result reports; None when all is well."""
+
+
+def tell(result: CommandResult, keep: Keep | None = None) -> Told:
+    """What the model is told of its command. Raises `ToolFault` where the command could not do its work.
+
+    That is a name the shell does not find or may not execute, and our own limit.
+    """
+    text = render(result, keep)
+    if result.timed_out or result.exit_code is None or result.exit_code in NOT_RUN:
+        raise ToolFault("exec_error", text)
+    return Told(text, red_of(result))
+
+
+def red_of(result: CommandResult) -> Category | None:
+    """What a command's end reports, tests before builds; None where it passed, or only said no.
+
+    `grep`, `test` and `diff` say no with status 1 and without a word.
+    """
+    silent = not (result.stdout + result.stderr).strip()
+    if result.passed or (result.exit_code == 1 and silent):
+        return None
+    match result.kind:
+        case "test_failure":
+            return "test_failure"
+        case "lint_failure":  # compilers and type checkers speak in diagnostics as linters do
+            return "build_failure"
+        case _:
+            return "tool_error"
