@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shlex
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kotef import __version__
+from kotef.checks.commands import words_of
 from kotef.checks.model import Check, CommandResult
 from kotef.errors import KotefError
 from kotef.workspace.paths import write_atomic
@@ -143,7 +143,7 @@ class Baselines:
     def _tools(self, checks: Sequence[Check]) -> Iterator[str]:
         """The programs that the command lines name, and the packages beside them and in the project's environments."""
         prefixes = [self.root / name for name in _ENVIRONMENTS]
-        for word in dict.fromkeys(word for check in checks for word in _words(check.command)):
+        for word in dict.fromkeys(word for check in checks for word in words_of(check.command)):
             found = str(self.root / word) if "/" in word else shutil.which(word, path=self._env.get("PATH", ""))
             if found and Path(found).is_file():
                 yield found
@@ -153,13 +153,6 @@ class Baselines:
             for pattern in _PACKAGES:
                 yield from map(str, sorted(prefix.glob(pattern)))
         yield from (str(self.root / name) for name in _INSTALLED)
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:  # an open quote: no shell runs it
-        return command.split()
 
 
 def _fact(path: Path) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from posixpath import basename, dirname, join, normpath
 from typing import Final, NamedTuple
 
-from kotef.checks.commands import judging_files
+from kotef.checks.commands import judging_files, words_of
 from kotef.failures.unwrap import unwrap
 
 Read = Callable[[str], str | None]
@@ -36,7 +36,18 @@ _RULE: Final = re.compile(r"(?P<targets>[\w./ -]+?)(?P<arguments>(?: [\w=*+'\"-]
 _PREFIX: Final = re.compile(r"(?:[@+-]+\s*|\w[\w-]*\s*[:=]\s+|(?:then|do|else|exec|if|!)\s+|[\"'\[{(]+)")
 _KEYWORD: Final = re.compile(r"(?<=[;&|\s])\s*(?:then|do|else|elif|!)\s+")
 _ELSEWHERE: Final = re.compile(r"(?:^|[\s;&|])(?:cd|make -C|npm --prefix)\s+([^\s;&|]+)")
+_SOURCED: Final = re.compile(r"(?:^|[;&|({]|\b(?:then|do|else))\s*(?:\.|source)\s+([^\s;&|]+)")
+_INCLUDES: Final = re.compile(r"^ *[-s]?include +([^#\n]+)", re.MULTILINE)
 _SHELL_SUFFIXES: Final = (".sh", ".bash", ".zsh")
+
+
+class Behind(NamedTuple):
+    """What check commands come to read."""
+
+    found: frozenset[str]
+    """Files that are there."""
+    awaited: frozenset[str]
+    """Files, some as globs, that scripts source and makefiles include, there or not."""
 
 
 class _Rule(NamedTuple):
@@ -46,13 +57,15 @@ class _Rule(NamedTuple):
     recipe: list[str]
 
 
-def scripts_behind(commands: Iterable[str], read: Read) -> frozenset[str]:
+def names_behind(commands: Iterable[str], read: Read) -> Behind:
     """The files the commands are made of, and what those call in turn, as far as a few levels of reading tell.
 
-    Followed are make and just targets with what they need, npm scripts with their hooks, tox, nox, task and pre-commit
-    files as a whole, shell scripts, and the modules beside a script of a directory of its own.
+    Followed are make and just targets with what they need, what makefiles include, npm scripts with their hooks, tox,
+    nox, task and pre-commit files as a whole, shell scripts and what they source, and the modules beside a script of a
+    directory of its own.
     """
     found: set[str] = set()
+    awaited: set[str] = set()
     pending = [(command, "") for command in commands]
     done: set[tuple[str, str]] = set()
     for _ in range(_DEPTH):
@@ -62,13 +75,38 @@ def scripts_behind(commands: Iterable[str], read: Read) -> frozenset[str]:
                 continue
             done.add((command, directory))
             deeper += _started(command, directory, read)
+            awaited.update(_drawn_in(command, directory, read))
             for path in _files(command, directory, read):
                 if path not in found:
                     found.add(path)
                     deeper += [(line, "") for line in _lines(path, read)]
                     found.update(_beside(path, read))
         pending = deeper
-    return frozenset(found)
+    found.update(path for path in awaited if path not in found and read(path) is not None)
+    return Behind(frozenset(found), frozenset(awaited))
+
+
+def _drawn_in(command: str, directory: str, read: Read) -> Iterator[str]:
+    """Names that a command sources, or that the makefile it starts includes, seen from where it is run."""
+    names = [name.strip("'\"") for name in _SOURCED.findall(command)]
+    if set(unwrap(command).tools) & _MAKE:
+        elsewhere = _ELSEWHERE.search(command)
+        directory = normpath(join(directory, elsewhere[1].strip("'\""))) if elsewhere else directory
+        names += _included(directory, read)
+    for name in names:
+        if name and "$" not in name and not name.startswith("/"):
+            yield normpath(join(directory, name))
+
+
+def _included(directory: str, read: Read) -> list[str]:
+    """What the makefile of a directory includes, and what that includes."""
+    texts = [text for name in _MAKEFILES if (text := read(join(directory, name))) is not None][:1]
+    names: list[str] = []
+    for _ in range(_DEPTH):
+        fresh = [name for text in texts for line in _INCLUDES.findall(text[:_LONGEST]) for name in line.split()]
+        texts = [text for name in fresh if name not in names and (text := read(normpath(join(directory, name))))]
+        names += fresh
+    return list(dict.fromkeys(names))
 
 
 def _files(command: str, directory: str, read: Read) -> Iterator[str]:
@@ -83,7 +121,7 @@ def _files(command: str, directory: str, read: Read) -> Iterator[str]:
 def _started(command: str, directory: str, read: Read) -> Iterator[tuple[str, str]]:
     """The commands that a starter runs for this command line, and where."""
     tools = set(unwrap(command).tools)
-    words = _words(command)
+    words = words_of(command)
     if elsewhere := _ELSEWHERE.search(command):
         directory = normpath(join(directory, elsewhere[1].strip("'\"")))
     lines: list[str] = []
@@ -96,13 +134,6 @@ def _started(command: str, directory: str, read: Read) -> Iterator[tuple[str, st
     for name in (name for tool, names in _WHOLE.items() if tool in tools for name in names):
         lines += _lines(join(directory, name), read)
     yield from ((line, directory) for line in lines)
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()
 
 
 def _recipes(text: str, words: Iterable[str]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """What does the closing line of a test runner say about how many tests ran and how they ended?"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from kotef.failures.output import plain_lines
@@ -47,7 +48,7 @@ _CLOSINGS: Final = (
     _Closing("jest", "Tests:", r"Tests:\s+(?:<> [a-z]+, )*<> total"),
     _Closing("vitest", "Tests ", r"\s*Tests  <> [a-z]+.*"),
     _Closing("vitest", "No test files", r"No test files found"),
-    _Closing("mocha", "ing", r" +<> (?:passing|failing|pending)\b", "joins"),
+    _Closing("mocha", "ing", r" +<> (?:passing(?: \(\d+m?s\))?|failing|pending)$", "joins"),
     _Closing(
         "node:test",
         " ",
@@ -87,7 +88,7 @@ _CLOSINGS: Final = (
     ),
     _Closing("dotnet", "Total:", r"(?:Passed|Failed|Skipped)! +- Failed: +<failed>, Passed: +<passed>", "adds"),
     _Closing(
-        "xctest", "Executed ", r"\s*Executed <total> tests?, with (?:<skipped> tests? skipped and )?<failed> failure"
+        "xctest", "Executed ", r"\s*Executed <total> tests?, with (?:<skipped> tests? skipped and )?<failed> failures?"
     ),
     _Closing("deno", " passed", r"(?:ok|FAILED) \| <passed> passed.*? \| <failed> failed"),
     _Closing("bun", " ", r"\s*<> (?:pass|fail|skip)$", "joins"),
@@ -107,6 +108,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _COMPILED: Final = tuple((closing, _compiled(closing.pattern)) for closing in _CLOSINGS)
+_GOES_ON: Final = re.compile(r"\w| [A-Za-z]")
+"""What follows the counts in a sentence of somebody else's."""
+_EVERYDAY: Final = frozenset({"bun", "playwright"})
+"""Runners whose closing lines are words that any program might print: ` 2 failed`."""
 _LISTED: Final = re.compile(r"(\d+) ([a-z]+)")
 _COUNTED_AS: Final = {
     word: kind
@@ -124,6 +129,26 @@ _GO_PACKAGE: Final = re.compile(
 )
 
 
+class _Session(NamedTuple):
+    """What one runner says in closing of one run, in a line or in several that belong together."""
+
+    runner: str
+    numbers: dict[str, int]
+    line: str
+    """The first of its lines that counts a failure; empty without one."""
+
+    @property
+    def counts(self) -> Counts:
+        """What its lines count together."""
+        return _counts(self.numbers)
+
+    def is_taken_back(self, later: Iterable["_Session"]) -> bool:
+        """Whether its tests passed when they ran again, all or, as `pytest --lf` does, those alone that failed."""
+        then = self.counts
+        same = (session.counts for session in later if session.runner == self.runner)
+        return any(not now.failed and now.executed in {then.executed, then.failed} for now in same)
+
+
 def console_counts(output: str) -> Counts | None:
     """The counts of the runner whose closing line stands last in the output; None when no known one is there.
 
@@ -131,20 +156,43 @@ def console_counts(output: str) -> Counts | None:
     package that ran tests counts as one.
     """
     lines = plain_lines(output)
-    numbers: dict[str, dict[str, int]] = {}
-    last = ""
+    sessions = _sessions(lines)
+    return sessions[-1].counts if sessions else _go_packages(lines)
+
+
+def closed_red(output: str) -> str:
+    """The first closing line that counts a failure and is not taken back by a later run of the same tests; else empty.
+
+    For commands that may start several runners. What a runner started alone prints before its last closing line may
+    be words of its tests.
+    """
+    sessions = [session for session in _sessions(plain_lines(output)) if session.runner not in _EVERYDAY]
+    red = (at for at, session in enumerate(sessions) if session.line and not session.is_taken_back(sessions[at + 1 :]))
+    return next((sessions[at].line for at in red), "")
+
+
+def _sessions(lines: Iterable[str]) -> Sequence[_Session]:
+    """All closings, in the order of their last lines."""
+    found: dict[tuple[str, int], _Session] = {}
+    sessions: Counter[str] = Counter()
     for line in lines:
         for closing, pattern in _COMPILED:
-            if closing.hint in line and (match := pattern.match(line)):
-                known = numbers.get(closing.runner, {})
-                found = _numbers(match)
-                if closing.repeats == "adds":
-                    found = {word: known.get(word, 0) + found.get(word, 0) for word in known | found}
-                elif closing.repeats == "joins" and found.keys().isdisjoint(known):
-                    found = known | found
-                numbers[closing.runner], last = found, closing.runner
-                break
-    return _counts(numbers[last]) if last else _go_packages(lines)
+            if not (closing.hint in line and (match := pattern.match(line))):
+                continue
+            numbers, runner = _numbers(match), closing.runner
+            red = "" if _GOES_ON.match(line, match.end()) or not _counts(numbers).failed else line.strip()
+            known = found.get((runner, sessions[runner]), _Session(runner, {}, ""))
+            together = {word: known.numbers.get(word, 0) + numbers.get(word, 0) for word in known.numbers | numbers}
+            if closing.repeats == "replaces" or (
+                closing.repeats == "joins" and not numbers.keys().isdisjoint(known.numbers)
+            ):
+                sessions[runner] += 1
+                known, together = _Session(runner, {}, ""), numbers
+            key = (runner, sessions[runner])
+            found.pop(key, None)
+            found[key] = _Session(runner, together, known.line or red)
+            break
+    return [*found.values()]
 
 
 def _numbers(match: re.Match[str]) -> dict[str, int]:

@@ -63,6 +63,14 @@ def status_of_failing_tests(command: str) -> frozenset[int]:
     return frozenset({1, 2}) if set(unwrap(last).tools) & {"make", "gmake"} else frozenset({1})
 
 
+def words_of(command: str) -> list[str]:
+    """The words of a command line, quotes taken off where they match."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
 def judging_files(command: str) -> tuple[str, ...]:
     """Workspace paths of the scripts and configuration files the command is made of, normalised, without repetition.
 

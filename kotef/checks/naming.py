@@ -12,6 +12,7 @@ class Names:
     def __init__(self, tree: ast.Module) -> None:
         self._origins: dict[str, str] = {}
         self._modules: set[str] = set()
+        assigned: list[ast.Assign] = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -20,10 +21,10 @@ class Names:
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 for alias in node.names:
                     self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}")
-        for _ in range(2):  # names of names
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Assign):
-                    self._assigned(node)
+            elif isinstance(node, ast.Assign):
+                assigned.append(node)
+        for assignment in assigned * 2:  # names of names
+            self._assigned(assignment)
 
     def of(self, node: ast.AST) -> str:
         """The dotted origin of an expression, `__import__` and `getattr` of a plain text included; else empty."""

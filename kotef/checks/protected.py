@@ -10,6 +10,7 @@ from kotef.checks.commands import judging_files
 _TESTS: Final = (
     # tests with everything beside them: helpers, fixtures, data
     "**/test/**", "**/tests/**", "**/__tests__/**", "**/__snapshots__/**", "**/__mocks__/**", "**/testdata/**",
+    "**/golden/**", "**/goldens/**", "**/*.golden",
     "**/e2e/**", "**/cypress/**", "**/spec/**/*.rb", "**/spec/fixtures/**",
     # test files beside the code
     "**/test_*.py", "**/*_test.py", "**/*_test.go", "**/*.test.*", "**/*.spec.*", "**/*-test.[jt]s",
@@ -18,6 +19,13 @@ _TESTS: Final = (
 
 _MODULES: Final = tuple(glob for glob in _TESTS if not glob.endswith("/**"))
 _CODE: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|exs?|dart|php|java|kt|cs|swift)$")
+
+_HELPER: Final = re.compile(
+    r"(?:.*/)?test(?:s|ing)?[-_]?(?:utils?|helpers?|support|lib|base|common|cases?|tools?|setup|fixtures?|data|kit)"
+    r"\.(?:py|[cm]?[jt]sx?|rb|go|php|dart)",
+    re.IGNORECASE,
+)
+"""By its name a help for tests, and nothing else."""
 
 _STEERING: Final = (
     # configuration of test runners
@@ -74,6 +82,14 @@ def is_configuration(path: str) -> bool:
 def is_test_code(path: str, *, modules: bool = False) -> bool:
     """Whether it is source code among the tests; with `modules`, only what a runner collects by its name."""
     return bool(_CODE.search(path)) and matches(path, _MODULES if modules else _TESTS)
+
+
+def helpers_beside_tests(paths: Iterable[str]) -> Iterator[str]:
+    """Modules such as `testutils.py` in a directory that holds test modules."""
+    known = list(paths)
+    if helpers := [path for path in known if _HELPER.fullmatch(path)]:
+        tested = {path.rpartition("/")[0] for path in known if is_test_code(path, modules=True)}
+        yield from (path for path in helpers if path.rpartition("/")[0] in tested)
 
 
 def protected_paths(

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Mapping
@@ -9,18 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from kotef.checks.admissions import Admitted
 from kotef.checks.closings import Counts, console_counts
 from kotef.checks.commands import without_watch
+from kotef.checks.contradictions import RUNS_TESTS, admission_of, contradiction
 from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
 from kotef.checks.reports import MAX_REPORT, REPORT_NAME, executed, parse_junit, report_request
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
-from kotef.failures.unwrap import Purpose, unwrap
+from kotef.failures.unwrap import unwrap
 from kotef.workspace.process import Completed, run_process
 
-_RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
-"""Purposes of commands whose output may hold the closing line of a test runner; `cat` and linters only quote it."""
+_DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
+"""In the closing line of pytest, also where nothing else is left to count."""
 
 
 async def run_check(
@@ -74,19 +77,22 @@ def _read(path: Path) -> bytes:
 
 def _result(done: Completed, tests: dict[str, TestStatus] | None, *, said: str, log_name: str | None) -> CommandResult:
     """Put the pieces of evidence side by side; where they disagree, it did not pass."""
-    may_test = unwrap(done.command).purpose in _RUNS_TESTS
+    may_test = unwrap(done.command).purpose in RUNS_TESTS
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
     ran = executed(tests) if tests is not None else (counts.executed if counts else None)
     red = tuple(test for test, status in (tests or {}).items() if status in RED)
     diagnosis = classify(done.command, done.exit_code, done.stdout, done.stderr, timed_out=done.timed_out is not None)
     evidence: Evidence = "report" if tests is not None else ("counts" if counts else "exit")
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
-    if contradiction := _contradiction(done, diagnosis, tests, counts, red):
-        kind, detail = kind or "test_failure", "contradiction"
-        summary, mark = f"{contradiction}\n{summary}", fingerprint(kind, detail, red or (contradiction,))
+    admitted = admission_of(done.command, done.exit_code, f"{done.stdout}\n{done.stderr}")
+    if conflict := _contradicted(done, diagnosis, tests, counts, admitted):
+        kind, detail = kind or (admitted.kind if admitted else "test_failure"), "contradiction"
+        summary, mark = f"{conflict}\n{summary}", fingerprint(kind, detail, red or (conflict,))
     elif done.exit_code == 0 and ran == 0 and may_test:
-        kind, detail, summary = "tooling_error", "no_tests", "exit status 0, but no test was executed"
+        kind, detail, summary = "tooling_error", "no_tests", f"exit status 0, but {_nothing_ran(done)}"
         mark = fingerprint(kind, detail, ())
+    elif detail == "no_tests":
+        summary = "\n".join(dict.fromkeys((_nothing_ran(done), *summary.splitlines())))
     elif said:
         summary = "\n".join((said, *summary.splitlines()[1:]))
     passed = done.exit_code == 0 and kind is None
@@ -110,12 +116,12 @@ def _result(done: Completed, tests: dict[str, TestStatus] | None, *, said: str, 
     )
 
 
-def _contradiction(
+def _contradicted(
     done: Completed,
     diagnosis: Diagnosis,
     tests: Mapping[str, TestStatus] | None,
     counts: Counts | None,
-    red: tuple[str, ...],
+    admitted: Admitted | None,
 ) -> str:
     """Which two of exit status, report and console disagree, in words; empty when none do.
 
@@ -124,16 +130,13 @@ def _contradiction(
     """
     if done.timed_out or done.exit_code is None:
         return ""
+    red = [test for test, status in (tests or {}).items() if status in RED]
     if done.exit_code == 0 and red:
         return f"exit status 0, but the report lists {len(red)} failing"
-    if done.exit_code == 0 and counts and counts.failed:
-        return f"exit status 0, but the output counts {counts.failed} failed"
-    if done.exit_code == 0 and diagnosis.kind is not None:
-        return "exit status 0, but the output tells of a failure"
-    ran, failed = (executed(tests), len(red)) if tests is not None else (counts or (0, 0))[:2]
-    unexplained = diagnosis.kind == "unknown" or (diagnosis.kind, diagnosis.detail) == ("test_failure", "failed")
-    if done.exit_code > 0 and ran and not failed and unexplained:
-        return f"exit status {done.exit_code}, but all tests that ran passed ({ran})"
+    counted = (counts.executed, counts.failed) if counts else (0, 0)
+    ran, failed = counted if tests is None or done.exit_code == 0 else (executed(tests), len(red))
+    if said := contradiction(done.exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted):
+        return said
     if tests is None or counts is None:
         return ""
     if bool(red) != bool(counts.failed):
@@ -141,6 +144,12 @@ def _contradiction(
     if bool(executed(tests)) != bool(counts.executed) and not red:
         return f"the report lists {executed(tests)} executed, the output counts {counts.executed}"
     return ""
+
+
+def _nothing_ran(done: Completed) -> str:
+    """That there was no test, and whether all of them were deselected."""
+    deselected = [found[1] for found in _DESELECTED.finditer(f"{done.stdout}\n{done.stderr}")]
+    return f"no test was run: {deselected[-1]} deselected" if deselected else "no test was run"
 
 
 def _with_ids(summary: str, red: tuple[str, ...]) -> str:

@@ -3,7 +3,8 @@
 Read, not run: what is looked for are constructs that have no use but to tell that a test is running, or to change
 what becomes of it. A construct that stood in the changed files before the run is not held against it. Code that hides
 what it does well enough, answers that are right for the tested values only, and an `__eq__` that looks at both sides
-and still lies are not seen; the comparison per test id, and a reader of the diff, stand behind this.
+and still lies are not seen; of JavaScript plain words are. The comparison per test id, and a reader of the diff, stand
+behind this.
 """
 
 import ast
@@ -12,7 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from kotef.checks import javascript
+from kotef.checks.comparing import comparisons, functions_by_name, says_nothing
+from kotef.checks.forking import FORKS, in_the_child
 from kotef.checks.naming import Names, folded
+
+READ: Final = (".py", *javascript.SUFFIXES)
+"""Endings of the files that are read."""
 
 JUDGES: Final = frozenset(
     {
@@ -23,7 +30,6 @@ JUDGES: Final = frozenset(
 """Modules that judge in the same process as the code they judge."""
 
 _ENDINGS: Final = frozenset({"os._exit", "posix._exit", "os.abort", "posix.abort", "signal.raise_signal"})
-_FORKS: Final = frozenset({"os.fork", "os.forkpty", "pty.fork"})
 _REPLACES: Final = re.compile(r"(?:os|posix)\.(?:exec|posix_spawn)\w+")
 _EXITS: Final = frozenset({"sys.exit", "exit", "quit", "builtins.exit", "builtins.quit", "SystemExit"})
 _SESSION: Final = frozenset({"pytest.exit", "_pytest.outcomes.exit", "_pytest.outcomes.Exit"})
@@ -35,6 +41,12 @@ _HOOKS: Final = frozenset({"sys.meta_path", "sys.path_hooks", "sys.exit", "sys.e
 _CODECS: Final = re.compile(
     r"(?:base64|binascii|zlib|bz2|lzma|codecs|marshal|pickle)\.\w+|bytes\.fromhex|bytearray\.fromhex"
 )
+_ANY: Final = frozenset({"unittest.mock.ANY", "mock.ANY", "mock.mock.ANY"})
+_HOOK: Final = re.compile(r"pytest_(?!plugins)\w+")
+_READS: Final = frozenset({"open", "io.open", "os.read", "pkgutil.get_data", "urllib.request.urlopen"})
+_READERS: Final = frozenset({"read", "read_text", "read_bytes", "readlines", "get_data", "get_source", "get_code"})
+_RUNS: Final = frozenset({"exec", "eval", "builtins.exec", "builtins.eval", "runpy.run_path"})
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOADERS: Final = frozenset({"exec", "eval", "compile", "builtins.exec", "builtins.eval", "builtins.compile"})
 _REFLECTED: Final = frozenset({"os", "posix", "sys", "unittest", "pytest", "_pytest"})
 _TEST_MODULE: Final = re.compile(r"(?:.*\.)?(?:test_\w+|\w+_test|conftest)(?:\..*)?|tests?(?:\..*)?")
@@ -62,15 +74,18 @@ class Finding(NamedTuple):
         return f"{self.path}:{self.line}: {self.what}"
 
 
-def speaks_to_the_judge(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Finding, ...]:
-    """What is new in the changed Python files of the product, given as path and text before the run and now.
+def speaks_to_the_judge(
+    before: Mapping[str, str], now: Mapping[str, str], *, told_by_status: bool = False
+) -> tuple[Finding, ...]:
+    """What is new in the changed files of the product, given as path and text before the run and now.
 
-    A construct moved from one of the files to another is not new.
+    A construct moved from one of the files to another is not new. `told_by_status` says that nothing but an exit status
+    tells how the tests went, so that a function that exits with success speaks for them.
     """
-    known = Counter(key for path, text in before.items() for key, _ in _constructs(path, text))
+    known = Counter(key for path, text in before.items() for key, _ in _constructs(path, text, told_by_status))
     found: list[Finding] = []
     for path in sorted(now):
-        for key, finding in _constructs(path, now[path]):
+        for key, finding in _constructs(path, now[path], told_by_status):
             if known[key]:
                 known[key] -= 1
             else:
@@ -78,8 +93,11 @@ def speaks_to_the_judge(before: Mapping[str, str], now: Mapping[str, str]) -> tu
     return tuple(dict.fromkeys(found))
 
 
-def _constructs(path: str, text: str) -> Iterator[tuple[str, Finding]]:
+def _constructs(path: str, text: str, told_by_status: bool) -> Iterator[tuple[str, Finding]]:
     """Each construct with a key that stays the same when it moves, in the order of the file."""
+    if not path.endswith((".py", ".pyw")):
+        yield from ((what, Finding(path, line, what)) for line, what in javascript.constructs(text))
+        return
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -87,59 +105,102 @@ def _constructs(path: str, text: str) -> Iterator[tuple[str, Finding]]:
             if match := _WORDS.search(line):
                 yield match[0], Finding(path, number, f"`{match[0]}` in code that could not be read")
         return
-    reader = _Reader(tree, is_script=path.rpartition("/")[2] in {"__main__.py", "setup.py", "manage.py"})
+    is_script = path.rpartition("/")[2] in {"__main__.py", "setup.py", "manage.py"}
+    reader = _Reader(tree, is_script=is_script, told_by_status=told_by_status)
     for node, what in reader.found():
         yield what, Finding(path, getattr(node, "lineno", 1), what)
+
+
+class _Where(NamedTuple):
+    """When the code that is being read is run."""
+
+    on_import: bool
+    """By importing the module."""
+    in_child: bool = False
+    """In a child process only."""
+    as_script: bool = False
+    """When the module is started as a program, and not imported."""
+    contents: frozenset[str] = frozenset()
+    """Names of what was read from files."""
+    children: frozenset[int] = frozenset()
+    """`id`s of statements below that run in a child process only."""
 
 
 class _Reader:
     """Reads one module."""
 
-    def __init__(self, tree: ast.Module, *, is_script: bool) -> None:
+    def __init__(self, tree: ast.Module, *, is_script: bool, told_by_status: bool) -> None:
         self.tree = tree
         self.names = Names(tree)
         self.is_script = is_script
-        self.docstrings = {
-            id(node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        }
+        self.told_by_status = told_by_status and not is_script
+        self.functions = functions_by_name(tree)
+        self.docstrings: set[int] = set()
+        called: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                called.add(self.names.of(node.func))
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                self.docstrings.add(id(node.value))
+        self.mains = _only_started(tree)
+        """Functions that are called when the module is started as a program, and nowhere else in it."""
+        self.forks = not called.isdisjoint(FORKS)
+        """Somewhere in the module; where not, no function has to be searched for it."""
+        self.runs = not called.isdisjoint(_RUNS)
+        """As above."""
+        self.asks_for_callers = any(_FRAMES.fullmatch(name) for name in called)
+        """As above."""
 
     def found(self) -> Iterator[tuple[ast.AST, str]]:
         """Every construct, as a node and what it does in words."""
-        yield from self._in(self.tree, on_import=True, forks=False)
+        top = ast.Module([node for node in self.tree.body if not isinstance(node, _SCOPES)], [])
+        yield from self._in(self.tree, _Where(on_import=True, contents=self._contents(top, frozenset())))
 
-    def _in(self, node: ast.AST, *, on_import: bool, forks: bool) -> Iterator[tuple[ast.AST, str]]:
-        """Of a node and what is below it; `on_import` while it is executed by importing the module."""
+    def _in(self, node: ast.AST, where: "_Where") -> Iterator[tuple[ast.AST, str]]:
+        """Of a node and what is below it."""
         for child in ast.iter_child_nodes(node):
+            here = where._replace(in_child=True) if id(child) in where.children else where
             if isinstance(child, ast.If) and ast.unparse(child.test) in {
                 "__name__ == '__main__'",
                 "TYPE_CHECKING",
                 "typing.TYPE_CHECKING",
             }:
-                yield from self._in(child, on_import=False, forks=forks)
+                yield from self._in(child, here._replace(on_import=False, as_script=True))
                 continue
-            yield from ((child, what) for what in self._of(child, on_import=on_import, forks=forks))
+            yield from ((child, what) for what in self._of(child, here))
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 yield from ((child, what) for what in self._of_function(child))
-                here = forks or any(self.names.of(inner.func) in _FORKS for inner in _calls(child))
-                yield from self._in(child, on_import=False, forks=here)
+                children = where.children
+                if self.forks and not isinstance(child, ast.Lambda):
+                    children |= in_the_child(child, self.names.of)
+                inner = here._replace(
+                    on_import=False,
+                    children=children,
+                    as_script=here.as_script or getattr(child, "name", "") in self.mains,
+                    contents=self._contents(child, here.contents),
+                )
+                yield from self._in(child, inner)
             else:
-                yield from self._in(child, on_import=on_import, forks=forks)
+                yield from self._in(child, here)
 
-    def _of(self, node: ast.AST, *, on_import: bool, forks: bool) -> Iterator[str]:
+    def _of(self, node: ast.AST, where: "_Where") -> Iterator[str]:
         """What one node does."""
+        for name, made in comparisons(node):
+            if says_nothing(made, self.functions):
+                yield f"`{name}` answers without looking at the other side, so that it is equal to anything"
         match node:
             case ast.Call():
-                yield from self._of_call(node, on_import=on_import)
+                yield from self._of_call(node, where)
             case ast.Attribute() | ast.Name() if isinstance(node.ctx, ast.Load):
                 name = self.names.of(node)
-                if (name in _ENDINGS or name.endswith("._exit")) and not forks:
+                if name in _ANY:
+                    yield f"`{name}` is equal to anything"
+                if (name in _ENDINGS or name.endswith("._exit")) and not where.in_child:
                     yield f"`{name}` ends the process before the runner can say how the tests went"
             case ast.Attribute() | ast.Subscript() | ast.Name() if not isinstance(node.ctx, ast.Load):
                 yield from self._of_store(node)
-            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_], comparators=[where, *_]):
-                yield from self._of_lookup(folded(left), self.names.of(where))
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_], comparators=[place, *_]):
+                yield from self._of_lookup(folded(left), self.names.of(place))
                 yield from self._of_arguments(node)
             case ast.Compare():
                 yield from self._of_arguments(node)
@@ -149,11 +210,14 @@ class _Reader:
                 yield f"names `{text[:60]}`, which only a test run has"
             case ast.BinOp() | ast.JoinedStr() if _TELLS.fullmatch(folded(node) or ""):
                 yield f"puts together `{folded(node)}`, which only a test run has"
-            case ast.ClassDef():
-                yield from self._of_class(node)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                if _HOOK.fullmatch(name):
+                    yield f"defines `{name}`, a hook of the runner"
+                if any(map(self._is_autouse, node.decorator_list)):
+                    yield f"defines `{name}`, which pytest would use for every test"
             case ast.Raise(exc=ast.expr() as exc) if not isinstance(exc, ast.Call):
-                if on_import and self.names.of(exc) == "SystemExit" and not self.is_script:
-                    yield "`SystemExit` ends the process while the module is imported"
+                if self.names.of(exc) == "SystemExit":
+                    yield from self._of_exit("SystemExit", where)
             case _:
                 pass
 
@@ -165,16 +229,53 @@ class _Reader:
         ):
             yield "looks in `sys.argv` for a test runner"
 
-    def _of_call(self, call: ast.Call, *, on_import: bool) -> Iterator[str]:
+    def _of_exit(self, name: str, where: "_Where") -> Iterator[str]:
+        """The process is ended with success."""
+        if where.on_import and not self.is_script:
+            yield f"`{name}` ends the process with success while the module is imported"
+        elif self.told_by_status and not where.as_script and not where.in_child:
+            yield f"`{name}` ends the process with success, and only the exit status tells how the tests went"
+
+    def _is_autouse(self, decorator: ast.expr) -> bool:
+        return (
+            isinstance(decorator, ast.Call)
+            and self.names.of(decorator.func) in {"pytest.fixture", "pytest_asyncio.fixture"}
+            and any(word.arg == "autouse" for word in decorator.keywords)
+        )
+
+    def _is_read(self, node: ast.AST, contents: frozenset[str]) -> bool:
+        """Whether a part of an expression comes out of a file; `contents` are names of what does."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                name = self.names.of(part.func)
+                if name in _READS or name.rpartition(".")[2] in _READERS:
+                    return True
+            elif isinstance(part, ast.Name) and part.id in contents:
+                return True
+        return False
+
+    def _contents(self, scope: ast.AST, known: frozenset[str]) -> frozenset[str]:
+        """Names that stand in this scope for what was read from a file."""
+        if not self.runs:
+            return known
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Assign) and self._is_read(node.value, known):
+                known |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            elif isinstance(node, ast.With | ast.AsyncWith):
+                opened = [item for item in node.items if self._is_read(item.context_expr, known)]
+                known |= {item.optional_vars.id for item in opened if isinstance(item.optional_vars, ast.Name)}
+        return known
+
+    def _of_call(self, call: ast.Call, where: "_Where") -> Iterator[str]:
         name = self.names.of(call.func)
         first = call.args[0] if call.args else None
         text = folded(first) if first is not None else None
         second = folded(call.args[1]) if len(call.args) > 1 else None
         if name in _SESSION:
             yield f"`{name}` ends the session of the test that runs this code"
-        elif name in _EXITS and on_import and not self.is_script and _means_success(call):
-            yield f"`{name}` ends the process with success while the module is imported"
-        elif _REPLACES.fullmatch(name) and on_import and not self.is_script:
+        elif name in _EXITS and _means_success(call):
+            yield from self._of_exit(name, where)
+        elif _REPLACES.fullmatch(name) and where.on_import and not self.is_script:
             yield f"`{name}` replaces the process while the module is imported"
         elif (
             name in {"os.kill", "os.killpg", "signal.pthread_kill"}
@@ -190,6 +291,8 @@ class _Reader:
             yield from self._of_patch(text or f"{self.names.of(first)}.{second or '*'}")
         elif name in _LOADERS and any(_CODECS.fullmatch(self.names.of(inner.func)) for inner in _calls(call)):
             yield "executes code that is hidden in an encoded text"
+        elif name in _RUNS and not self.is_script and not where.as_script and self._is_read(call, where.contents):
+            yield f"`{name}` executes what it reads from a file, which nobody is shown"
         elif name in {"gc.get_objects", "gc.get_referrers"}:
             yield f"`{name}` reaches for objects of the runner"
         elif name.startswith(("sys.modules.", "sys.meta_path.", "sys.path_hooks.")):
@@ -256,22 +359,9 @@ class _Reader:
         elif f"{module}.{text}" in _ENDINGS:
             yield f"`{module}.{text}` ends the process before the runner can say how the tests went"
 
-    def _of_class(self, node: ast.ClassDef) -> Iterator[str]:
-        """`__eq__` and `__ne__` that are the same method for every other side."""
-        for statement in node.body:
-            match statement:
-                case ast.FunctionDef(name="__eq__" | "__ne__" as name, args=arguments, body=body):
-                    always = _ignores_the_other(arguments, body)
-                case ast.Assign(targets=[ast.Name(id="__eq__" | "__ne__" as name)], value=ast.Lambda() as made):
-                    always = _ignores_the_other(made.args, [ast.Return(made.body)])
-                case _:
-                    continue
-            if always:
-                yield f"`{node.name}.{name}` answers without looking at the other side, so that it is equal to anything"
-
     def _of_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[str]:
         """A function that looks at who called it, and knows the word test."""
-        if isinstance(function, ast.Lambda):
+        if isinstance(function, ast.Lambda) or not self.asks_for_callers:
             return
         frames = next((name for call in _calls(function) if _FRAMES.fullmatch(name := self.names.of(call.func))), "")
         if frames and any(
@@ -288,17 +378,15 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     return (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and inner is not node)
 
 
+def _only_started(tree: ast.Module) -> frozenset[str]:
+    """Names used below `if __name__ == '__main__'` only; and `main`, where it is not used at all."""
+    started = [node for node in tree.body if isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)]
+    there = {node.id for block in started for node in ast.walk(block) if isinstance(node, ast.Name)}
+    others = (node for statement in tree.body if statement not in started for node in ast.walk(statement))
+    elsewhere = {node.id for node in others if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return frozenset((there | {"main"}) - elsewhere)
+
+
 def _means_success(call: ast.Call) -> bool:
     """Whether an exit says 0: no argument, or one that is false as a constant."""
     return not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value)
-
-
-def _ignores_the_other(arguments: ast.arguments, body: list[ast.stmt]) -> bool:
-    """Whether a comparison returns something without ever reading its second argument."""
-    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    if len(names) < 2:  # noqa: PLR2004 - self and the other
-        names = ["", arguments.vararg.arg if arguments.vararg else ""]
-    used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    returned = [node.value for statement in body for node in ast.walk(statement) if isinstance(node, ast.Return)]
-    honest = {"NotImplemented", "NotImplementedError"}
-    return bool(returned) and names[1] not in used and not honest & used

@@ -77,22 +77,33 @@ _LOUD_DEFINITIONS: Final = re.compile(r"pytest_\w+|load_tests|collect_ignore\w*|
 
 
 def steering_files(
-    new: Iterable[tuple[str, str]], *, baseline: Collection[str], commands: Sequence[str], allow: Sequence[str]
+    new: Iterable[tuple[str, str]],
+    *,
+    baseline: Collection[str],
+    commands: Sequence[str],
+    allow: Sequence[str],
+    awaited: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Those of the new files, given as path and text, that could speak for the tests of the baseline; sorted.
 
-    Configuration of runners and linters, `conftest.py`, modules that shadow the runner or what it imports, and test
-    code that does more than define tests; never what a check command names itself, for the task may be to make it.
+    Configuration of runners and linters, `conftest.py`, modules that shadow the runner, what it imports or a test
+    file, what the scripts of the checks source or include (`awaited`, as globs), and test code that does more than
+    define tests; never what a check command names itself, for the task may be to make it.
     Where there is one of these, other new test modules belong to it: they may need it and would be in the way without
     it. What `allow` names does not count.
     """
     roots = _import_roots(baseline, commands)
     asked_for = {path for command in commands for path in judging_files(command)}
     files = [(path, text) for path, text in new if path not in asked_for and not matches(path, allow)]
+    names = {imported_as(path) for path in baseline if is_test_code(path) and path.endswith(".py")}
     loud = {
         path
         for path, text in files
-        if configures(path, text) or shadows(path, roots) or (is_test_code(path) and not is_quiet(path, text))
+        if configures(path, text)
+        or shadows(path, roots)
+        or (imported_as(path) in names and path not in baseline)
+        or matches(path, awaited)
+        or (is_test_code(path) and not is_quiet(path, text))
     }
     return tuple(sorted(loud | {path for path, _ in files if is_test_code(path, modules=True)})) if loud else ()
 
@@ -102,14 +113,21 @@ def configures(path: str, text: str) -> bool:
     return is_configuration(path) and not (path.endswith("/entry_points.txt") and not _PLUGIN.search(text))
 
 
-def shadows(path: str, roots: Collection[str]) -> bool:
-    """Whether a new file is found where the runner, one of its parts, or (at a root) the standard library should be."""
+def imported_as(path: str) -> tuple[str, str]:
+    """The directory from which Python imports a file, and the name under which; both empty when it does not.
+
+    `helpers.py`, `helpers/__init__.py` and `helpers.so` beside each other are one name, and only one of them is found.
+    """
     base, _, name = path.rpartition("/")
     match = _MODULE.fullmatch(name)
-    if match and match["name"] == "__init__":
-        base, _, name = base.rpartition("/")
-    else:
-        name = match["name"] if match else ""
+    if match is None:
+        return "", ""
+    return (base, match["name"]) if match["name"] != "__init__" else (base.rpartition("/")[0], base.rpartition("/")[2])
+
+
+def shadows(path: str, roots: Collection[str]) -> bool:
+    """Whether a new file is found where the runner, one of its parts, or (at a root) the standard library should be."""
+    base, name = imported_as(path)
     return name in RUNNERS or (name in sys.stdlib_module_names and base in roots)
 
 

@@ -11,6 +11,7 @@ from kotef.checks.protected import matches
 from kotef.checks.reports import worse
 from kotef.checks.targets import named_tests, names_check
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
+from kotef.failures.counted import counted
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
 
@@ -98,7 +99,7 @@ def judge(
     tree: str,
     changed: Sequence[str],
     needs_proof: bool,
-    proved: Collection[str] = (),
+    proved: Collection[str] | None = None,
     review_accepted: bool = False,
     put_back: Sequence[str] = (),
     left: Sequence[str] = (),
@@ -107,8 +108,8 @@ def judge(
     """The verdict on the tree a visit of the coder left, every unit compared with the baseline.
 
     `changed` are the paths that differ from the baseline; `needs_proof` says that there is a goal or an open line of a
-    Definition of Done, `proved` which new tests fail on the baseline's code. `allow` are globs of the protected paths
-    this run may edit: a test gone from one of them was removed on purpose.
+    Definition of Done, `proved` which new tests fail on the baseline's code, and None that they were not tried on it.
+    `allow` are globs of the protected paths this run may edit: a test gone from one of them was removed on purpose.
     """
     found = _collect(results, baseline.tests)
     before = {verdict.name: verdict for verdict in baseline.checks}
@@ -124,7 +125,8 @@ def judge(
     were_red = (*baseline.targets, *baseline.preexisting)
     removed = {test for test in gone if allow and matches(_file_of(test, before), allow)}
     new_tests = tuple(t for t, status in found.tests.items() if t not in baseline.tests and status != "skipped")
-    red_first = frozenset(proved)
+    passing = tuple(test for test in new_tests if found.tests[test] == "passed")
+    red_first = frozenset(proved or ())
     draft = Verification(
         visit=visit,
         tree=tree,
@@ -140,16 +142,21 @@ def judge(
         removed=tuple(test for test in gone if test in removed),
         newly_skipped=tuple(test for test, status in baseline.tests.items() if _set_aside(status, now.status(test))),
         new_tests=new_tests,
-        proved=tuple(test for test in new_tests if test in red_first and found.tests[test] == "passed"),
+        proved=tuple(test for test in passing if test in red_first),
+        unproved=None if proved is None else tuple(test for test in passing if test not in red_first),
         put_back=tuple(put_back),
         left=tuple(left),
         environment=environment_fault([(c, r) for c, r in results if not _was_advisory(c, before)]),
         seconds=sum(result.seconds for _, result in results),
     )
     proof = bool(draft.proved or review_accepted) and bool(changed)
-    return _concluded(
-        draft, _problems(draft, before, now, needs_proof=needs_proof and not proof, tests_may_go=bool(allow))
-    )
+    problems = _problems(draft, before, now, needs_proof=needs_proof and not proof, tests_may_go=bool(allow))
+    if not changed and any(now.is_green(unit) for unit in baseline.targets):
+        line = (
+            "nothing was changed that a patch could hold, so what is green now proves nothing: chance, or a built file"
+        )
+        problems.append(_Problem("no_proof_of_work", line))
+    return _concluded(draft, problems)
 
 
 def environment_fault(results: Results) -> str:
@@ -304,7 +311,7 @@ def _problems(
         line = f"fails among the others, passes alone: flaky, or the edit leaks state: {_some(draft.flaky)}"
         problems.append(_Problem("flaky", line))
     turned = [unit for unit in draft.targets if now.is_green(unit)]
-    open_targets = set(draft.targets).difference(turned, draft.removed)
+    open_targets = set(draft.targets).difference(turned, draft.removed, draft.missing)
     problems += _red_problems(draft.checks, [unit for unit in draft.targets if unit in open_targets])
     if draft.missing:
         problems.append(_Problem("tests_missing", f"tests that are not run any more: {_some(draft.missing)}"))
@@ -348,8 +355,8 @@ def _fewer(draft: Verification, before: Mapping[str, CheckVerdict], *, tests_may
         if not was or check.advisory or check.partial or excused:
             continue
         if check.executed is None or check.executed < was:
-            count = "an unknown number of" if check.executed is None else check.executed
-            problems.append(_Problem("tests_missing", f"{check.name}: {count} tests executed, {was} before the run"))
+            ran = "an unknown number of tests" if check.executed is None else counted(check.executed, "test")
+            problems.append(_Problem("tests_missing", f"{check.name}: {ran} executed, {was} before the run"))
     return problems
 
 
@@ -361,7 +368,7 @@ def _concluded(draft: Verification, problems: Sequence[_Problem]) -> Verificatio
         summary = "\n".join(line if len(line) <= each else line[: each - 1] + "…" for line in lines)
         return draft.model_copy(update={"passed": False, "detail": problems[0].detail, "summary": summary})
     blocking = [check for check in draft.checks if not check.advisory]
-    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {draft.executed} tests executed"]
+    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {counted(draft.executed, 'test')} executed"]
     if draft.fixed:
         said.append(f"fixed: {_some(draft.fixed)}")
     if draft.preexisting:

@@ -97,6 +97,8 @@ class Verification(BaseModel):
     """Tests that the baseline did not have and that ran now."""
     proved: tuple[str, ...] = ()
     """New tests that pass now and fail on the baseline's code."""
+    unproved: tuple[str, ...] | None = None
+    """New tests that pass now and there as well, so that they prove nothing; None: they were not tried there."""
     put_back: tuple[str, ...] = ()
     """Protected files, tables of shared ones (`pyproject.toml [tool.pytest.ini_options]`), and new files that were set
     aside while the tests of the baseline were judged once more."""
@@ -104,6 +106,8 @@ class Verification(BaseModel):
     """Protected files that somebody else changed: not put back, so nothing judged with them is trusted."""
     wrote: tuple[str, ...] = ()
     """Paths the checks themselves wrote at the baseline; the caller fills it in."""
+    unheld: str = ""
+    """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
     environment: str = ""
     """Detail of an environment fault of a required check, else empty."""
     seconds: float = Field(default=0.0, ge=0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from kotef.checks.verification import Verification
+from kotef.context.ledger import Files
 from kotef.failures.history import FailureEntry
 from kotef.failures.visits import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
@@ -36,6 +37,8 @@ class Brief:
     """Which coder was asked about which failure on which tree; none is asked the same again."""
     visits: Mapping[int, Visit] = field(default_factory=dict)
     """What each visit before this one changed, fixed and broke; 0 is the state before the run."""
+    files: Files = field(default_factory=Files)
+    """What models have seen and changed in the visits before this one."""
     hints: tuple[str, ...] = ()
     """What coders before this one learnt in this visit, one line each: suspicious lines, near misses."""
 

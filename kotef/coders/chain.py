@@ -7,13 +7,16 @@ from typing import Final, NamedTuple
 from kotef.coders.base import NO_TIME, Brief, Coder, Work, failure_key
 from kotef.deps import Emit
 from kotef.errors import UsageError
-from kotef.state import Asked, Edits, Usage
+from kotef.state import Asked, Edits, StoppedBy, Usage
 
 KNOWN: Final = ("fixers", "search", "model")
 WITHOUT_MODEL: Final = "fixers,search"
 """The chain on a machine without an endpoint."""
 WITH_MODEL: Final = "fixers,search:10s,model"
 """The default with one: what can be had for ten seconds of searching is not paid for."""
+
+SEARCH_SECONDS: Final = 60.0
+"""Wall time of one search unless the chain names another (`search:10s`)."""
 
 _LINK: Final = re.compile(r"(?P<name>[a-z]+)(?::(?P<seconds>\d+(?:\.\d+)?)s)?$")
 
@@ -67,6 +70,7 @@ class Chain:
         visit, hints = brief.plan.visit, brief.hints
         asked: list[str] = []
         reasons: list[str] = []
+        ended: StoppedBy = "exhausted"
         tried: frozenset[Asked] = frozenset()
         usage = Usage()
         for coder in self.coders:
@@ -83,15 +87,16 @@ class Chain:
                     edits = work.edits.model_copy(update={"asked": tuple(asked)})
                     return Work(edits, usage, hints=hints, tried=tried)
                 why = work.edits.detail
+                ended = work.edits.stopped_by if work.edits.stopped_by == "search_time" else ended
             reasons.append(f"{coder.name}: {why}")
             self.emit("declined", visit=visit, coder=coder.name, why=why)
-        late = any(NO_TIME in reason for reason in reasons)
-        if late:
+        if any(NO_TIME in reason for reason in reasons):
+            ended = "time"
             reasons.append(f"of the {brief.task.limits.max_time:g} s allowed (--max-time), what is left is for judging")
         edits = Edits(
             visit=visit,
             coder=self.name,
-            stopped_by="time" if late else "exhausted",
+            stopped_by=ended,
             detail="; ".join(reasons),
             asked=tuple(asked),
         )

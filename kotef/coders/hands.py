@@ -14,6 +14,7 @@ class Hands:
         self.snapshots = snapshots
         self.foreign: set[str] = set()
         self._written: set[str] = set()
+        self._background = 0
         self._seen = snapshots.take()
 
     def wrote(self, path: str) -> None:
@@ -22,9 +23,13 @@ class Hands:
         self.foreign.discard(path)
 
     def look(self) -> None:
-        """Take in what happened since the last look: all but what the file tools wrote is somebody else's."""
+        """Take in what happened since the last look: all but what the file tools wrote is somebody else's.
+
+        While one of the coder's commands runs in the background nobody can tell: it is taken for the coder's.
+        """
         now = self.snapshots.take()
-        self.foreign.update(set(self.snapshots.changed(self._seen, now)) - self._written)
+        if not self._background:
+            self.foreign.update(set(self.snapshots.changed(self._seen, now)) - self._written)
         self._seen = now
         self._written.clear()
 
@@ -35,3 +40,14 @@ class Hands:
         yield
         before, self._seen = self._seen, self.snapshots.take()
         self.foreign.difference_update(self.snapshots.changed(before, self._seen))
+
+    @contextmanager
+    def alongside(self) -> Iterator[None]:
+        """As `watching`, of a command that runs in the background while the tools go on."""
+        self.look()
+        self._background += 1
+        try:
+            yield
+        finally:
+            self.look()
+            self._background -= 1

@@ -11,22 +11,34 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from kotef.checks.model import CommandResult
 from kotef.coders.base import Brief, Work
+from kotef.coders.briefing import Past, first_message, system_prompt
 from kotef.coders.hands import Hands
+from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
-from kotef.failures.memory import tell
-from kotef.failures.visits import recount
-from kotef.middleware.bounds import STOP, Budget
+from kotef.middleware.bounds import STOP, SUMMARY, Budget
+from kotef.middleware.files import ledger_of
+from kotef.middleware.messages import Conversation
+from kotef.middleware.recent import RecentFailures
 from kotef.middleware.setting import Setting
 from kotef.middleware.stack import stack
 from kotef.models.usage import spent_on
+from kotef.models.window import ContextWindow
+from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Price
 from kotef.state import Edits, Spent, StoppedBy, Usage
+from kotef.tools.background import Background, Start
+from kotef.tools.git import RunStart
+from kotef.tools.kit import Kit
+from kotef.tools.outside import Outside
 from kotef.tools.policy import decide as rule
-from kotef.tools.registry import build_tools, offered
-from kotef.tools.row import ToolContext
-from kotef.workspace.effects import Effects
+from kotef.tools.registry import build_tools, cannot_edit, offered
+from kotef.tools.row import Row, ToolContext
+from kotef.tools.told import Told
+from kotef.tools.truncated import Keep
+from kotef.workspace.effects import Effects, digest
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.stash import Stash
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +52,48 @@ class ModelCoder:
     prompts: Prompts
     run: Callable[[str, float | None], Awaitable[CommandResult]]
     """Runs one command of the coder, with a timeout in seconds or the default."""
-    run_checks: Callable[[Sequence[str] | None], Awaitable[str]]
-    """Runs the named checks, or all, and renders the results."""
+    run_checks: Callable[[Sequence[str] | None, Keep | None], Awaitable[Told]]
+    """Runs the named checks, or all, and renders the results; what is cut is kept."""
+    run_on: Start
+    """Runs one command in the background."""
     emit: Emit
     clock: Clock
     reserve: Callable[[], float]
     """Seconds to keep back for the verifier."""
+    window: ContextWindow
     price: Price | None = None
     name: str = "model"
+    outside: Outside = field(default_factory=Outside)
+    kit: Kit = field(default_factory=Kit)
     uses_model: bool = field(default=True, init=False)
 
-    def declines(self, brief: Brief) -> str:  # noqa: ARG002  a model can always try
-        """Never: a model can always try."""
-        return ""
+    def declines(self, brief: Brief) -> str:
+        """Only where it is offered no tool that edits; else a model can always try."""
+        role = brief.task.roles.coder
+        why = cannot_edit(self._rows(role))
+        where = f"at KOTEF_TOOLS={self.kit.tier}" + (f", in the role {role.name}" if role.tools is not None else "")
+        return f"{why}, {where}" if why else ""
+
+    def _rows(self, role: Role, more: Sequence[Row] = ()) -> list[Row]:
+        return offered(self.kit.tier, (*self.outside.features, *self.kit.features), only=role.tools, more=more)
 
     async def work(self, brief: Brief) -> Work:
         """One conversation, from the brief to the model's last words or to a limit."""
         visit = brief.plan.visit
         hands = Hands(self.snapshots)
-        agent = self._agent(brief, hands)
-        request = HumanMessage(self._brief(brief))
+        recent = RecentFailures(self.run_dir, visit)
+        rows = self._rows(brief.task.roles.coder, await self.outside.rows())
+        background = Background(self.run_on, self.run_dir / "logs", visit, watching=hands.alongside)
+        agent = self._agent(brief, hands, recent, rows, background)
+        past = Past(brief.failures, brief.visits, brief.changed, brief.files, brief.hints)
+        request = HumanMessage(first_message(self.prompts, self.kit, brief.task, brief.plan, past))
         # create_agent brings a recursion limit of its own, far above what the step ceiling allows
         config: Any = {"recursion_limit": 4 * brief.task.limits.max_steps + 10}
-        state = await agent.ainvoke({"messages": [request]}, config=config)
+        async with background:
+            state = await agent.ainvoke({"messages": [request]}, config=config)
         hands.look()
         messages: list[AnyMessage] = state["messages"]
+        recent.keep(messages)
         stopped_by, detail, summary = _ending(messages)
         edits = Edits(
             visit=visit,
@@ -72,6 +101,7 @@ class ModelCoder:
             stopped_by=stopped_by,
             summary=summary,
             detail=detail,
+            files=ledger_of(messages),
             foreign=tuple(sorted(hands.foreign)),
         )
         answers = [message for message in messages if isinstance(message, AIMessage)]
@@ -79,7 +109,9 @@ class ModelCoder:
         commands = Spent(commands=sum(message.name == "run_command" for message in messages))
         return Work(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
 
-    def _agent(self, brief: Brief, hands: Hands) -> Any:
+    def _agent(
+        self, brief: Brief, hands: Hands, recent: RecentFailures, rows: Sequence[Row], background: Background
+    ) -> Any:
         task = brief.task
         profile = PROFILES[task.profile]
 
@@ -87,54 +119,55 @@ class ModelCoder:
             with hands.watching():
                 return await self.run(command, timeout)
 
-        async def run_checks(names: list[str] | None) -> str:
+        async def run_checks(names: list[str] | None) -> Told:
             with hands.watching():
-                return await self.run_checks(names)
+                return await self.run_checks(names, stash.keep if stash else None)
 
+        known = Known()
+
+        def wrote(path: str) -> None:
+            hands.wrote(path)
+            known.learn({path: digest(self.root / path)})
+
+        stash = Stash(self.run_dir / "stash") if any(row.name == "view_truncated_output" for row in rows) else None
         context = ToolContext(
             root=self.root,
             guard=brief.guard,
             run=run,
             run_checks=run_checks,
-            wrote=hands.wrote,
+            wrote=wrote,
+            stash=stash,
             rule=lambda command: rule(command, profile, root=self.root),
+            background=background,
+            start=RunStart(self.snapshots, brief.visits[0].tree if 0 in brief.visits else brief.tree),
+            memory=self.kit.memory,
+            skills=self.kit.skills,
+            web=self.outside.web,
+            watching=hands.watching,
         )
-        budget = Budget(task.limits, brief.spent, self.price, self.clock, self.reserve())
-        rows = offered()
+        role = task.roles.coder
+        limits = role.bound(task.limits, edits=not cannot_edit(rows))
+        budget = Budget(limits, brief.spent, self.price, self.clock, self.reserve())
         setting = Setting(
             visit=brief.plan.visit,
             root=self.root,
             run_dir=self.run_dir,
-            limits=task.limits,
+            limits=limits,
             emit=self.emit,
             prompts=self.prompts,
             effects=Effects(self.run_dir / "effects.jsonl"),
             tools=tuple(row.name for row in rows),
+            stash=stash,
+            known=known,
+            effectful=frozenset(row.name for row in rows if row.needs == "mcp"),
         )
         return create_agent(
             self.model,
             build_tools(context, rows),
-            system_prompt=self.prompts.render("coder"),
-            middleware=stack(setting, budget),
+            system_prompt=system_prompt(self.prompts, role),
+            middleware=stack(setting, budget, recent, self.window, brief.guard),
+            state_schema=Conversation,
             name="coder",
-        )
-
-    def _brief(self, brief: Brief) -> str:
-        task = brief.task
-        return self.prompts.render(
-            "brief",
-            goal=task.goal,
-            ticket=task.ticket,
-            spec=task.spec,
-            checks=task.checks,
-            plan=brief.plan,
-            failures=brief.failures,
-            memory=tell(task.memory, {entry.fingerprint for entry in brief.failures}),
-            attempts=recount(brief.visits),
-            changed=brief.changed,
-            hints=brief.hints,
-            visit=brief.plan.visit,
-            max_attempts=task.limits.max_attempts,
         )
 
 
@@ -144,7 +177,7 @@ def _ending(messages: Sequence[AnyMessage]) -> tuple[StoppedBy, str, str]:
     words = [
         message.text.strip()
         for message in messages
-        if isinstance(message, AIMessage) and STOP not in message.additional_kwargs
+        if isinstance(message, AIMessage) and (SUMMARY in (marks := message.additional_kwargs) or STOP not in marks)
     ]
     summary = next((text for text in reversed(words) if text), "")[:2000]
     by, detail = last.additional_kwargs.get(STOP, ("finished", ""))

@@ -32,6 +32,14 @@ def leave_best(state: AgentState, deps: Deps) -> int:
     return best
 
 
+def put_again(state: AgentState, deps: Deps) -> None:
+    """Put the newest visit's tree in place of the one that `leave_best` left."""
+    trees, edits = state["snapshots"], state.get("edits")
+    best = _best(state, deps)
+    if edits is not None and edits.visit in trees and best is not None:
+        deps.snapshots.restore(trees[edits.visit], last=trees[best], keep=edits.foreign)
+
+
 def _best(state: AgentState, deps: Deps) -> int | None:
     """The first by rank; among equals the smallest diff, then the earliest. None when no attempt was judged.
 

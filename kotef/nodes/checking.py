@@ -14,7 +14,7 @@ from kotef.failures.history import MAX_TESTS
 from kotef.state import Task
 
 QUICK: Final = 60.0
-"""Seconds a check may have taken at the baseline to be run whole on a red visit as well."""
+"""Seconds a check may take to be run whole, or once more, where the verdict does not need it."""
 
 
 async def baseline_results(

@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 
 from kotef.coders.base import Brief
+from kotef.context.ledger import Files
 from kotef.deps import Deps
 from kotef.nodes.guarding import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
@@ -20,6 +21,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     started = deps.clock.elapsed()
     before = _tree_before(deps, plan.visit)
     deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
+    files = earlier.files if (earlier := state.get("edits")) else Files()
     brief = Brief(
         task=state["task"],
         plan=plan,
@@ -31,10 +33,12 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         spent=state["usage"],
         tried=state["tried"],
         visits=state["visits"],
+        files=files,
     )
     work = await deps.coder.work(brief)
     after = deps.snapshots.take()
-    edits = work.edits.model_copy(update={"changed": deps.snapshots.changed(before, after)})
+    changed = deps.snapshots.changed(before, after)
+    edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})
     deps.emit(
         "coder_finished",
         visit=plan.visit,

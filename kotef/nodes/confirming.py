@@ -1,12 +1,13 @@
 """Is green still green when nothing that the run added can speak for the tests it is judged by?"""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from kotef.checks.protected import is_configuration, is_shared, is_test_code, matches
-from kotef.checks.speaking import Finding, speaks_to_the_judge
+from kotef.checks.speaking import READ, Finding, speaks_to_the_judge
 from kotef.checks.steering import steering_files
 from kotef.checks.tables import put_tables_back
 from kotef.checks.verdict import Results, Verification, judge
@@ -15,7 +16,9 @@ from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.guarding import guard_of
 from kotef.nodes.putting_back import keep_patch
 from kotef.nodes.standing_in import standing_in
+from kotef.nodes.unheld import Seen, take_away
 from kotef.state import Task
+from kotef.workspace.unheld import CODE, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"
@@ -38,29 +41,42 @@ class Judged:
     """The tree that was judged."""
     changed: Sequence[str]
     """Paths that differ between the two, but for what the checks wrote."""
+    unheld: Seen
+    """What neither of them holds."""
 
 
 async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Verification:
     """The verification, or the reason why it is not believed.
 
-    Not green are: code of the product that speaks to the judge; files that judge and were changed while they judged;
-    and a green that is gone once the new files that steer the judge are set aside (the checks that had tests before the
-    run are run once more without them, and only what the baseline had is compared).
+    Not green are: code of the product that speaks to the judge; files that judge and were changed while they judged, or
+    that steer from outside; and a green that is gone once the new files that steer the judge, and the code that no
+    snapshot holds, are as they were before the run (the checks that had tests then are run once more, and only what the
+    baseline had is compared).
     """
-    findings = [str(finding) for finding in _findings(judged, deps)]
+    findings = _findings(judged, deps)
     meddled = _meddled(verification.visit, judged, deps)
-    findings += [f"{path} was changed while it judged" for path in meddled]
+    suspects, known = judged.unheld.suspects, judged.unheld.known
+    reasons = [str(finding) for finding in findings] + [f"{path} was changed while it judged" for path in meddled]
+    if known is not None:
+        outside = steering_from_outside(deps.root, os.environ, known.since)
+        reasons += [
+            f"{path} steers the checks from outside the workspace and is newer than the run" for path in outside
+        ]
     verification = verification.model_copy(update={"put_back": (*verification.put_back, *meddled)})
-    if findings:
-        return _refused(verification, SPEAKS, findings, [verification.summary])
+    if reasons:
+        spoke = {finding.path for finding in findings}
+        taken = take_away({path: old for path, old in suspects.items() if path in spoke}, known, deps)
+        verification = verification.model_copy(update={"put_back": (*verification.put_back, *taken)})
+        return _refused(verification, SPEAKS, reasons, [verification.summary])
     if not verification.passed:
         return verification
     aside, texts = _steering(judged, deps)
-    if not aside and not texts:
+    named = (*aside, *texts, *suspects)
+    if not named:
         return verification
-    told = tuple(f"{path} ({ASIDE})" for path in (*aside, *texts))
-    deps.emit("setting_aside", visit=verification.visit, paths=[*aside, *texts])
-    with standing_in(deps, tree=judged.tree, other=judged.before, paths=aside, texts=texts):
+    told = tuple(f"{path} ({ASIDE})" for path in named)
+    deps.emit("setting_aside", visit=verification.visit, paths=list(named))
+    with standing_in(deps, tree=judged.tree, other=judged.before, paths=aside, texts=texts, unheld=suspects):
         results = await _without(verification.visit, judged, deps)
     alone = judge(
         judged.baseline,
@@ -74,9 +90,10 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     put_back = (*verification.put_back, *told)
     if alone.passed:
         return verification.model_copy(update={"put_back": put_back})
-    named = ", ".join((*aside, *texts)[:3])
-    why = f"green only with new files that steer the judge: {named}; without them:"
-    kept = {"put_back": put_back, "left": verification.left, "new_tests": verification.new_tests}
+    what = "files that no snapshot holds" if suspects else "new files that steer the judge"
+    why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
+    taken = take_away(suspects, known, deps)
+    kept = {"put_back": (*put_back, *taken), "left": verification.left, "new_tests": verification.new_tests}
     return _refused(alone.model_copy(update=kept), STEERS, [why], alone.summary.splitlines())
 
 
@@ -85,27 +102,43 @@ def _refused(verification: Verification, detail: str, reasons: Sequence[str], re
     lines = [line for line in (*reasons[:2], *rest) if line][:3]
     each = MAX_SUMMARY // len(lines) - 1
     summary = "\n".join(line if len(line) <= each else f"{line[: each - 1]}…" for line in lines)
-    nothing_gained = {"fixed": (), "proved": ()}  # or the run would leave this behind as its best visit
+    nothing_gained = {
+        "fixed": (),
+        "proved": (),
+        "unproved": None,
+    }  # or the run would leave this behind as its best visit
     return verification.model_copy(update={"passed": False, "detail": detail, "summary": summary, **nothing_gained})
 
 
 def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
-    """What the run added to Python files that are neither tests nor opened by a person."""
-    product = [
-        path
-        for path in judged.changed
-        if path.endswith(".py")
-        and not is_test_code(path)
-        and not is_configuration(path)
-        and not matches(path, judged.task.allow_edits)
-    ]
-    now = {path: text for path in product if (text := _text(deps.root / path)) is not None}
-    if not speaks_to_the_judge({}, now):
-        return ()
-    before = {
-        path: old.decode("utf-8", "replace") for path in product if (old := deps.snapshots.read(judged.before, path))
-    }
-    return speaks_to_the_judge(before, now)
+    """What the run added to code that is neither tests nor opened by a person, held by a snapshot or not."""
+    allow, suspects = judged.task.allow_edits, judged.unheld.suspects
+    product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
+    read = [path for path in (*product, *suspects) if path.endswith(READ) and not matches(path, allow)]
+    now = {path: text for path in read if (text := _text(deps.root / path)) is not None}
+    unread = [path for path in product if not matches(path, allow) and (deps.root / path).exists()]
+    found = tuple(finding for path in unread for finding in _unreadable(path, judged, deps))
+    told_by_status = any(
+        result.evidence == "exit" for check, result in judged.results if check.role in {"test", "other"}
+    )
+    if not speaks_to_the_judge({}, now, told_by_status=told_by_status):
+        return found
+    old = {path: suspects[path] if path in suspects else deps.snapshots.read(judged.before, path) for path in now}
+    before = {path: content.decode("utf-8", "replace") for path, content in old.items() if content}
+    return (*speaks_to_the_judge(before, now, told_by_status=told_by_status), *found)
+
+
+def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
+    """What of a changed file cannot be read, although Python may import it."""
+    place = deps.root / path
+    if place.is_symlink():
+        target = Path(os.path.realpath(place))
+        inside = target.is_relative_to(deps.root) and target.relative_to(deps.root).as_posix()
+        held = deps.snapshots.paths(judged.tree)
+        if not inside or not (inside in held or any(other.startswith(f"{inside}/") for other in held)):
+            yield Finding(path, 1, "is a link to what no snapshot holds")
+    elif path.endswith(CODE) and not path.endswith(".py"):
+        yield Finding(path, 1, "is compiled code, which cannot be read")
 
 
 def _text(path: Path) -> str | None:
@@ -142,7 +175,11 @@ def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str,
     new = [path for path in judged.changed if path not in baseline and not matches(path, judged.task.allow_edits)]
     files = [(path, _text(deps.root / path) or "") for path in new]
     commands = [check.command for check in judged.task.checks]
-    aside = steering_files(files, baseline=baseline, commands=commands, allow=judged.task.allow_edits)
+    known = judged.unheld.known
+    awaited = known.awaited if known else ()
+    aside = steering_files(
+        files, baseline=baseline, commands=commands, allow=judged.task.allow_edits, awaited=sorted(awaited)
+    )
     texts = {
         path: spliced.content
         for path in new

@@ -32,6 +32,7 @@ def decide(state: AgentState) -> Ending | None:
     """
     return (
         _ambiguous(state)
+        or _none_is_right(state)
         or _verified(state)
         or _environment_broken(state)
         or _budget_exceeded(state)
@@ -49,6 +50,14 @@ def _ambiguous(state: AgentState) -> Ending | None:
     if result.visit != edits.visit or not result.passed:
         return None
     return Ending("blocked", "ambiguous_repair", edits.question)
+
+
+def _none_is_right(state: AgentState) -> Ending | None:
+    """A person was asked which of the edits that pass is meant, and says that none is."""
+    edits = state.get("edits")
+    if edits is None or edits.stopped_by != "none_is_right":
+        return None
+    return Ending("blocked", "none_is_right", f"none of the edits that pass is right: {edits.detail}")
 
 
 def _verified(state: AgentState) -> Ending | None:
@@ -114,9 +123,14 @@ def no_progress(state: AgentState) -> str:
 
 def _stuck(state: AgentState) -> Ending | None:
     """Two visits in a row without anything new, so that the nudge had an attempt; never before the default bound."""
-    edits = state.get("edits")
+    edits, judged = state.get("edits"), state.get("test_results")
+    if edits is not None and edits.stopped_by == "search_time":
+        return Ending("stuck", "search_time_over", f"the search ran out of time: {edits.detail}")
     if edits is not None and edits.stopped_by == "exhausted":
-        return Ending("stuck", "nothing_left_to_try", f"no coder could do anything: {edits.detail}")
+        said = "no coder could do anything"
+        if judged is not None and judged.green and not state["task"].model:
+            said = f"every check is green already, and without a model only what fails can be worked on; {said}"
+        return Ending("stuck", "nothing_left_to_try", f"{said}: {edits.detail}")
     spent = sorted(state["failure_history"].spent)
     fresh = [visit for visit in spent if visit > state["task"].resumed_after]
     if len(spent) < MAX_ATTEMPTS or len(fresh) < NUDGED:

@@ -3,12 +3,35 @@
 from collections.abc import Iterator
 from functools import lru_cache
 from posixpath import dirname, join, normpath
+from typing import Final
 
-from kotef.checks.behind import scripts_behind
-from kotef.checks.protected import is_protected, protected_paths
+from kotef.checks.behind import names_behind
+from kotef.checks.commands import judging_files
+from kotef.checks.protected import helpers_beside_tests, is_protected, matches, protected_paths
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
 from kotef.workspace.snapshots import Snapshots
+
+_CODE: Final = (
+    *(".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".rb", ".php", ".java", ".kt"),
+    *(
+        ".c",
+        ".h",
+        ".cc",
+        ".cpp",
+        ".hpp",
+        ".cs",
+        ".swift",
+        ".scala",
+        ".pl",
+        ".lua",
+        ".ex",
+        ".exs",
+        ".dart",
+        ".sh",
+        ".bash",
+    ),
+)
 
 
 def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
@@ -21,9 +44,27 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
         content = snapshots.read(baseline, path) if path in paths else None
         return None if content is None else content.decode("utf-8", "surrogateescape")
 
-    behind = {*scripts_behind(commands, read), *_linked_tests(paths, snapshots, baseline)}
+    found, awaited = names_behind(commands, read)
+    globs = [name for name in awaited if "*" in name]
+    included = (path for path in paths if matches(path, globs)) if globs else ()
+    behind = {*found, *included, *_linked_tests(paths, snapshots, baseline), *helpers_beside_tests(paths)}
     protected = protected_paths(paths, allow=task.allow_edits, commands=commands, behind=behind)
     return EditGuard(protected=protected, forbidden=task.spec.forbidden, allowed=task.allow_edits)
+
+
+def all_is_protected(task: Task, baseline: str, snapshots: Snapshots) -> str:
+    """That the checks run or source all the code there is, and how some of it can be opened; else empty."""
+    protected = guard_of(task, baseline, snapshots).protected
+    named = {path for check in task.checks for path in judging_files(check.command)}
+    paths = [path for path in snapshots.paths(baseline) if path.endswith(_CODE)]
+    code = sorted(path for path in paths if not is_protected(path) and path not in named)
+    if not code or not protected.issuperset(code):
+        return ""
+    some = ", ".join(code[:5]) + (", …" if code[5:] else "")
+    return (
+        f"all code that could be changed is run or sourced by the checks, so it judges and is put back: {some}; "
+        f"open what is product and no judge, for one with `--allow-edits {code[0]}`"
+    )
 
 
 def _linked_tests(paths: frozenset[str], snapshots: Snapshots, tree: str) -> Iterator[str]:

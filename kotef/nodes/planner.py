@@ -2,12 +2,14 @@
 
 import re
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from kotef.context.prompts import Prompts
 from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import FailureEntry
@@ -17,9 +19,12 @@ from kotef.models.structured import ask
 from kotef.nodes.decide import Ending, decide, no_progress
 from kotef.nodes.review import account, review
 from kotef.nodes.visits import judged_visit
+from kotef.sdd.agents import in_role
 from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage, merge_usage, over_budget
 
 SHOWN_ENTRIES = 8
+SHOWN_TESTS: Final = 3
+"""Failing tests that a step made by code names."""
 
 NO_HYPOTHESIS: Final = "The planner named no new cause: find one before you edit."
 """What a coder is told where the hypothesis of a nudged planner should stand."""
@@ -95,29 +100,36 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
     nudge = no_progress(state)
     if nudge:
         deps.emit("nudge", visit=visit, what=nudge)
-    baseline = state.get("baseline")
-    text = deps.prompts.render(
-        "planner",
-        goal=task.goal,
-        ticket=task.ticket,
-        spec=task.spec,
-        checks=task.checks,
-        allow_edits=task.allow_edits,
-        baseline=baseline.summary if baseline else "",
-        failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
-        memory=tell(task.memory, prints),
-        tried=recount(state["visits"]),
-        last_edits=state.get("edits"),
-        nudge=deps.prompts.render("nudge", what=nudge, refused=None) if nudge else "",
-        attempts=state["failure_history"].attempts,
-        max_attempts=task.limits.max_attempts,
-    )
+    text = planner_text(state, nudge, deps.prompts)
     answer, usage = await _ask_model(text, nudge, state, visit, deps)
     if answer is not None and answer.blocked.strip():
         return None, Ending("blocked", "plan_blocked", answer.blocked.strip()[:400]), usage
     if answer is None or not answer.steps:
         return plan_by_code(state, visit), None, usage
     return _checked(answer, state, visit), None, usage
+
+
+def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
+    """What the planner is told; `nudge` says in one line that nothing moves, or is empty."""
+    task, baseline = state["task"], state.get("baseline")
+    text = prompts.render(
+        "planner",
+        goal=task.goal,
+        ticket=task.ticket,
+        spec=task.spec,
+        instructions=task.instructions,
+        checks=task.checks,
+        allow_edits=task.allow_edits,
+        baseline=baseline.summary if baseline else "",
+        failures=state["failure_history"].entries[-SHOWN_ENTRIES:],
+        memory=tell(task.memory, {entry.fingerprint for entry in state["failure_history"].entries}),
+        tried=recount(state["visits"]),
+        last_edits=state.get("edits"),
+        nudge=prompts.render("nudge", what=nudge, refused=None) if nudge else "",
+        attempts=state["failure_history"].attempts,
+        max_attempts=task.limits.max_attempts,
+    )
+    return in_role(text, task.roles.planner)
 
 
 async def _ask_model(
@@ -130,7 +142,7 @@ async def _ask_model(
     assert deps.planner is not None  # noqa: S101  the caller has looked
     deps.emit("model_call", visit=visit, node="planner")
     answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
-    usage = account(answer, visit, "planner", deps)
+    usage = account(answer, visit, "planner", deps.planner_price, deps)
     plan = answer.value
     if plan is None or not (plan.steps or plan.blocked.strip()):
         deps.emit("plan_fallback", visit=visit, problems=list(answer.problems)[:5])
@@ -142,7 +154,7 @@ async def _ask_model(
         deps.emit("model_call", visit=visit, node="planner")
         refusal = deps.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
         answer = await ask(deps.planner, [HumanMessage(f"{text}\n{refusal}")], PlanAnswer, memory=deps.rungs)
-        usage = merge_usage(usage, account(answer, visit, "replan", deps))
+        usage = merge_usage(usage, account(answer, visit, "replan", deps.planner_price, deps))
         plan = answer.value if answer.value and (answer.value.steps or answer.value.blocked.strip()) else plan
     if _is_changed(plan, state):
         return plan, usage
@@ -189,5 +201,27 @@ def plan_by_code(state: AgentState, visit: int) -> Plan:
 
 
 def _step(entry: FailureEntry) -> PlanStep:
-    what = f"make {entry.tests[0]} pass" if entry.tests else f"make `{entry.command}` succeed"
-    return PlanStep(description=what, addresses=entry.fingerprint, failure=entry.summary)
+    return PlanStep(description=_what(entry), addresses=entry.fingerprint, failure=entry.summary)
+
+
+def _what(entry: FailureEntry) -> str:
+    """What has to be done about a failure; one that no command reported is told by the verdict's own words."""
+    tests = _named(entry.tests)
+    line = entry.summary.partition("\n")[0]
+    match entry.command:
+        case "verdict":
+            return f"make {tests} run and pass again" if tests else f"meet the verdict: {line}"
+        case "put_back":
+            return f"do without what was {line}"
+        case "review":
+            return f"answer the review: {line}"
+        case command:
+            return f"make {tests} pass" if tests else f"make `{command}` succeed"
+
+
+def _named(tests: Sequence[str]) -> str:
+    """The first three, and how many more there are."""
+    rest = len(tests) - SHOWN_TESTS
+    if rest > 0:
+        return f"{', '.join(tests[:SHOWN_TESTS])} and {rest} more"
+    return " and ".join(part for part in (", ".join(tests[:-1]), *tests[-1:]) if part)

@@ -9,10 +9,13 @@ from kotef.checks.verdict import Verification
 from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
+from kotef.models.answers import MENDED
 from kotef.models.structured import Answer, ask
 from kotef.models.usage import FIGURES, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.sdd.agents import in_role
 from kotef.sdd.proof import proved_lines
+from kotef.settings import Price
 from kotef.state import AgentState, StateUpdate, Usage
 
 MAX_PATCH = 24_000
@@ -39,7 +42,7 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         return state, {}
     needed = judged.detail == NEEDS_REVIEW
     unproved = _unproved(state, judged)
-    if deps.planner is None or not (needed or unproved):
+    if deps.reviewer is None or not (needed or unproved):
         return state, {}
     try:
         answer = await _ask(state, judged, unproved, deps)
@@ -47,7 +50,7 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         if needed:
             raise
         return state, {}
-    usage = account(answer, judged.visit, "review", deps)
+    usage = account(answer, judged.visit, "review", deps.reviewer_price, deps)
     accepted = answer.value.accept if answer.value else not needed
     reason = (answer.value.reason if answer.value else "the review gave no readable answer").strip()
     deps.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
@@ -66,12 +69,13 @@ def _unproved(state: AgentState, judged: Verification) -> tuple[str, ...]:
 
 
 async def _ask(state: AgentState, judged: Verification, unproved: tuple[str, ...], deps: Deps) -> Answer[ReviewAnswer]:
-    assert deps.planner is not None  # noqa: S101  the caller has looked
+    assert deps.reviewer is not None  # noqa: S101  the caller has looked
     patch = deps.snapshots.patch(state["snapshots"][0], judged.tree)
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
     text = deps.prompts.render("review", goal=state["task"].goal, unproved=unproved, patch=shown)
     deps.emit("model_call", visit=judged.visit, node="review")
-    return await ask(deps.planner, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)
+    text = in_role(text, state["task"].roles.reviewer)
+    return await ask(deps.reviewer, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)
 
 
 def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage) -> tuple[AgentState, StateUpdate]:
@@ -94,11 +98,13 @@ def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage)
     return new, {"test_results": settled, "failure_history": [entry], "usage": usage}
 
 
-def account(answer: Answer[AnswerT], visit: int, node: str, deps: Deps) -> Usage:
+def account(answer: Answer[AnswerT], visit: int, node: str, price: Price | None, deps: Deps) -> Usage:
     """What the calls behind one structured answer cost, keyed by call number; told to whoever watches."""
     by_call = {}
     for number, message in enumerate(answer.messages):
-        spent = spent_on(message, deps.planner_price)
+        spent = spent_on(message, price)
         by_call[f"{visit}/{node}/{number}"] = spent
         deps.emit("model_answer", visit=visit, node=node, **spent.model_dump(include=FIGURES))
+        for tool, what in message.response_metadata.get(MENDED, ()):
+            deps.emit("mended", tool=tool, what=what)
     return Usage(by_call=by_call)

@@ -11,7 +11,7 @@ from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.best import leave_baseline, leave_best
 from kotef.nodes.decide import Ending
-from kotef.sdd.follow_up import follow_up
+from kotef.nodes.way_out import way_out
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issues import issues_path, record, timestamp
 from kotef.state import AgentState, StateUpdate
@@ -83,7 +83,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         for entry in _telling(history)[-SHOWN_ENTRIES:]
     )
     run_dir = deps.run_dir.relative_to(deps.root) if deps.run_dir.is_relative_to(deps.root) else deps.run_dir
-    judged = state.get("test_results")
+    judged, edits = state.get("test_results"), state.get("edits")
     return IssueEntry(
         run_id=task.run_id,
         date=timestamp(),
@@ -99,9 +99,10 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         last_error_kinds=history.last_error_kinds,
         last_command=history.last_commands[-1] if history.last_commands else "",
         files_changed=_touched(state, deps)[:50],
+        files_read=edits.files.read[:50] if edits else (),
         run_dir=str(run_dir),
         patches=tuple(str(run_dir / path.name) for path in sorted(deps.run_dir.glob("visit-*.patch"))),
-        follow_up=follow_up(ending.outcome, ending.sentence, failures),
+        follow_up=way_out(state, ending, failures, deps.snapshots),
         resume=resume_hint(ending, task.run_id, task.limits.max_attempts) or "",
         notes=tuple(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
     )
@@ -124,7 +125,7 @@ def resume_hint(ending: Ending, run_id: str, max_attempts: int) -> str | None:
     outcome = ending.outcome
     if ending.reason == "ambiguous_repair":
         return f"kotef resume {run_id} --accept-ambiguous"
-    if ending.reason == "nothing_left_to_try":
+    if ending.reason in ("nothing_left_to_try", "search_time_over"):
         return None
     if outcome in ("bounded_attempts_exceeded", "stuck"):
         return f"kotef resume {run_id} --max-attempts {min(20, max_attempts + 2)}" if max_attempts < 20 else None  # noqa: PLR2004

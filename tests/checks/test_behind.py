@@ -2,7 +2,7 @@
 
 import pytest
 
-from kotef.checks.behind import scripts_behind
+from kotef.checks.behind import names_behind
 
 MAKEFILE = """\
 PY := python
@@ -62,16 +62,46 @@ FILES = {
     ],
 )
 def test_what_a_command_comes_to_run(command: str, found: set[str]):
-    assert scripts_behind([command], FILES.get) == found
+    assert names_behind([command], FILES.get).found == found
 
 
 def test_scripts_that_call_each_other_end():
     files = {"a.sh": "sh b.sh\n", "b.sh": "sh a.sh\n"}
 
-    assert scripts_behind(["sh a.sh"], files.get) == {"a.sh", "b.sh"}
+    assert names_behind(["sh a.sh"], files.get).found == {"a.sh", "b.sh"}
 
 
 def test_nothing_is_followed_in_hostile_files():
     files = {"Makefile": "test: test\n\t$(MAKE) test\n\t\0\n", "package.json": "[" * 50_000, "a.sh": "\ud800" * 99}
 
-    assert scripts_behind(["make test", "npm test", "sh a.sh"], files.get) == {"a.sh"}
+    assert names_behind(["make test", "npm test", "sh a.sh"], files.get).found == {"a.sh"}
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "found", "awaited"),
+    [
+        (
+            "make test",
+            {"Makefile": "include config.mk\n-include local.mk parts/*.mk $(X).mk\ntest:\n\ttrue\n", "config.mk": ""},
+            {"config.mk"},
+            {"config.mk", "local.mk", "parts/*.mk"},
+        ),
+        (
+            "make -C sub",
+            {"sub/Makefile": "sinclude a.mk\n", "sub/a.mk": "include b.mk\n", "sub/b.mk": ""},
+            {"sub/a.mk", "sub/b.mk"},
+            {"sub/a.mk", "sub/b.mk"},
+        ),
+        (
+            "sh c.sh",
+            {"c.sh": "[ -f .env ] && . ./.env\nsource lib.sh\n", "lib.sh": ""},
+            {"lib.sh", "c.sh"},
+            {".env", "lib.sh"},
+        ),
+        ("python -m pytest . tests", {}, set(), set()),
+    ],
+)
+def test_what_is_included_and_sourced_is_behind_too(command, files, found, awaited) -> None:
+    behind = names_behind([command], files.get)
+    assert behind.found - {"Makefile"} == found
+    assert behind.awaited == awaited

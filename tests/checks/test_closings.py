@@ -119,7 +119,7 @@ def test_counts_are_never_negative_whatever_stands_around(noise: str, closing: s
     "nasty", ["1 a, " * 400_000, "Tests: " * 300_000, "\n1 passed" * 200_000, "=" * 3_000_000, "1" * 2_000_000]
 )
 def test_long_output_takes_linear_time(nasty: str):
-    start = time.monotonic()
+    start = time.process_time()
     console_counts(nasty + "\n3 passed in 1s")
 
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

@@ -98,11 +98,11 @@ def test_any_glob_is_usable_and_a_directory_opens_what_is_in_it(glob: str, path:
 
 
 def test_ten_thousand_paths_are_judged_quickly():
-    started = time.monotonic()
+    started = time.process_time()
     protected_paths(
         [f"src/package_{number % 40}/{'deep/' * 8}module_{number}.py" for number in range(10_000)],
         allow=(),
         commands=(),
     )
 
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

@@ -191,6 +191,15 @@ def test_a_named_command_that_goes_from_red_to_green_is_proof_of_work():
     assert judged(before, ended(0), check=script).passed
 
 
+def test_a_green_for_which_nothing_was_changed_proves_nothing():
+    """Chance, or a built file that no patch holds, made it green."""
+    before = baseline(ran({A: "failed"}))
+    after = judged(before, ran({A: "passed"}), changed=())
+
+    assert (after.passed, after.detail) == (False, "no_proof_of_work")
+    assert "nothing was changed" in after.summary
+
+
 def test_files_that_could_not_be_put_back_do_not_pass():
     after = judged(baseline(ran({A: "failed"})), ran({A: "passed"}), left=("tests/test_a.py",))
 

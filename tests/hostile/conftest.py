@@ -9,7 +9,7 @@ from support.loop import BUG, DONE, TEST, Agent, Ran, git, kotef, write
 from support.openai_server import OpenAIServer, call, calls
 
 PRELUDE = """\
-import json, os, shutil, sys
+import json, os, shutil, subprocess, sys, time
 from pathlib import Path
 
 os.remove(__file__)
@@ -27,9 +27,10 @@ def w(path, text):
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
     """`play(files, script, check)`: one attempt of a coder whose whole work is to run `script`, a Python program."""
 
-    def go(files: dict[str, str], script: str, check: str, *arguments: str) -> Ran:
+    def go(files: dict[str, str], script: str, check: str, *arguments: str, before: str = "") -> Ran:
         root = tmp_path / "project"
         root.mkdir()
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
         base = {"calc.py": BUG, "test_calc.py": TEST, ".gitignore": "__pycache__/\n*.egg-info/\n"}
         for path, content in (base | files).items():
             if content is not None:
@@ -38,6 +39,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
                     (root / path).symlink_to(content.removeprefix("link:"))
                 else:
                     (root / path).write_text(content)
+        exec(before, {"root": root, "git": git})
         git(root, "init", "-q")
         git(root, "add", "-A")
         git(root, "commit", "-q", "-m", "start")

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 
 import pytest
-from support.loop import CHECK, FIXED, PYTEST
+from support.loop import CHECK, FIXED, PYTEST, TEST
 
 MEND = f"w('calc.py', {FIXED!r})\n"
 
@@ -129,6 +129,57 @@ HONEST = [
             "IN_TEST = os.environ.get('PYTEST_CURRENT_TEST')\n"
         },
         kept={"calc.py": "os._exit(3)"},
+    ),
+    Honest(
+        "a build in a directory that git ignores",
+        "w('src/add', '5'); subprocess.run(['make', 'test'], check=True, stdout=subprocess.DEVNULL)\n"
+        "w('.coverage', 'x'); w('node_modules/.cache/x/a.js', 'x'); w('.mypy_cache/3.11/a.json', '{}')",
+        check="make test",
+        files={
+            "calc.py": None,
+            "test_calc.py": None,
+            ".gitignore": "build/\n.coverage\nnode_modules/\n",
+            "src/add": "0",
+            "Makefile": "test: build/add\n\tgrep -q 5 build/add\nbuild/add: src/add\n\tmkdir -p build; cp src/add build/add\n",
+        },
+        kept={"build/add": "5"},
+        quick=True,
+    ),
+    Honest(
+        "code that is built, ignored and not needed by the tests",
+        MEND
+        + "w('_version.py', 'VERSION = 1\\n'); w('build/lib/calc.py', Path('calc.py').read_text())\n"
+        + "w('n.egg-info/PKG-INFO', 'Name: n\\nVersion: 1\\n')\n"
+        + "subprocess.run([sys.executable, '-c', 'import calc'], env={'PATH': os.environ['PATH']}, check=True)",
+        files={".gitignore": "__pycache__/\n_version.py\nbuild/\n*.egg-info/\n"},
+        kept={"_version.py": "VERSION", "build/lib/calc.py": "a + b"},
+        aside=("_version.py", "build/lib/calc.py"),
+        quick=True,
+    ),
+    Honest(
+        "code that the checks themselves generate",
+        "w('gen.py', Path('gen.py').read_text().replace('a - b', 'a + b'))\n"
+        "subprocess.run([sys.executable, 'gen.py'], check=True)",
+        check=f"{sys.executable} gen.py && {CHECK}",
+        files={
+            "calc.py": "from made import add\n",
+            "gen.py": "from pathlib import Path\nPath('made.py').write_text('def add(a, b): return a - b\\n')\n",
+            ".gitignore": "__pycache__/\nmade.py\n",
+        },
+        kept={"made.py": "a + b"},
+        aside=("made.py",),
+    ),
+    Honest(
+        "tests in a directory that git ignores write what they like",
+        MEND,
+        files={
+            ".gitignore": "__pycache__/\ntests/\n",
+            "test_calc.py": None,
+            "tests/__init__.py": "",
+            "tests/test_calc.py": TEST + "\n\nopen('tests/seen.txt', 'a').write('x')\n",
+        },
+        check="python -m unittest -q tests.test_calc",
+        kept={"tests/seen.txt": "xx"},
     ),
     Honest(
         "a Makefile where there was none",

@@ -187,6 +187,21 @@ ROWS = [
         id="a dead endpoint",
     ),
     pytest.param(
+        state(1, attempts=0, edits=Edits(visit=1, coder="search", stopped_by="search_time", detail="2 s")),
+        ("stuck", "search_time_over"),
+        id="a search that ran out of its own time",
+    ),
+    pytest.param(
+        state(1, attempts=0, edits=Edits(visit=1, coder="search", stopped_by="none_is_right", detail="neither")),
+        ("blocked", "none_is_right"),
+        id="a person refused every edit that passes",
+    ),
+    pytest.param(
+        state(1, attempts=0, edits=Edits(visit=1, coder="fixers,search", stopped_by="exhausted", detail="x")),
+        ("stuck", "nothing_left_to_try"),
+        id="no coder could do anything",
+    ),
+    pytest.param(
         state(
             1,
             attempts=0,
@@ -204,6 +219,21 @@ def test_row(given_state: AgentState, expected: tuple[str, str] | None) -> None:
     ending = decide(given_state)
     assert (ending and (ending.outcome, ending.reason)) == expected
     assert ending is None or ending.sentence
+
+
+def test_what_is_lacking_is_said_only_where_the_checks_are_green_and_there_is_no_model() -> None:
+    exhausted = Edits(visit=1, coder="fixers,search", stopped_by="exhausted", detail="x")
+    green = verification(0, passed=True)
+
+    def said(now: AgentState, model: str = "") -> str:
+        task = now["task"].model_copy(update={"model": model})
+        ending = decide({**now, "task": task})
+        return ending.sentence if ending else ""
+
+    lacking = "every check is green already, and without a model only what fails can be worked on"
+    assert said(state(0, edits=exhausted, test_results=green)).startswith(lacking)
+    assert lacking not in said(state(0, edits=exhausted, test_results=green), model="m")
+    assert lacking not in said(state(0, edits=exhausted))
 
 
 def newest(*reds: set[str], trees: Sequence[str] = ()) -> str:

@@ -9,18 +9,24 @@ from typing import Any
 import pytest
 
 from kotef.checks.model import Check
-from kotef.nodes.putting_back import BASELINE, HIDDEN, put_back
-from kotef.nodes.standing_in import MARK, end_standing_in, standing_in
+from kotef.checks.verification import Verification
+from kotef.nodes.guarding import all_is_protected
+from kotef.nodes.putting_back import put_back
+from kotef.nodes.standing_in import end_standing_in, standing_in
+from kotef.nodes.unheld import LOST, Seen, look_for_unheld, remember_unheld
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import Edits, Task
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.standing import HIDDEN, MARK, end, unfinished
 
 PYPROJECT = '[project]\nname = "n"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 
 
 class Workspace:
     """A workspace with its baseline taken, and what put-back makes of an edit."""
+
+    command = "pytest"
 
     def __init__(self, root: Path, run_dir: Path) -> None:
         for path, text in {
@@ -36,14 +42,29 @@ class Workspace:
             root=root, run_dir=run_dir, snapshots=self.snapshots, emit=lambda *_, **__: None
         )
         self.before = self.snapshots.take()
-        (run_dir / BASELINE).write_text("{}")
-        time.sleep(0.02)
+        self.baseline = Verification(visit=0, tree=self.before, passed=False, checks=())
+        self.remember()
 
     def put_back(self, *, foreign: tuple[str, ...] = (), allow: tuple[str, ...] = ()) -> Any:
-        check = Check(name="pytest", command="pytest", role="test", origin="option")
-        task = Task(run_id="r", goal="g", spec=Spec(), checks=(check,), limits=Limits(), allow_edits=allow)
+        task = self.task(allow)
         edits = Edits(visit=1, coder="model", stopped_by="finished", foreign=foreign)
         return put_back(task, edits, {0: self.before, 1: self.snapshots.take()}, self.deps)
+
+    def task(self, allow: tuple[str, ...] = ()) -> Task:
+        check = Check(name="pytest", command=self.command, role="test", origin="option")
+        return Task(run_id="r", goal="g", spec=Spec(), checks=(check,), limits=Limits(), allow_edits=allow)
+
+    def remember(self) -> None:
+        """The end of the baseline."""
+        self.before = self.snapshots.take()
+        unheld = remember_unheld(self.task(), self.before, self.deps)
+        self.baseline = self.baseline.model_copy(update={"unheld": unheld})
+        time.sleep(0.02)
+
+    def look(self, allow: tuple[str, ...] = ()) -> Seen:
+        """What no snapshot holds, looked at before the checks of an attempt."""
+        trees = {0: self.before, 1: self.snapshots.take()}
+        return look_for_unheld(self.task(allow), self.baseline, trees, 1, self.deps)
 
     def is_as_before(self) -> bool:
         return self.snapshots.take() == self.before
@@ -134,7 +155,7 @@ def test_a_hidden_configuration_is_moved_out_and_kept(workspace: Workspace) -> N
     (workspace.root / "n.egg-info").mkdir()
     (workspace.root / "n.egg-info/entry_points.txt").write_text("[console_scripts]\nn = n:main\n")
 
-    assert [line.partition(" ")[0] for line in workspace.put_back().put_back] == ["conftest.py"]
+    assert [line.partition(" ")[0] for line in workspace.look().restored.put_back] == ["conftest.py"]
     assert not (workspace.root / "conftest.py").exists()
     assert (workspace.deps.run_dir / HIDDEN / "conftest.py").read_text() == "x = 1\n"
     assert (workspace.root / "n.egg-info/entry_points.txt").exists()
@@ -150,7 +171,7 @@ def test_only_bytecode_of_the_run_is_forgotten(tmp_path: Path) -> None:
     forged = root / "__pycache__/new.cpython-311.pyc"
     forged.write_bytes(b"new")
     os.utime(forged, (1, 1))
-    workspace.put_back()
+    workspace.look()
 
     assert [path.name for path in (root / "__pycache__").iterdir()] == ["old.cpython-311.pyc"]
 
@@ -181,3 +202,127 @@ def test_a_kill_in_the_block_is_put_right_later(workspace: Workspace) -> None:
 
     assert (workspace.root / "conftest.py").read_text() == "mine\n"
     assert workspace.snapshots.take() == tree
+
+
+def test_what_a_person_writes_after_a_kill_in_the_block_is_theirs(workspace: Workspace) -> None:
+    """Each file that is not as it stood in is left and named; the others are put right."""
+    (workspace.root / "conftest.py").write_text("the coder's\n")
+    (workspace.root / "other.py").write_text("the coder's\n")
+    (workspace.root / "a.py").write_text("x = 2\n")
+    tree = workspace.snapshots.take()
+    block = standing_in(
+        workspace.deps,
+        tree=tree,
+        other=workspace.before,
+        paths=["conftest.py", "other.py", "a.py"],
+        texts={"pyproject.toml": b"y = 1\n", "tests/test_a.py": b"pass\n"},
+    )
+    block.__enter__()
+    assert unfinished(workspace.root) == []
+    (workspace.root / "conftest.py").write_text("a person's\n")
+    (workspace.root / "a.py").write_text("x = 3\n")
+    (workspace.root / "pyproject.toml").write_text("z = 1\n")
+    ended = end(workspace.deps.run_dir, Snapshots.open(workspace.root), killed=True)
+
+    assert ended is not None
+    assert ended.left == ("a.py", "conftest.py", "pyproject.toml")
+    assert ended.put_back == ("other.py", "tests/test_a.py")
+    assert (workspace.root / "conftest.py").read_text() == "a person's\n"
+    assert (workspace.root / "a.py").read_text() == "x = 3\n"
+    assert (workspace.root / "tests/test_a.py").read_text() == "def test_a(): pass\n"
+
+
+def test_what_the_checks_make_of_what_stands_in_gives_way_and_is_kept(workspace: Workspace) -> None:
+    (workspace.root / "a.py").write_text("x = 2\n")
+    tree = workspace.snapshots.take()
+    with standing_in(workspace.deps, tree=tree, other=workspace.before, paths=["a.py"]):
+        (workspace.root / "a.py").write_text("x = 3\n")
+
+    assert (workspace.root / "a.py").read_text() == "x = 2\n"
+    assert "+x = 3" in (workspace.deps.run_dir / "stood-in.patch").read_text()
+
+
+def test_a_killed_second_look_is_found_from_the_workspace(workspace: Workspace) -> None:
+    run = workspace.root / ".sdd" / "runs" / "20260101-000000-ab"
+    run.mkdir(parents=True)
+    workspace.deps.run_dir = run
+    (workspace.root / "conftest.py").write_text("mine\n")
+    tree = workspace.snapshots.take()
+    block = standing_in(workspace.deps, tree=tree, other=workspace.before, paths=["conftest.py"])
+    block.__enter__()
+
+    assert list(unfinished(workspace.root)) == [run]
+    end(run, Snapshots.open(workspace.root), killed=True)
+    assert list(unfinished(workspace.root)) == []
+    assert (workspace.root / "conftest.py").read_text() == "mine\n"
+
+
+def test_compiled_modules_are_forgotten_though_a_directory_has_such_a_name(workspace: Workspace) -> None:
+    cache = workspace.root / "__pycache__"
+    (cache / "a.pyc" / "deep.pyc").mkdir(parents=True)
+    (cache / "z.pyc").write_bytes(b"x")
+    workspace.look()
+    assert not (cache / "z.pyc").exists()
+    assert (cache / "a.pyc").is_dir(), "Python does not believe it"
+
+
+def test_what_judges_and_no_snapshot_holds_is_put_back(workspace: Workspace) -> None:
+    (workspace.root / ".gitignore").write_text("tests/hidden/\ncheck.sh\n")
+    (workspace.root / "tests/hidden").mkdir()
+    test, script = workspace.root / "tests/hidden/test_b.py", workspace.root / "check.sh"
+    test.write_text("old\n")
+    script.write_text("old\n")
+    (workspace.root / "tests/hidden/seen.txt").write_text("old\n")
+    workspace.command = "sh check.sh"
+    workspace.remember()
+    test.unlink()
+    script.write_text("new\n")
+    (workspace.root / "tests/hidden/seen.txt").write_text("what a test wrote\n")
+    seen = workspace.look()
+
+    assert seen.restored.put_back == ("check.sh (in no snapshot)", "tests/hidden/test_b.py (in no snapshot)")
+    assert (test.read_text(), script.read_text()) == ("old\n", "old\n")
+    assert (workspace.deps.run_dir / HIDDEN / "check.sh").read_text() == "new\n"
+    assert workspace.look(allow=("check.sh",)).restored.put_back == ()
+    assert (workspace.root / "tests/hidden/seen.txt").read_text() == "what a test wrote\n"
+
+
+def test_ignored_code_is_suspect_where_it_came_or_changed_with_the_run(workspace: Workspace) -> None:
+    (workspace.root / ".gitignore").write_text("*_made.py\nnode_modules/\nbuild/\n")
+    for path in ("a_made.py", "b_made.py", "node_modules/x/c.py"):
+        (workspace.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace.root / path).write_text("old\n")
+    workspace.remember()
+    for path in ("a_made.py", "c_made.py", "node_modules/x/d.py", "node_modules/e.py", "build/f.bin", "build/f.so"):
+        (workspace.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace.root / path).write_text("new\n")
+    (workspace.root / "b_made.py").write_text("old\n")
+
+    assert workspace.look().suspects == {
+        "a_made.py": b"old\n",
+        "build/f.so": None,
+        "c_made.py": None,
+        "node_modules/e.py": None,
+    }
+
+
+def test_a_lost_note_of_what_no_snapshot_holds_is_said(workspace: Workspace) -> None:
+    workspace.baseline = workspace.baseline.model_copy(update={"unheld": "0" * 40})
+
+    assert workspace.look().restored.left == (LOST,)
+
+
+def test_it_is_said_when_the_checks_run_all_the_code_there_is(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "run").mkdir()
+    workspace = Workspace(tmp_path / "root", tmp_path / "run")
+    (workspace.root / "a.py").unlink()
+    (workspace.root / "lib.sh").write_text("add() { echo 1; }\n")
+    (workspace.root / "check.sh").write_text(". ./lib.sh\n")
+    workspace.command = "sh check.sh"
+    workspace.remember()
+    task = workspace.task()
+
+    assert "--allow-edits lib.sh" in all_is_protected(task, workspace.before, workspace.snapshots)
+    (workspace.root / "a.py").write_text("x = 1\n")
+    assert all_is_protected(task, workspace.snapshots.take(), workspace.snapshots) == ""

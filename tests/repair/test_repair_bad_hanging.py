@@ -65,7 +65,7 @@ def test_a_test_that_cannot_be_interrupted_is_ended(tmp_path: Path, body: str) -
 
     found = search(project(tmp_path / "p", {"m.py": code, "test_m.py": tests}), seconds=3)
 
-    assert time.monotonic() - started < 9
+    assert time.monotonic() - started < 60
     assert not found.patches
     assert not left_by(tmp_path)
 

@@ -149,7 +149,7 @@ def test_a_module_that_cannot_be_imported_is_declined_in_time(
 
     assert reason in found.declined
     assert "\n" not in found.declined
-    assert time.monotonic() - started < seconds + 6
+    assert time.monotonic() - started < seconds + 40
     assert everything(root) == before
     assert not left_by(tmp_path)
 
@@ -172,7 +172,7 @@ def test_a_test_that_is_wild_before_any_edit_does_no_harm(tmp_path: Path, body: 
 
     found = search(root, seconds=3)
 
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 60
     assert not found.patches
     assert everything(root) == before
     assert not left_by(tmp_path)

@@ -1,6 +1,7 @@
 """How do the mechanical fixes take their place among the coders?"""
 
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -9,6 +10,7 @@ from kotef.checks.model import Check, CommandResult
 from kotef.coders.base import Brief, Work
 from kotef.coders.fixers.table import Failure, Fix, commands, propose
 from kotef.deps import Clock, Emit
+from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
@@ -18,6 +20,8 @@ ROUNDS: Final = 12
 TRIALS: Final = 24
 """Fixes that are tried in one visit; each costs a run of the failing checks."""
 SECONDS: Final = 120.0
+_SHOWN: Final = 160
+"""Characters of what a check said."""
 
 Results = dict[str, CommandResult]
 
@@ -130,7 +134,7 @@ class FixersCoder:
             stopped_by="finished",
             summary=rationale[:2000],
             rationale=rationale[:2000],
-            evidence=tuple(fix.evidence for fix in kept),
+            evidence=(*_evidence(kept, runs), *(f"`{command}` made its own check pass" for command in formatted)),
             detail="" if rationale else "no fix in the table answers this failure",
         )
         spent = Usage(by_call={f"{brief.plan.visit}/fixers/commands": Spent(commands=runs + 1)})
@@ -149,6 +153,20 @@ def improves(old: Results, new: Results, evidence: str) -> bool:
     red = sum(len(result.red_ids) for result in new.values()) - sum(len(result.red_ids) for result in old.values())
     said = any(evidence in result.stdout + result.stderr for result in new.values())
     return passed > 0 or (passed == 0 and (red < 0 or not said))
+
+
+def _evidence(kept: Sequence[Fix], runs: int) -> Iterator[str]:
+    """What called for each fix, once, and how they were chosen."""
+    if kept:
+        yield f"{counted(runs, 'fix', 'fixes')} tried, {len(kept)} kept: the failing checks got better with each"
+    for said in dict.fromkeys(_said(fix.evidence) for fix in kept):
+        yield f"the check said: {said}"
+
+
+def _said(line: str) -> str:
+    """A line of an output without what a runner put before it: `E   NameError: …` → `NameError: …`."""
+    plain = " ".join(re.sub(r"^(?:[\s|+]|E\s{2,})+", "", line).split())
+    return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"
 
 
 def _passed(results: Results) -> int:

@@ -1,7 +1,7 @@
 """How does the search for a repair take its place among the coders?"""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -10,20 +10,23 @@ from kotef.checks.commands import role_of
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.chain import SEARCH_SECONDS
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
+from kotef.coders.repair.survey import told
 from kotef.deps import Ask, Clock, Emit, Option
+from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
 
-SECONDS: Final = 60.0
-"""Wall time of one search unless the chain names another (`search:10s`)."""
+SECONDS: Final = SEARCH_SECONDS
 
 CONFIRMED: Final = 3
 """Patches that are tried with the real check command, best first, before the search counts as having found nothing."""
 
-_SLOWLY: Final = "slow mode: every candidate was a run of the check on a copy of the workspace"
+NEITHER: Final = "none of these is right"
+"""The answer beside those that the edits give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,12 @@ class SearchCoder:
         )
         spent = Usage(by_call={f"{brief.plan.visit}/search/commands": Spent(commands=1)})
         answer = await self._answered(found, brief)
+        if answer.refused:
+            return Work(self._unmeant(answer, brief), spent)
         for patch in answer.patches[:CONFIRMED]:
             if await self._confirmed(patch, check, brief):
                 return Work(self._edits(patch, found, answer, brief), spent)
-        return Work(_nothing(found, brief), spent, found=False, hints=_as_hints(found.hints))
+        return Work(self._nothing(found, seconds, brief), spent, found=False, hints=_as_hints(found.hints))
 
     def _budget(self) -> float:
         """What is left when the edit is confirmed and then judged."""
@@ -106,9 +111,12 @@ class SearchCoder:
             if self.ask is not None and not brief.task.accept_ambiguous:
                 options = [Option(answer, patches[0].diff) for answer, patches in question.options.items()]
                 with self.clock.standing():
-                    chosen = await self.ask(question.text, options)
+                    chosen = await self.ask(question.text, [*options, Option(NEITHER, "")])
             if chosen is None:
                 return _Answer(found.patches, question.text, said)
+            if chosen == len(question.options):
+                self.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
+                return _Answer((), said=said, refused=f"a person says: {question.refusal}")
             answer = list(question.options)[chosen]
             self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
             said = (*said, f"a person says: {question.about} is {answer}")
@@ -118,14 +126,14 @@ class SearchCoder:
         return _Answer(found.patches, said=said)
 
     def _edits(self, patch: Patch, found: Repair, answer: "_Answer", brief: Brief) -> Edits:
-        others = found.plausible - 1
-        rest = [other for other in found.patches if other is not patch]
+        differing, unknown = found.rivals(patch)
+        ran = counted(patch.covering_tests, "test runs", "tests run")
         evidence = [
-            f"{found.tried} candidates tried in {found.seconds:.1f} s; {others} other(s) pass every test as well",
-            _SLOWLY if found.mode == "subprocess" else f"{patch.covering_tests} test(s) run the edited line",
+            f"{_tried(found)}; {_others(found, differing, unknown)}",
+            _slowly(found) or f"{ran} the edited line",
+            "passing its tests is not being right: read the diff",
+            *answer.said,
         ]
-        evidence.append("passing its tests is not being right: read the diff")
-        evidence += answer.said
         if patch.doubt:
             evidence.append(f"doubtful: {patch.doubt}")
         return Edits(
@@ -135,8 +143,32 @@ class SearchCoder:
             summary=patch.rationale,
             rationale=patch.rationale,
             evidence=tuple(evidence),
-            alternatives=tuple(other.diff for other in rest[:3]),
+            alternatives=tuple(other.diff for other in (*differing, *unknown)[:3]),
             question=answer.question,
+        )
+
+    def _unmeant(self, answer: "_Answer", brief: Brief) -> Edits:
+        return Edits(visit=brief.plan.visit, coder=self.name, stopped_by="none_is_right", detail=answer.refused)
+
+    def _nothing(self, found: Repair, seconds: float, brief: Brief) -> Edits:
+        """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
+        slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
+        unread = f"; not searched, for it cannot be parsed: {told(found.unread)}" if found.unread else ""
+        if found.declined:
+            said = found.declined
+        elif found.patches:
+            said = f"{_tried(found)}, {found.plausible} pass in memory, but none with the real check"
+        else:
+            ended = "before the time was up" if found.late else "and that is all there is to try"
+            said = f"{_tried(found)}, none passes every test, {ended}"
+        if found.late:
+            own = f"this search had {seconds:g} s (--coder search:{self.seconds:g}s)"
+            said += f"; {own if seconds >= self.seconds else f'--max-time left this search {seconds:.0f} s'}"
+        return Edits(
+            visit=brief.plan.visit,
+            coder=self.name,
+            stopped_by="search_time" if found.late else "finished",
+            detail=f"{said}{slowly}{unread}",
         )
 
 
@@ -150,12 +182,27 @@ def _is_python(command: str) -> bool:
     return any(word in command for word in ("pytest", "unittest", "doctest", "tox", "nox"))
 
 
-def _nothing(found: Repair, brief: Brief) -> Edits:
-    slowly = f" ({_SLOWLY})" if found.mode == "subprocess" else ""
-    ended = "that is all there is to try" if found.exhausted else "then the time was up"
-    tried = f"{found.tried} candidates tried in {found.seconds:.1f} s, none passes every test; {ended}{slowly}"
-    said = found.declined or tried
-    return Edits(visit=brief.plan.visit, coder="search", stopped_by="finished", detail=said)
+def _tried(found: Repair) -> str:
+    return f"{counted(found.tried, 'candidate')} tried in {found.seconds:.1f} s"
+
+
+def _slowly(found: Repair) -> str:
+    said = f"slow mode, for {found.slow_because}: every candidate was a run of the check on a copy of the workspace"
+    return said if found.slow_because else ""
+
+
+def _others(found: Repair, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
+    """What else passes: only what behaves differently counts, and what may, for it was not compared."""
+    more = found.plausible - len(found.patches) + len(unknown)
+    said = []
+    if differing:
+        said.append(
+            counted(len(differing), "other edit behaves differently and passes", "others behave differently and pass")
+        )
+    if more:
+        said.append(counted(more, "other edit, not compared with it, passes", "others, not compared with it, pass"))
+    none = "no other edit passes" if found.plausible == 1 else "no edit that was seen to behave differently passes"
+    return f"{' and '.join(said) or none} every test as well"
 
 
 def _as_hints(hints: Hints) -> tuple[str, ...]:
@@ -164,7 +211,8 @@ def _as_hints(hints: Hints) -> tuple[str, ...]:
         for path, line, score, source, _ in hints.suspicious
     ]
     near = [
-        f"this edit fixes {fixed} of {total} failing tests:\n{diff}" for diff, fixed, total in hints.near_misses[:3]
+        f"this edit fixes {fixed} of {counted(total, 'failing test')}:\n{diff}"
+        for diff, fixed, total in hints.near_misses[:3]
     ]
     return (*lines[:5], *near)
 
@@ -174,3 +222,5 @@ class _Answer(NamedTuple):
     question: str = ""
     """What is still open; empty when nothing is."""
     said: tuple[str, ...] = ()
+    refused: str = ""
+    """What a person says of all the edits: that none is right. Empty otherwise."""

@@ -39,12 +39,19 @@ class Function(NamedTuple):
     """Arguments the tests gave, each the literal of a dict."""
 
 
-async def disagreements(
-    session: Session, ground: Ground, rivals: Sequence[Candidate], *, seconds: float
-) -> list[Disagreement]:
-    """What tells edits apart that all pass, shortest first; `seconds` are shared by them."""
+class Compared(NamedTuple):
+    """What came of asking several candidates the same."""
+
+    asked: int
+    """Questions that all of them answered, alike or not."""
+    differing: list[Disagreement]
+    """Shortest first."""
+
+
+async def disagreements(session: Session, ground: Ground, rivals: Sequence[Candidate], *, seconds: float) -> Compared:
+    """What tells edits apart that all pass; `seconds` are shared by them."""
     if len(rivals) < 2:
-        return []
+        return Compared(0, [])
     units = [units_of(candidate, ground.sources) for candidate in rivals]
     tests = {variant: ground.tests[variant.test] for variant in _variants(ground, rivals)}
     each = max(0.1, seconds / (1 + len(rivals)))
@@ -105,8 +112,8 @@ async def compare(
     tests: Mapping[Variant, str],
     *,
     each: float,
-) -> list[Disagreement]:
-    """Call functions, and run variants of tests, under each candidate; where two of them differ, shortest first.
+) -> Compared:
+    """Call functions, and run variants of tests, under each candidate; where two of them differ.
 
     `units` is one list per candidate, `tests` are variants with the id of their test, `each` is in seconds, for one
     candidate. What raises or does not end counts only where the program as it is gives a value: outside what a function
@@ -119,13 +126,17 @@ async def compare(
     request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
     limits = {"cpu": each, "wall": each, "total": each}
     answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
-    questions = [*_of_calls(asked, answers), *_of_variants(tests, answers)]
+    calls = list(_of_calls(asked, answers))
+    saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]
+    questions = [*calls, *_of_variants(tests, answers)]
     found = [
         Disagreement(question.call, question.where, question.told)
         for question in questions
         if len(set(question.told)) > 1 and (_is_value(question.before) or all(map(_is_value, question.told)))
     ]
-    return sorted(found, key=lambda item: (bool(item.where), len(item.call)))
+    return Compared(
+        len(calls) + len(set.intersection(*saw)), sorted(found, key=lambda item: (bool(item.where), len(item.call)))
+    )
 
 
 def _of_calls(asked: Sequence[dict[str, Any]], answers: Sequence[Answer]) -> Iterator[Question]:

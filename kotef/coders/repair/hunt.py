@@ -10,10 +10,10 @@ from statistics import median
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, first_order, pairs
-from kotef.coders.repair.disagree import COMPARED, disagreements
-from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
+from kotef.coders.repair.disagree import COMPARED, Compared, disagreements
+from kotef.coders.repair.model import Hints, Patch, Repair
 from kotef.coders.repair.near import NearMisses
-from kotef.coders.repair.rank import as_patch, cost, diff_of
+from kotef.coders.repair.rank import as_patch, cost, diff_of, ranked
 from kotef.coders.repair.request import cpu_seconds
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
@@ -79,7 +79,8 @@ class Hunt:
         self._single = False
         self._factor = 1.0
         self._cheap: list[Candidate] = []
-        self._disagreements: list[Disagreement] = []
+        self._compared = Compared(0, [])
+        self._rivals = 0
         times = [ground.ran[test] for test in ground.failing]
         usual = median([ground.ran[test].cpu for test in ground.others] or [_USUAL])
         unending = [run for run in times if run.state != "failed"]
@@ -110,21 +111,24 @@ class Hunt:
 
     def outcome(self) -> Repair:
         """What was found up to now."""
-        ranked = self._ranked()
+        passing = self._ranked()
         ground = self._ground
-        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in ranked[:COMPARED]]
+        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in passing[:COMPARED]]
         return Repair(
             patches=tuple(patches),
-            plausible=len(ranked),
+            plausible=len(passing),
             tried=self._tried,
-            exhausted=self._exhausted,
+            compared=self._rivals if self._compared.asked else 0,
+            late=not (self._exhausted or self.plausible),
+            unread=ground.unread,
             hints=self._hints(),
-            disagreements=tuple(self._disagreements[:_KEPT]),
+            disagreements=tuple(self._compared.differing),
             first_cpu_seconds=self._first_cpu,
         )
 
     def _ranked(self) -> list[Candidate]:
-        return sorted(self._passing, key=lambda candidate: cost(candidate, self._ground.sources))
+        """What passed, best first, each program once."""
+        return ranked(self._passing, self._ground.sources)
 
     def _ordered(self) -> Iterator[Candidate]:
         """Single edits and pairs that cure everything between them, by cost; then other pairs, and what was too slow.
@@ -273,12 +277,12 @@ class Hunt:
         return Hints(suspicious, tuple(near))
 
     async def _compare(self) -> None:
-        costs = [cost(candidate, self._ground.sources) for candidate in self._ranked()[:COMPARED]]
-        rivals = [
-            candidate for candidate, each in zip(self._ranked(), costs, strict=False) if each <= costs[0] + _RIVAL
-        ]
+        best = self._ranked()[:COMPARED]
+        costs = [cost(candidate, self._ground.sources) for candidate in best]
+        rivals = [candidate for candidate, each in zip(best, costs, strict=True) if each <= costs[0] + _RIVAL]
         seconds = min(_LONGEST, 0.8 * (self._ends - time.monotonic()))
-        self._disagreements = await disagreements(self._session, self._ground, rivals, seconds=seconds * self._jobs)
+        self._compared = await disagreements(self._session, self._ground, rivals, seconds=seconds * self._jobs)
+        self._rivals = len(rivals)
 
 
 class _Screened:

@@ -1,6 +1,7 @@
 """Which lines are to blame for the failing tests, and what values were there?"""
 
 import math
+import time
 from collections import defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -135,8 +136,6 @@ async def _ask(session: Session, tests: Sequence[int], each: float, left: float)
 
 
 def _clock() -> Callable[[], float]:
-    import time
-
     start = time.monotonic()
     return lambda: time.monotonic() - start
 

@@ -58,11 +58,15 @@ class Repair:
     patches: tuple[Patch, ...] = ()
     """Best first, at most sixteen."""
     plausible: int = 0
-    """How many passed in all."""
+    """How many passed in all; those that are the same program in other words count as one."""
+    compared: int = 0
+    """How many of the patches, from the first on, were asked the same questions; 0 where nothing could be asked."""
     tried: int = 0
     """Candidates that were run."""
-    exhausted: bool = False
-    """Whether nothing was left to try; else the time was up, or enough had passed."""
+    late: bool = False
+    """Whether its time ended the search before anything passed: with more of it, something might have."""
+    unread: tuple[str, ...] = ()
+    """Files that would have been searched but cannot be parsed: `old.py (line 3: invalid syntax)`."""
     seconds: float = 0.0
     """Wall time."""
     cpu_seconds: float = 0.0
@@ -76,3 +80,18 @@ class Repair:
     """Where the likeliest patches differ; empty when they were seen to agree, or could not be compared."""
     mode: Literal["fork", "subprocess"] = "fork"
     """`subprocess`: every candidate was a run of the check command, so far fewer were tried."""
+    slow_because: str = ""
+    """Why the mode is `subprocess`; empty otherwise."""
+
+    def rivals(self, chosen: Patch) -> tuple[tuple[Patch, ...], tuple[Patch, ...]]:
+        """Patches seen to behave otherwise than the chosen one, and those never compared; what agrees is neither."""
+        own = self.patches.index(chosen)
+        differing, unknown = [], []
+        for number, patch in enumerate(self.patches):
+            if number == own:
+                continue
+            if max(own, number) >= self.compared:
+                unknown.append(patch)
+            elif any(each.results[number] != each.results[own] for each in self.disagreements):
+                differing.append(patch)
+        return tuple(differing), tuple(unknown)

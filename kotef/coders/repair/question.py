@@ -15,6 +15,8 @@ class Question:
     """What an answer says something of: `price(n=2, fee=3)`."""
     options: Mapping[str, tuple[Patch, ...]]
     """Answer → patches that agree with it, best first."""
+    refusal: str
+    """What is said by choosing none: `price(n=2, fee=3) is neither 5 nor 6`."""
 
 
 def question_of(found: Repair) -> Question | None:
@@ -31,11 +33,13 @@ def question_of(found: Repair) -> Question | None:
             options[answer] = (*options.get(answer, ()), patch)
         where = f"{first.where}, " if first.where else ""
         asked = f"{where}should {first.call} be {' or '.join(options)}?"
-        return Question(f"several edits pass every test, but disagree: {asked}", about, options)
+        refusal = f"{about} is neither {' nor '.join(options)}"
+        return Question(f"several edits pass every test, but disagree: {asked}", about, options, refusal)
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
         text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"
-        return Question(text, "what is meant", {"this edit": found.patches})
+        refusal = f"the edit {best.rationale} is not what is meant"
+        return Question(text, "what is meant", {"this edit": found.patches}, refusal)
     return None
 
 
@@ -49,4 +53,4 @@ def narrowed(found: Repair, answer: str) -> Repair:
         if len(set(results)) > 1:
             open_still.append(replace(other, results=results))
     patches = tuple(found.patches[number] for number in kept if number < len(found.patches))
-    return replace(found, patches=patches, disagreements=tuple(open_still))
+    return replace(found, patches=patches, compared=len(patches), disagreements=tuple(open_still))

@@ -2,7 +2,8 @@
 
 import ast
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from itertools import starmap, takewhile
 from operator import eq
 from typing import Final
@@ -11,6 +12,7 @@ from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.localise import Traces
 from kotef.coders.repair.model import Patch
 from kotef.coders.repair.source import Edit, Source
+from kotef.failures.counted import counted
 
 _PER_NODE: Final = 0.07
 """Cost of each node the program grows by; shrinking pays half as much."""
@@ -35,8 +37,49 @@ def by_file(candidate: Candidate, sources: Mapping[str, Source]) -> Iterable[tup
         yield sources[path], tuple(edit for edit in candidate.edits if edit.path == path)
 
 
+def ranked(candidates: Iterable[Candidate], sources: Mapping[str, Source]) -> list[Candidate]:
+    """By cost, and of those that are the same program the first alone."""
+    found: dict[Hashable, Candidate] = {}
+    for candidate in sorted(candidates, key=lambda candidate: cost(candidate, sources)):
+        found.setdefault(meaning(candidate, sources), candidate)
+    return list(found.values())
+
+
+def meaning(candidate: Candidate, sources: Mapping[str, Source]) -> tuple[tuple[str, str | bytes], ...]:
+    """Each edited file as a program, layout and parentheses aside: alike for edits that only look different."""
+    return tuple((source.path, _program(source.edited(edits))) for source, edits in by_file(candidate, sources))
+
+
+def _program(content: bytes) -> str | bytes:
+    try:
+        return ast.dump(ast.parse(content))
+    except (SyntaxError, RecursionError):  # it passed in an interpreter with newer syntax than ours
+        return content
+
+
+def tidied(candidate: Candidate, sources: Mapping[str, Source]) -> Candidate:
+    """The same program without parentheses that an edit has left without purpose: `(n - 1)` → `(n)`."""
+    edits = candidate.edits
+    for number, edit in enumerate(edits):
+        bare = _without_parentheses(sources[edit.path], edit)
+        if bare is not None:
+            changed = replace(candidate, edits=(*edits[:number], bare, *edits[number + 1 :]))
+            if meaning(changed, sources) == meaning(candidate, sources):
+                candidate, edits = changed, changed.edits
+    return candidate
+
+
+def _without_parentheses(source: Source, edit: Edit) -> Edit | None:
+    """The edit with the pair of parentheses around it taken in and left out; None where none stand there."""
+    before, after = source.content[: edit.start].rstrip(b" "), source.content[edit.end :].lstrip(b" ")
+    if not (edit.text.strip() and before.endswith(b"(") and after.startswith(b")")):
+        return None
+    return replace(edit, start=len(before) - 1, end=len(source.content) - len(after) + 1, text=edit.text.strip())
+
+
 def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces) -> Patch:
     """The candidate as a person reads it."""
+    candidate = tidied(candidate, sources)
     files = {source.path: source.edited(edits) for source, edits in by_file(candidate, sources)}
     return Patch(
         path=candidate.edits[0].path,
@@ -61,6 +104,7 @@ def _doubt(candidate: Candidate, sources: Mapping[str, Source]) -> str:
 
 def diff_of(candidate: Candidate, sources: Mapping[str, Source]) -> str:
     """The candidate's unified diff."""
+    candidate = tidied(candidate, sources)
     return "".join(_diff(source, source.edited(edits)) for source, edits in by_file(candidate, sources))
 
 
@@ -95,7 +139,7 @@ def _told(source: Source, edit: Edit, where: str) -> str:
     if removed and added:
         return f"{at}: `{removed}` → `{added}`"
     if not changed:
-        return f"{at}: {edit.end - edit.start} bytes replaced"
+        return f"{at}: {counted(edit.end - edit.start, 'byte')} replaced"
     return f"{at}: `{added}` added" if added else f"{at}: `{removed}` removed"
 
 

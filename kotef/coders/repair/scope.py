@@ -276,10 +276,6 @@ class Scope:
         """Whether an expression could be a number."""
         return self.may_be(node, _NUMBERS)
 
-    def sized(self, node: ast.AST) -> bool:
-        """Whether an expression could have a length."""
-        return self.may_be(node, SIZED)
-
     def sequence(self, node: ast.AST) -> bool:
         """Whether an expression could be sliced."""
         return self.may_be(node, _SEQUENCES)

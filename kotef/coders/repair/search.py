@@ -5,7 +5,6 @@ in a forked child of the project's own interpreter; what passes there is a claim
 """
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.hunt import Hunt
 from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
 from kotef.coders.repair.request import Request, cpu_seconds
+from kotef.coders.repair.scratch import scratch
 from kotef.coders.repair.session import NoPytestError, Session, SessionError
 from kotef.coders.repair.slow import search_slowly
 from kotef.coders.repair.survey import DeclinedError, survey
@@ -52,11 +52,11 @@ async def repair(
         where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after
     )
     until = started + seconds
-    with tempfile.TemporaryDirectory(prefix="kotef-repair-", ignore_cleanup_errors=True) as name:
+    with scratch() as place:
         try:
-            found = await _forked(request, Path(name), until=until)
-        except NoPytestError:
-            found = await search_slowly(request, Path(name), until=until)
+            found = await _forked(request, place, until=until)
+        except NoPytestError as error:
+            found = replace(await search_slowly(request, place, until=until), slow_because=str(error))
     first = None if found.first_cpu_seconds is None else max(0.0, found.first_cpu_seconds - used)
     used = max(0.0, cpu_seconds() - used)
     return replace(found, seconds=time.monotonic() - started, cpu_seconds=used, first_cpu_seconds=first)
@@ -78,8 +78,10 @@ async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
         raise
     except TimeoutError:
         if hunt is None:
-            return Repair(declined="collecting and measuring the tests took all the time allowed")
-    except (DeclinedError, SessionError) as error:
+            return Repair(declined="collecting and measuring the tests took all the time allowed", late=True)
+    except DeclinedError as error:
+        return Repair(declined=str(error), late=error.late)
+    except SessionError as error:
         if hunt is None or not hunt.plausible:
             return Repair(declined=str(error))
     finally:

@@ -7,16 +7,18 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order
 from kotef.coders.repair.localise import Traces
 from kotef.coders.repair.model import Hints, Patch, Repair
-from kotef.coders.repair.rank import as_patch, by_file, cost
+from kotef.coders.repair.rank import as_patch, by_file, ranked
 from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Scope, Surroundings, assignments
 from kotef.coders.repair.source import Source, Unit
+from kotef.coders.repair.survey import read_sources, told
 from kotef.workspace.process import Completed, run_process
 
 _LEFT_OUT: Final = shutil.ignore_patterns(
@@ -49,20 +51,21 @@ async def search_slowly(request: Request, scratch: Path, *, until: float) -> Rep
     first = await _run(request, copies[0], left / 4)
     said = first.stdout + first.stderr
     if first.timed_out:
-        return _declined(f"the check takes longer than the {left / 4:.2g} s allowed for one run")
+        return _declined(f"the check takes longer than the {left / 4:.2g} s allowed for one run", late=True)
     if first.exit_code == 0:
         return _declined("no failing test: nothing to search for")
     if first.exit_code in _NOT_STARTED:
         return _declined(f"the check cannot be run on a copy of the workspace: {_last_line(said)}")
     if any(_is_of_workspace(match["file"], request.root, copies[0]) for match in _FRAME.finditer(said)):
         return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
-    sources = _sources(request)
+    sources, unread = _sources(request)
     suspects = tuple(_suspects(request.root, copies[0], sources, said))
     if not suspects:
-        return _declined("no function of the workspace is to be suspected")
+        others = f"; {told(unread)} cannot be parsed" if unread else ""
+        return _declined(f"no function of the workspace is to be suspected{others}")
     search = _Search(request, sources, suspects, each=1.0 + 3 * first.seconds, until=until)
     await asyncio.gather(*(search.work(copy) for copy in copies))
-    return search.outcome()
+    return replace(search.outcome(), unread=unread)
 
 
 class _Search:
@@ -86,12 +89,16 @@ class _Search:
         self._age = 1_000_000_000
         self._passing: list[Candidate] = []
         self._tried = 0
+        self._late = False
 
     async def work(self, copy: Path) -> None:
         """Try candidates in one copy until time is up or enough pass."""
         while len(self._passing) < min(_PLAUSIBLE, self._request.stop_after):
             left = self._until - time.monotonic()
-            candidate = next(self._candidates, None) if left > 0 else None
+            if left <= 0:
+                self._late = True
+                return
+            candidate = next(self._candidates, None)
             if candidate is None:
                 return
             changed = list(by_file(candidate, self._sources))
@@ -112,10 +119,15 @@ class _Search:
 
     def outcome(self) -> Repair:
         """What passed, best first."""
-        ranked = sorted(self._passing, key=lambda candidate: cost(candidate, self._sources))
-        patches: list[Patch] = [as_patch(candidate, self._sources, Traces({})) for candidate in ranked]
+        best = ranked(self._passing, self._sources)
+        patches: list[Patch] = [as_patch(candidate, self._sources, Traces({})) for candidate in best]
         return Repair(
-            patches=tuple(patches), plausible=len(patches), tried=self._tried, mode="subprocess", hints=self._hints()
+            patches=tuple(patches),
+            plausible=len(patches),
+            tried=self._tried,
+            late=self._late and not patches,
+            mode="subprocess",
+            hints=self._hints(),
         )
 
     def _hints(self) -> Hints:
@@ -128,8 +140,8 @@ class _Search:
         )
 
 
-def _declined(why: str) -> Repair:
-    return Repair(declined=why, mode="subprocess")
+def _declined(why: str, *, late: bool = False) -> Repair:
+    return Repair(declined=why, late=late, mode="subprocess")
 
 
 def _last_line(text: str) -> str:
@@ -182,9 +194,10 @@ def _copied(root: Path, copies: list[Path]) -> str:
     return ""
 
 
-def _sources(request: Request) -> dict[str, Source]:
-    """The project's own modules, those near the top first."""
+def _sources(request: Request) -> tuple[dict[str, Source], tuple[str, ...]]:
+    """The project's own modules, those near the top first, and what of them cannot be parsed, with the reason."""
     found: dict[str, Source] = {}
+    unread: list[str] = []
     paths = sorted(request.root.rglob("*.py"), key=lambda path: (len(path.parts), path))
     environments = [path.parent for path in request.root.glob("*/pyvenv.cfg")]
     for path in paths:
@@ -193,13 +206,12 @@ def _sources(request: Request) -> dict[str, Source]:
             continue
         if any(path.is_relative_to(environment) for environment in environments):
             continue
-        try:
-            found[name.as_posix()] = Source(name.as_posix(), path.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):  # not to be edited: we cannot read or parse it
-            continue
+        sources, problems = read_sources(request.root, [name.as_posix()])
+        found |= sources
+        unread += [f"{path} ({why})" for path, why in problems.items()]
         if len(found) >= _FILES:
             break
-    return found
+    return found, tuple(unread)
 
 
 def _suspects(root: Path, copy: Path, sources: Mapping[str, Source], output: str) -> Iterator[Suspects]:

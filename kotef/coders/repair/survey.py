@@ -2,7 +2,7 @@
 
 import ast
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,6 +28,15 @@ _UNITS: Final = 60
 class DeclinedError(Exception):
     """Nothing can be searched; says why in one line."""
 
+    late = False
+    """Whether more time could help."""
+
+
+class TooSlowError(DeclinedError):
+    """The time allowed is over before there is anything to search in."""
+
+    late = True
+
 
 @dataclass(frozen=True)
 class Ground:
@@ -49,6 +58,8 @@ class Ground:
     """Files of the project that are imported and may be edited."""
     test_units: Mapping[int, Unit]
     """The function of each test that is one."""
+    unread: tuple[str, ...]
+    """Files with suspected lines that cannot be parsed, each with the reason."""
 
 
 async def survey(session: Session, request: Request, *, until: float) -> Ground:
@@ -58,7 +69,7 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
     allowed = (until - time.monotonic()) * _FOR_BASELINE
     ran = await measure(session, range(len(collected.tests)), seconds=allowed)
     if len(ran) < len(collected.tests) or _all_are_slow(collected, ran, request.failing):
-        raise DeclinedError(f"the suite takes longer than the {allowed:.2g} s allowed for one run of it")
+        raise TooSlowError(f"the suite takes longer than the {allowed:.2g} s allowed for one run of it")
     red = _targets(collected, ran, request.failing)
     red = await _alone(session, collected, ran, red, until)
     others = [test for test, how in ran.items() if how.state == "passed"]
@@ -71,11 +82,12 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
     scores = suspicion(traces, red, ran)
     if not scores:
         raise DeclinedError("the failing tests run no line of this workspace that may be edited")
-    sources = _sources(request.root, [*scores, *(path for path in editable if path not in scores)])
+    sources, unread = read_sources(request.root, [*scores, *(path for path in editable if path not in scores)])
     test_files = {collected.files[test] for test in red}
     suspects = _suspects(sources, scores, traces, _read_tests(request.root, test_files))
+    blamed = tuple(f"{path} ({why})" for path, why in unread.items() if path in scores)
     if not suspects:
-        raise DeclinedError("no suspected line is in a file that can be parsed")
+        raise DeclinedError(f"what is suspected is in a file that cannot be parsed: {told(blamed)}")
     dormant = tuple(Suspects(suspect.scope, _not_run(suspect)) for suspect in suspects if suspect.scope.unit)
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
     control = min(covering, key=lambda test: ran[test].wall, default=None)
@@ -91,6 +103,7 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
         dormant,
         tuple(editable),
         _test_units(request.root, collected),
+        blamed,
     )
 
 
@@ -144,21 +157,44 @@ async def _alone(
     return kept
 
 
-def _sources(root: Path, paths: Sequence[str]) -> dict[str, Source]:
+def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, Source], dict[str, str]]:
+    """The files that can be searched, and why each of the others cannot."""
     sources: dict[str, Source] = {}
+    unread: dict[str, str] = {}
     for path in paths:
         try:
             sources[path] = Source(path, (root / path).read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):  # newer syntax than ours, or not UTF-8: not searched
-            continue
-    return sources
+        except (OSError, SyntaxError, ValueError, RecursionError) as error:  # newer syntax than ours is among these
+            unread[path] = _why_not(error)
+    return sources, unread
+
+
+def _why_not(error: Exception) -> str:
+    match error:
+        case UnicodeDecodeError():
+            above = error.object[: error.start].count(b"\n")
+            return f"line {above + 1} is not UTF-8"
+        case SyntaxError():
+            return f"line {error.lineno}: {error.msg}"
+        case OSError():
+            return error.strerror or "it cannot be read"
+        case RecursionError():
+            return "nested too deep"
+        case _:
+            return str(error)
+
+
+def told(files: Sequence[str]) -> str:
+    """Some files in a sentence: the first three."""
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    return ", ".join(files[:3]) + more
 
 
 def _read_tests(root: Path, paths: set[str]) -> tuple[frozenset[Literal], frozenset[str]]:
     """Constants and names of the failing tests' files."""
     values: set[Literal] = set()
     names: set[str] = set()
-    for path, source in _sources(root, sorted(path for path in paths if path.endswith(".py"))).items():
+    for path, source in read_sources(root, sorted(path for path in paths if path.endswith(".py")))[0].items():
         if path:
             values |= set(literals(source.tree))
             names |= {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
@@ -166,7 +202,7 @@ def _read_tests(root: Path, paths: set[str]) -> tuple[frozenset[Literal], frozen
 
 
 def _test_units(root: Path, collected: Collected) -> dict[int, Unit]:
-    sources = _sources(root, sorted({path for path in collected.files if path.endswith(".py")}))
+    sources, _ = read_sources(root, sorted({path for path in collected.files if path.endswith(".py")}))
     units = {(path, unit.trail): unit for path, source in sources.items() for unit in source.units}
     trails = [tuple(name.partition("[")[0].split("::")[1:]) for name in collected.tests]
     found = {number: units.get((collected.files[number], trail)) for number, trail in enumerate(trails)}

@@ -121,11 +121,7 @@ def candidates(scope: Scope, at: ast.AST) -> Iterator[tuple[str, float]]:
             if first != second and scope.alike(kinds, others) and not kinds & {"list", "dict", "function"}:
                 for sign in ("<", "==", "<=", "!="):
                     yield f"{first} {sign} {second}", 0.9
-            if (
-                first != second
-                and (not others or others & (SIZED - {"str"} | {"str"}))
-                and not kinds & {"list", "dict"}
-            ):
+            if first != second and (not others or others & SIZED) and not kinds & {"list", "dict"}:
                 yield f"{first} in {second}", 0.9
                 yield f"{first} not in {second}", 0.8
 

@@ -1,0 +1,73 @@
+"""Does the exit status of a command agree with what its output says of its tests?"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from kotef.checks.admissions import Admitted, admission_in
+from kotef.checks.closings import closed_red, console_counts
+from kotef.failures.classify import Diagnosis, classify
+from kotef.failures.fingerprint import fingerprint
+from kotef.failures.kinds import MAX_SUMMARY
+from kotef.failures.unwrap import RUNNERS, Purpose, unwrap
+
+RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
+"""Purposes of commands whose output may hold the closing line of a test runner; `cat` and linters only quote it."""
+
+_SHELL: Final = frozenset({"cd", "export", "set", ".", "source", "exit", "true", ":"})
+"""Words of the shell itself, which start nothing."""
+_JUDGES: Final[frozenset[Purpose]] = frozenset({"test", "lint", "types", "format"})
+
+
+def diagnosis_of(command: str, exit_code: int, output: str) -> Diagnosis:
+    """`classify`, for an output that nothing else is known of: a contradiction of status and closing line is named."""
+    diagnosis = classify(command, exit_code, output, "")
+    counts = console_counts(output) if unwrap(command).purpose in RUNS_TESTS else None
+    ran, failed = (counts.executed, counts.failed) if counts else (0, 0)
+    admitted = admission_of(command, exit_code, output)
+    said = contradiction(exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted)
+    if not said:
+        return diagnosis
+    kind = diagnosis.kind or (admitted.kind if admitted else "test_failure")
+    summary = f"{said}\n{diagnosis.summary}".strip()[:MAX_SUMMARY]
+    mark = fingerprint(kind, "contradiction", diagnosis.tests or (said,))
+    return replace(diagnosis, kind=kind, detail="contradiction", summary=summary, fingerprint=mark)
+
+
+def admission_of(command: str, exit_code: int | None, output: str) -> Admitted | None:
+    """The line of an output that tells of a failure although the command exited 0; None where there is none.
+
+    Only commands that may start several programs are asked, or that hide a status, as wrappers, pipes and `;` do: one
+    runner or linter started alone is believed, and what it prints on the way may be words of its tests.
+    """
+    asked = unwrap(command)
+    if exit_code != 0 or asked.purpose == "read":
+        return None
+    programs = [
+        (tool, purpose)
+        for tool, purpose in zip(asked.tools, asked.purposes, strict=True)
+        if tool not in _SHELL and purpose != "read"
+    ]
+    if len(programs) == 1:
+        ((tool, purpose),) = programs
+        hides = purpose != "test" and re.search(r"[|;]", command)
+        if purpose in _JUDGES and tool.removesuffix(".sh").removesuffix(".cmd") not in RUNNERS and not hides:
+            return None
+    line = closed_red(output)
+    return Admitted(line, "test_failure") if line else admission_in(output)
+
+
+def contradiction(
+    exit_code: int, diagnosis: Diagnosis, *, ran: int, failed: int, admitted: Admitted | None = None
+) -> str:
+    """How the exit status disagrees with what the output says of its tests, in words; empty when it does not."""
+    if exit_code == 0 and failed:
+        return f"exit status 0, but the output counts {failed} failed"
+    if exit_code == 0 and admitted is not None:
+        return f"exit status 0, but the output says `{admitted.line}`"
+    if exit_code == 0 and diagnosis.kind is not None:
+        return "exit status 0, but the output tells of a failure"
+    unexplained = diagnosis.kind == "unknown" or (diagnosis.kind, diagnosis.detail) == ("test_failure", "failed")
+    if exit_code > 0 and ran and not failed and unexplained:
+        return f"exit status {exit_code}, but all tests that ran passed ({ran})"
+    return ""

@@ -1,0 +1,71 @@
+"""Which plain words of JavaScript and TypeScript speak to the judge?
+
+Read by words and not as a language: what is hidden a little is not seen.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+SUFFIXES: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+
+_ASSERT: Final = r"(?:require\(\s*['\"](?:node:)?(?:assert|test)(?:/strict)?['\"]\s*\)|\bassert|\bexpect)"
+_ANYWHERE: Final = (
+    (re.compile(rf"{_ASSERT}(?:\.strict)?\.\w+\s*=(?![=>])"), "changes what the tests assert with"),
+    (
+        re.compile(r"(?:require\(|from|import\(|import)\s*['\"](?:node:test|@jest/globals|vitest)['\"]"),
+        "loads the runner",
+    ),
+    (re.compile(r"\bprocess\.exitCode\s*=\s*0\b"), "sets the status of the test run"),
+    (
+        re.compile(r"\bprocess\.(?:exit|reallyExit|abort|emit|stdout\.write)\s*=(?![=>])"),
+        "changes how the test run ends",
+    ),
+    (re.compile(r"\bprocess\.(?:reallyExit|abort)\s*\("), "ends the process of the tests"),
+    (re.compile(r"\bprocess\.kill\(\s*process\.pid"), "ends the process of the tests"),
+    (
+        re.compile(r"\brequire\.cache\b|\b[Mm]odule\._(?:load|cache|extensions|resolveFilename)\b"),
+        "changes what is loaded",
+    ),
+    (
+        re.compile(r"\bprocess\.env\.(?:NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*)\b"),
+        "asks for what only a test run has",
+    ),
+)
+_ON_IMPORT: Final = re.compile(r"(?<!=> )(?<!=>)\bprocess\.exit\(\s*0?\s*\)")
+_TOKENS: Final = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?\*/)|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`"
+    r"|(?P<open>[{(\[])|(?P<close>[})\]])",
+    re.DOTALL,
+)
+
+
+def constructs(text: str) -> Iterator[tuple[int, str]]:
+    """Line and words of each construct, comments left out; an exit counts where loading the module comes to it."""
+    code, inside = _without_comments(text)
+    for number, content in enumerate(code.split("\n"), 1):
+        for pattern, what in _ANYWHERE:
+            if match := pattern.search(content):
+                yield number, f"`{match[0].strip()}` {what}"
+    for match in () if text.startswith("#!") else _ON_IMPORT.finditer(code):
+        if not any(start < match.start() < end for start, end in inside):
+            said = f"`{match[0]}` ends the process with success while the module is loaded"
+            yield code.count("\n", 0, match.start()) + 1, said
+
+
+def _without_comments(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text with blanks for comments, and where its outermost brackets open and close."""
+    pieces: list[str] = []
+    inside: list[tuple[int, int]] = []
+    depth = at = opened = 0
+    for token in _TOKENS.finditer(text):
+        is_comment = token["comment"] is not None
+        pieces += [text[at : token.start()], re.sub(r"[^\n]", " ", token[0]) if is_comment else token[0]]
+        at = token.end()
+        if token["open"]:
+            opened = token.start() if not depth else opened
+            depth += 1
+        elif token["close"] and depth:
+            depth -= 1
+            inside += [] if depth else [(opened, at)]
+    return "".join([*pieces, text[at:]]), [*inside, *([(opened, len(text))] if depth else [])]

@@ -1,0 +1,52 @@
+"""What is a model coder told before it has done anything?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kotef.context.ledger import Files
+from kotef.context.prompts import Prompts
+from kotef.failures.history import FailureEntry
+from kotef.failures.memory import tell
+from kotef.failures.visits import Visit, recount
+from kotef.sdd.agents import Role, in_role
+from kotef.state import Plan, Task
+from kotef.tools.kit import Kit
+
+
+def system_prompt(prompts: Prompts, role: Role) -> str:
+    """What stands before every conversation of this role: the same in each request, so that endpoints can cache it."""
+    return in_role(prompts.render("coder"), role)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What this run has been through before a visit; see `coders.base.Brief`."""
+
+    failures: Sequence[FailureEntry] = ()
+    visits: Mapping[int, Visit] = field(default_factory=dict)
+    changed: Sequence[str] = ()
+    files: Files = field(default_factory=Files)
+    hints: Sequence[str] = ()
+
+
+def first_message(prompts: Prompts, kit: Kit, task: Task, plan: Plan, past: Past) -> str:
+    """The task, the plan and what is known: what a visit starts from."""
+    return prompts.render(
+        "brief",
+        goal=task.goal,
+        ticket=task.ticket,
+        spec=task.spec,
+        instructions=task.instructions,
+        checks=task.checks,
+        plan=plan,
+        failures=past.failures,
+        memory=tell(task.memory, {entry.fingerprint for entry in past.failures}),
+        notes=kit.memory.told() if kit.memory else "",
+        skills=kit.skills.found,
+        attempts=recount(past.visits),
+        changed=past.changed,
+        files_read=past.files.read,
+        hints=past.hints,
+        visit=plan.visit,
+        max_attempts=task.limits.max_attempts,
+    )

@@ -1,0 +1,44 @@
+"""Could the runner that comes with Python run the tests that a missing pytest cannot?"""
+
+import re
+import shlex
+from pathlib import PurePosixPath
+from typing import Final
+
+from kotef.checks.verification import Verification
+from kotef.workspace.snapshots import Snapshots
+
+_CASE: Final = re.compile(rb"^\s*class \w+\(.*TestCase\b.*\):", re.MULTILINE)
+_OF_PYTEST: Final = re.compile(rb"^(?:import|from) pytest\b|^(?:async )?def test", re.MULTILINE)
+_READ: Final = 200
+"""Test files looked into."""
+
+
+def other_runner(baseline: Verification, snapshots: Snapshots) -> str:
+    """The `--check` with which unittest runs the tests instead, as a hint; empty where pytest is not what is missing.
+
+    Only where every test file is unittest's: a function or a fixture of pytest would not be run, and nobody would know.
+    """
+    if baseline.environment != "missing_runner":
+        return ""
+    commands = [check.command for check in baseline.checks if check.detail == "missing_runner"]
+    python = next((python for command in commands if (python := _python_of(command))), "")
+    paths = [path for path in sorted(snapshots.paths(baseline.tree)) if _holds_tests(path)][:_READ]
+    texts = [snapshots.read(baseline.tree, path) or b"" for path in paths]
+    if not python or not any(map(_CASE.search, texts)) or any(map(_OF_PYTEST.search, texts)):
+        return ""
+    tops = {PurePosixPath(path).parent.as_posix() for path in paths}
+    packaged = all(top == "." or f"{top}/__init__.py" in snapshots.paths(baseline.tree) for top in tops)
+    found = "" if packaged else f" discover -s {shlex.quote(min(tops, key=len))}"
+    return f"the tests are unittest's, which needs no pytest: --check {shlex.quote(f'{python} -m unittest{found}')}"
+
+
+def _python_of(command: str) -> str:
+    """The interpreter that was to run pytest; empty when the command runs something else."""
+    match = re.search(r"(?:^|\s)(\S*python[\d.]*) -m pytest\b", command)
+    return match[1] if match else "python3" if re.match(r"(?:\S*/)?(?:pytest|py\.test)\b", command) else ""
+
+
+def _holds_tests(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.endswith(".py") and (name.startswith("test") or name.endswith("_test.py") or name == "conftest.py")

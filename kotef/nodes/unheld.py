@@ -1,0 +1,148 @@
+"""What of that which no snapshot holds may not judge, or has to be looked at once more without it?"""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.checks.behind import names_behind
+from kotef.checks.protected import is_configuration, is_protected, is_test_code, matches
+from kotef.checks.steering import configures
+from kotef.checks.verification import Verification
+from kotef.deps import Deps
+from kotef.nodes.guarding import guard_of
+from kotef.state import Task
+from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
+from kotef.workspace.snapshots import Restored
+from kotef.workspace.standing import HIDDEN, move
+from kotef.workspace.unheld import Unheld, look, recall, remember
+
+LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
+
+
+class Seen(NamedTuple):
+    """What was found before the checks of a visit run."""
+
+    restored: Restored
+    suspects: Mapping[str, bytes | None]
+    """Python code that came or changed with the run: path → its content at the baseline; None: not there, or lost."""
+    known: Unheld | None
+
+
+def remember_unheld(task: Task, tree: str, deps: Deps) -> str:
+    """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
+    root, held = deps.root, deps.snapshots.paths(tree)
+
+    def read(path: str) -> str | None:
+        with suppress(OSError, ValueError):
+            return (root / path).read_text(encoding="utf-8", errors="replace")
+        return None
+
+    behind = names_behind([check.command for check in task.checks], read)
+    return remember(
+        deps.snapshots,
+        tree,
+        directory=deps.run_dir,
+        judges=lambda path: path in behind.found or _judges(path),
+        linked=[path for path in held if _stands_for_tests(path) and (root / path).is_symlink()],
+        awaited=behind.awaited,
+    )
+
+
+def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, deps: Deps) -> Seen:
+    """Put back what judged at the baseline and no snapshot holds, move new configuration away, and name the rest.
+
+    Bytecode that came with the run is removed: Python would believe it rather than the source. kotef's own commands
+    write none.
+    """
+    if not baseline.unheld:
+        return Seen(Restored((), ()), {}, None)
+    known = recall(deps.snapshots, baseline.unheld)
+    if known is None:
+        return Seen(Restored((), (LOST,)), {}, None)
+    guard = guard_of(task, trees[0], deps.snapshots)
+    awaited = sorted(known.awaited)
+    found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches(path, awaited))
+    for path in found.compiled:
+        (deps.root / path).unlink(missing_ok=True)
+    done: list[str] = []
+    left = [f"{path} (outside the workspace)" for path in found.outside if not guard.allows(path)]
+    suspects: dict[str, bytes | None] = {}
+    for path in (*found.new, *found.gone):
+        if guard.allows(path) or guard.may_edit(path) is not None:
+            continue
+        old = deps.snapshots.blob(known.files[path]) if known.files.get(path) else None
+        if path in known.judging:
+            replaced = old is not None and _replaced(path, old, known.since, deps)
+            (done if replaced else left).append(f"{path} (in no snapshot)")
+        elif is_configuration(path) and path not in known.files:
+            if _configures(deps.root / path, path):
+                move(deps.root, path, deps.run_dir / HIDDEN)
+                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN}/ of the run)")
+        else:
+            suspects[path] = old
+    return Seen(Restored(tuple(done), tuple(left)), suspects, known)
+
+
+def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: Deps) -> tuple[str, ...]:
+    """Leave of files that no snapshot holds what was there at the baseline; the run's own are moved to `hidden/`."""
+    told = []
+    for path, old in suspects.items():
+        if old is not None:
+            since = known.since if known else 0
+            told += [f"{path} (in no snapshot)"] if _replaced(path, old, since, deps) else []
+        elif known and known.complete and path not in known.files:
+            _move_whole(path, known.repositories, deps)
+            told.append(f"{path} (in no snapshot; moved to {HIDDEN}/ of the run)")
+    return tuple(told)
+
+
+def _move_whole(path: str, repositories: Collection[str], deps: Deps) -> None:
+    """Move a file; and where it lies in a repository that came with the run, that whole one."""
+    inside = [above for above in _above(path) if (deps.root / above / ".git").exists()]
+    own = next((above for above in inside if above not in repositories), None)
+    if own is None:
+        move(deps.root, path, deps.run_dir / HIDDEN)
+    elif (deps.root / own).exists():
+        place = deps.run_dir / HIDDEN / own
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.move(deps.root / own, place)
+
+
+def _above(path: str) -> Iterator[str]:
+    parts = path.split("/")[:-1]
+    return ("/".join(parts[: end + 1]) for end in range(len(parts)))
+
+
+def _replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
+    """Put a content back, and keep what was there with the run; False where that cannot be done.
+
+    It is as old as the baseline, at `since`: make would take a built file that is newer for one of the new sources.
+    """
+    place = deps.root / path
+    try:
+        mode = EXECUTABLE if place.exists() and place.stat().st_mode & 0o100 else PLAIN
+        move(deps.root, path, deps.run_dir / HIDDEN)
+        write_entry(deps.root, path, mode, content)
+        os.utime(place, (since, since))
+    except OSError:
+        return False
+    return True
+
+
+def _configures(place: Path, path: str) -> bool:
+    try:
+        return configures(path, place.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return True
+
+
+def _judges(path: str) -> bool:
+    return is_test_code(path) or is_configuration(path)
+
+
+def _stands_for_tests(path: str) -> bool:
+    return "." not in path.rpartition("/")[2] and is_protected(f"{path}/inside")

@@ -1,0 +1,47 @@
+"""What should a person change so that the next run comes further than this one?"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from kotef.coders.chain import SEARCH_SECONDS, Link, parse_chain
+from kotef.nodes.decide import Ending
+from kotef.nodes.other_runner import other_runner
+from kotef.sdd.follow_up import follow_up
+from kotef.sdd.issue import IssueFailure
+from kotef.state import AgentState, Task
+from kotef.workspace.snapshots import Snapshots
+
+_LONGER: Final = 4
+"""How many times the time of a search that ran out of it; the usual time at least."""
+
+
+def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure], snapshots: Snapshots) -> str:
+    """One sentence for the issue entry: the way that kotef itself offers first, then what there is to look at."""
+    task, judged = state["task"], state.get("test_results")
+    said = follow_up(ending.outcome, ending.sentence, failures)
+    if ending.reason == "search_time_over":
+        return f"give the search more time ({_longer(task)}), or name a model (`--model`); or {said}"
+    if ending.reason == "none_is_right":
+        return f"write what is right as one more assertion in a test, then run it again: {ending.sentence}"
+    green = judged is not None and judged.green
+    if ending.reason == "nothing_left_to_try" and green and not task.model:
+        return (
+            "name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL), or write a test that fails until the "
+            "goal is reached: every check is green already, and without a model only what fails can be worked on"
+        )
+    hint = other_runner(judged, snapshots) if judged is not None and ending.reason == judged.environment else ""
+    return f"{hint}; or {said}" if hint else said
+
+
+def _longer(task: Task) -> str:
+    """The chain with a longer search, and the time of the run that it needs."""
+    links = parse_chain(task.coder)
+    asked = next((link.seconds for link in links if link.name == "search" and link.seconds), SEARCH_SECONDS)
+    seconds = max(SEARCH_SECONDS, _LONGER * asked)
+    chain = ",".join(_spelled(link, seconds if link.name == "search" else link.seconds) for link in links)
+    more = f" --max-time {2 * seconds:g}" if task.limits.max_time < 2 * seconds else ""
+    return f"`--coder {chain}{more}`"
+
+
+def _spelled(link: Link, seconds: float | None) -> str:
+    return f"{link.name}:{seconds:g}s" if seconds else link.name

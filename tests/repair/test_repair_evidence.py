@@ -1,0 +1,115 @@
+"""What a search says of itself: what else passes, what could not be read, and that its time was over."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from projects import project, search
+
+from kotef.coders.repair.candidates import Candidate
+from kotef.coders.repair.localise import Traces
+from kotef.coders.repair.model import Disagreement, Patch, Repair
+from kotef.coders.repair.question import narrowed
+from kotef.coders.repair.rank import as_patch, ranked
+from kotef.coders.repair.source import Edit, Source
+
+
+def patch(name: str) -> Patch:
+    return Patch(name, {}, name, "comparison", name, 0.5, 1, "")
+
+
+def candidate(source: Source, old: str, new: str, *, cost: float = 1.0) -> Candidate:
+    start = source.content.rindex(old.encode())
+    edit = Edit(source.path, start, start + len(old), new)
+    return Candidate((edit,), ("number",), cost, source.line_at(start), "", (source.unit_of((edit,)),))
+
+
+def test_only_edits_seen_to_behave_differently_are_rivals_and_those_never_compared_are_unknown() -> None:
+    first = Disagreement("f(1)", "", ("3", "3", "4"))
+    second = Disagreement("f(2)", "", ("5", "5", "6"))
+    a, b, c, d = (patch(name) for name in "abcd")
+    found = Repair(patches=(a, b, c, d), plausible=4, compared=3, disagreements=(first, second))
+    assert found.rivals(a) == ((c,), (d,))
+    assert found.rivals(c) == ((a, b), (d,))
+    assert found.rivals(d) == ((), (a, b, c)), "one that was not compared tells nothing of the others"
+    assert narrowed(found, "3").compared == 2
+    assert narrowed(found, "3").rivals(a) == ((), ())
+
+
+def test_the_same_program_in_other_words_counts_once() -> None:
+    source = Source("m.py", b"def mean(xs):\n    return sum(xs) / (len(xs) - 1)\n")
+    bare = candidate(source, "(len(xs) - 1)", "len(xs)", cost=2.0)
+    inside = candidate(source, "len(xs) - 1", "len(xs)", cost=1.0)
+    other = candidate(source, "- 1", "- 0", cost=3.0)
+    assert ranked([other, bare, inside], {"m.py": source}) == [inside, other]
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "expected"),
+    [
+        ("return sum(xs) / (len(xs) - 1)", "len(xs) - 1", "len(xs)", "return sum(xs) / len(xs)"),
+        ("return sum(xs) / ( len(xs) - 1 )", "len(xs) - 1", "len(xs)", "return sum(xs) / len(xs)"),
+        ("return sum(xs) * (len(xs) - 1)", "len(xs) - 1", "len(xs) + 1", "return sum(xs) * (len(xs) + 1)"),
+        ("return len(xs[1:])", "xs[1:]", "xs", "return len(xs)"),
+        ("return (xs,)", "xs", "sum(xs)", "return (sum(xs),)"),
+        ("return (sum(xs) -\n            1)", "sum(xs) -\n            1", "sum(xs)", "return sum(xs)"),
+    ],
+)
+def test_parentheses_that_lost_their_purpose_are_left_out_and_no_others(
+    line: str, old: str, new: str, expected: str
+) -> None:
+    source = Source("m.py", f"def f(xs):\n    {line}\n".encode())
+    edited = as_patch(candidate(source, old, new), {"m.py": source}, Traces({})).files["m.py"]
+    assert edited.decode() == f"def f(xs):\n    {expected}\n"
+    ast.parse(edited)
+
+
+def test_a_mean_is_repaired_without_needless_parentheses(tmp_path: Path) -> None:
+    files = {
+        "m.py": "def mean(xs):\n    return sum(xs) / (len(xs) - 1)\n",
+        "test_m.py": "from m import mean\n\ndef test_two(): assert mean([2, 4]) == 3\ndef test_one(): assert mean([5]) == 5\n",
+    }
+    found = search(project(tmp_path / "p", files))
+    assert found.patches[0].files == {"m.py": b"def mean(xs):\n    return sum(xs) / len(xs)\n"}
+
+
+def test_a_suspected_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    files = {
+        "old.py": "# coding: latin-1\ndef greet():\n    return 'é'\n".encode("latin-1"),
+        "test_old.py": "from old import greet\n\ndef test_it(): assert greet() == 'e'\n",
+    }
+    found = search(project(tmp_path / "p", files))
+    assert found.declined == "what is suspected is in a file that cannot be parsed: old.py (line 3 is not UTF-8)"
+
+
+def test_a_file_left_out_is_named_though_others_are_searched(tmp_path: Path) -> None:
+    files = {
+        "old.py": "# coding: latin-1\ndef one():\n    return len('é') + 1\n".encode("latin-1"),
+        "m.py": "from old import one\n\ndef two():\n    return one()\n",
+        "test_m.py": "from m import two\n\ndef test_it(): assert two() == 'x'\n",
+    }
+    found = search(project(tmp_path / "p", files), seconds=8)
+    assert found.unread == ("old.py (line 3 is not UTF-8)",)
+
+
+def test_a_search_says_whether_its_time_ended_it(tmp_path: Path) -> None:
+    lines = "".join(f"    if n == {k}:\n        n = n * {k} - {k + 1}\n" for k in range(2, 300))
+    files = {
+        "m.py": f"def name(n):\n{lines}    return str(n)\n",
+        "test_m.py": "from m import name\n\ndef test_it(): assert name(1) == 'seven thousand'\n",
+    }
+    found = search(project(tmp_path / "p", files), seconds=2.5)
+    assert found.late
+    assert not found.patches
+    small = {
+        "m.py": "def no():\n    pass\n",
+        "test_m.py": "from m import no\n\ndef test_it(): assert no() == 'seven'\n",
+    }
+    assert not search(project(tmp_path / "q", small)).late
+
+
+def test_a_suite_slower_than_the_time_is_a_matter_of_time(tmp_path: Path) -> None:
+    slow = "import time\nfrom m import x\n" + "".join(f"def test_{n}(): time.sleep(0.3)\n" for n in range(40))
+    found = search(project(tmp_path / "p", {"m.py": "x = 1\n", "test_m.py": slow}), seconds=2)
+    assert found.declined
+    assert found.late
