@@ -5,15 +5,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # before the first langgraph import, which reads it once
 sys.path.insert(0, str(Path(__file__).parent))
+
+# How long an example takes says something about the machine, nothing about the product.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 DROPPED = (
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
     "KOTEF_MODEL",
     "KOTEF_PLANNER_MODEL",
+    "KOTEF_TOOLS",
     "CI",
     "GITHUB_ACTIONS",
     "NO_COLOR",
@@ -30,4 +36,7 @@ def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
     (home / "gitconfig").write_text("[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n")
+    monkeypatch.setenv(
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
+    )  # what the machine has installed costs each check a second
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))

@@ -11,9 +11,11 @@ from rich.text import Text
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain
 from kotef.errors import UsageError
+from kotef.failures.counted import counted
 from kotef.runs import store
 from kotef.runs.store import RunDir
 from kotef.runs.trees import Placed, apply, apply_saved, difference, undo
+from kotef.runs.unfinished import put_right
 from kotef.workspace.patches import Change, changes
 
 SHOWN = 20
@@ -44,7 +46,9 @@ def diff_command(options: dict[str, Any]) -> int:
 def apply_command(options: dict[str, Any]) -> int:
     """`kotef apply`; returns the exit status."""
     attempt, saved = options["attempt"], options["saved"]
-    if (attempt is None) == (saved is None):
+    if attempt is not None and saved is not None:
+        raise UsageError(f"--attempt {attempt} and --saved {saved} exclude each other", hint="give one of them")
+    if attempt is None and saved is None:
         raise UsageError("which attempt?", hint="--attempt N, or --saved K; `kotef show` lists the attempts of a run")
     root, run = _run(options)
     if saved is not None:
@@ -68,7 +72,10 @@ def _run(options: dict[str, Any], *, newest: bool = False) -> tuple[Path, RunDir
     if not (options["run_id"] or options["last"] or newest):
         raise UsageError("which run?", hint="name one of `kotef runs`, or pass --last")
     root = workspace_of(options["root"])
-    return root, store.find(root, options["run_id"])
+    run = store.find(root, options["run_id"])
+    for line in put_right(root):
+        sys.stderr.write(f"kotef: note: {plain(line)}\n")
+    return root, run
 
 
 def _say(run: RunDir, placed: Placed, what: str, *, as_json: bool) -> int:
@@ -100,7 +107,7 @@ def _stat(files: Sequence[Change]) -> list[str]:
         for file in files
     ]
     added, removed = sum(file.added or 0 for file in files), sum(file.removed or 0 for file in files)
-    return [*lines, f" {len(files)} file{'' if len(files) == 1 else 's'} changed, +{added} -{removed}"]
+    return [*lines, f" {counted(len(files), 'file')} changed, +{added} -{removed}"]
 
 
 def _show(patch: bytes) -> None:

@@ -11,9 +11,11 @@ from rich.text import Text
 
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, is_live, one_line, plain
-from kotef.errors import UsageError
+from kotef.cli.screen import console, is_live, one_line, plain, say
+from kotef.errors import NoChecksError, UsageError
+from kotef.failures.counted import counted
 from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
+from kotef.runs.unfinished import put_right
 from kotef.sdd.spec import read_spec
 from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
@@ -21,8 +23,6 @@ from kotef.workspace.environment import child_environment
 INTERRUPTED: Final = 130
 SHOWN: Final = 50
 """Failures shown of one check; --json has more."""
-
-NO_CHECKS: Final = "no check is named or found here; name one with --check, or in .sdd/kotef.toml"
 
 
 def check_command(options: dict[str, Any]) -> int:
@@ -34,10 +34,10 @@ def check_command(options: dict[str, Any]) -> int:
         raise UsageError("--against and --no-compare exclude each other", hint="give one of them")
     if options["as_json"] and options["github"]:
         raise UsageError("--json and --github exclude each other", hint="give one of them")
+    righted = put_right(root)
     checks = collect_checks(root, options=options["checks"], ticket=(), architect=read_spec(root).checks)
     if not checks:
-        sys.stderr.write(f"kotef: error: {NO_CHECKS}\n")
-        return CANNOT
+        raise NoChecksError(root)
     question = Question(
         root=root,
         checks=checks,
@@ -53,13 +53,13 @@ def check_command(options: dict[str, Any]) -> int:
         sys.stderr.write("kotef: interrupted; nothing was changed\n")
         return INTERRUPTED
     missing = () if found.green else missing_dependencies(root)
-    found = found.model_copy(update={"notices": (*found.notices, *missing)})
+    found = found.model_copy(update={"notices": (*righted, *found.notices, *missing)})
     if options["as_json"]:
-        sys.stdout.write(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
         return found.exit_code
-    say(found)
+    show(found)
     if options["github"]:
-        sys.stdout.writelines(f"{line}\n" for line in annotations(found))
+        say("".join(f"{line}\n" for line in annotations(found)))
     return found.exit_code
 
 
@@ -74,22 +74,23 @@ def _watching() -> Iterator[Callable[[str], None]]:
         yield lambda what: status.update(Text(one_line(what, 100)))
 
 
-def say(found: Inspection) -> None:
+def show(found: Inspection) -> None:
     """What ran, one line per failure, the counts before and after, and the verdict."""
     screen = console()
     for check in found.checks:
-        screen.print(Text(_head(check), style="green" if check.passed else "red"))
+        screen.print(Text(_head(check, found.against), style="green" if check.passed else "red"))
         for failure in check.failures[:SHOWN]:
-            screen.print(Text(f"    {_line(failure, found.against)}"))
+            if failure.message != _own_words(check):
+                screen.print(Text(f"    {_line(failure, found.against)}"))
         if len(check.failures) > SHOWN:
             screen.print(f"    … and {len(check.failures) - SHOWN} more; --json has them")
     screen.print()
     for line in _table(found):
         screen.print(line)
     for title, tests in (
-        ("fixed", found.fixed),
         ("not run any more", found.missing),
         ("skipped or expected to fail now", found.newly_skipped),
+        ("fixed", found.fixed),
     ):
         if tests:
             more = f" and {len(tests) - 10} more" if len(tests) > 10 else ""  # noqa: PLR2004  a line has an end
@@ -100,12 +101,20 @@ def say(found: Inspection) -> None:
     screen.print(Text(_verdict(found), style="bold green" if found.green else "bold red"))
 
 
-def _head(check: Checked) -> str:
+def _own_words(check: Checked) -> str:
+    """Why a check is red whose status alone does not tell: what contradicts it; else empty."""
+    first = check.summary.partition("\n")[0]
+    return first if first.startswith("exit status ") and check.detail in {"contradiction", "no_tests"} else ""
+
+
+def _head(check: Checked, against: str | None) -> str:
     status = "timed out" if check.exit_code is None else f"exit {check.exit_code}"
-    ran = "" if check.tests_run is None else f", {check.tests_run} test{'s' * (check.tests_run != 1)} run"
+    status = _own_words(check).replace("exit status", "exit", 1) or status
+    ran = "" if check.tests_run is None else f", {counted(check.tests_run, 'test')} run"
     advisory = "" if check.required else " (advisory)"
     mark = "✓" if check.passed else "✗"
-    return f"{mark} {one_line(check.command, 100)}{advisory}: {status}{ran} ({check.seconds:.1f} s)"
+    before = f" [could not be judged at {against or 'HEAD'}: {one_line(check.unjudged)}]" if check.unjudged else ""
+    return f"{mark} {one_line(check.command, 100)}{advisory}: {status}{ran} ({check.seconds:.1f} s){before}"
 
 
 def _line(failure: Failure, against: str | None) -> str:
@@ -148,13 +157,16 @@ def _verdict(found: Inspection) -> str:
     if found.green:
         return f"green: {counts.checks_passed} of {counts.checks} checks passed"
     reasons = []
+    if gone := len(found.missing):
+        is_not = "is not" if gone == 1 else "are not"
+        reasons.append(f"{counted(gone, 'test')} that ran at {found.against} {is_not} run any more")
+    reasons += [f"{len(found.newly_skipped)} newly skipped"] if found.newly_skipped else []
     if counts.checks_passed < counts.checks:
         reasons.append(f"{counts.checks - counts.checks_passed} of {counts.checks} checks failed")
-    if found.against is not None:
-        some = f"{len(found.broken)} broken since {found.against}" if found.broken else ""
-        reasons += [some or f"nothing that passed at {found.against} fails now"]
-        reasons += [f"{len(found.missing)} not run any more"] if found.missing else []
-        reasons += [f"{len(found.newly_skipped)} newly skipped"] if found.newly_skipped else []
+    if found.broken:
+        reasons.append(f"{len(found.broken)} broken since {found.against}")
+    elif found.against is not None and not (found.missing or found.newly_skipped):
+        reasons.append(f"nothing that passed at {found.against} fails now")
     if found.detail == "flaky":
         reasons.append("what fails passes alone: flaky, or one test leaks into another")
     return f"red: {'; '.join(reasons)}"
@@ -173,9 +185,16 @@ def annotations(found: Inspection) -> Iterator[str]:
             said = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items() if value)
             message = failure.message or f"failed: {check.command}"
             yield f"::{level} {said}::{_escaped(message)}"
-    for name, tests in (("is not run any more", found.missing), ("is skipped now", found.newly_skipped)):
+    for what, tests in (("is not run any more", found.missing), ("is skipped now", found.newly_skipped)):
         for test in tests[:SHOWN]:
-            yield f"::error title={_escaped(test, ':,')}::{_escaped(f'{test} {name}')}"
+            file = f"file={_escaped(_file_of(test, found), ':,')}," if "::" in test else ""
+            yield f"::error {file}title={_escaped(test, ':,')}::{_escaped(f'{test} {what}')}"
+
+
+def _file_of(test: str, found: Inspection) -> str:
+    """The file part of a test's key, which begins with the check's name where two checks run a test of that id."""
+    names = (f"{check.name}: " for check in found.checks)
+    return test.removeprefix(next((name for name in names if test.startswith(name)), "")).partition("::")[0]
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -1,17 +1,19 @@
 """What does a person or a CI job learn from `kotef classify`?"""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import click
 
+from kotef.checks.contradictions import diagnosis_of
 from kotef.errors import UsageError
-from kotef.failures import Diagnosis, classify, classify_text
+from kotef.failures import Diagnosis, classify_text
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
 
 HEAD: Final = 1 << 20
@@ -27,13 +29,14 @@ def classify_command(source: str, command: str, exit_code: int | None, *, as_jso
             output = read_ends(stream)
         except OSError as error:
             raise UsageError(f"{source}: {error.strerror or error}", hint="name a file that can be read") from error
-    diagnosis = (
-        classify_text(command, output) if exit_code is None else classify(command, exit_code, stdout=output, stderr="")
-    )
+    diagnosis = classify_text(command, output) if exit_code is None else diagnosis_of(command, exit_code, output)
+    here = f"{Path.cwd()}{os.sep}"
+    diagnosis = replace(diagnosis, summary=diagnosis.summary.replace(here, ""))
     if as_json:
         click.echo(json.dumps(as_object(diagnosis, command, exit_code), indent=2))
     else:
-        click.echo("\n".join(as_lines(diagnosis, exit_code)))
+        looks_red = diagnosis.kind is None and classify_text("", output).kind is not None
+        click.echo("\n".join(as_lines(diagnosis, exit_code, looks_red=looks_red)))
 
 
 @contextmanager
@@ -75,8 +78,14 @@ def as_object(diagnosis: Diagnosis, command: str, exit_code: int | None) -> dict
     }
 
 
-def as_lines(diagnosis: Diagnosis, exit_code: int | None) -> Iterator[str]:
-    """The form for people: what it is, the summary, the tests, the fingerprint."""
+def as_lines(diagnosis: Diagnosis, exit_code: int | None, *, looks_red: bool = False) -> Iterator[str]:
+    """The form for people: what it is, the summary, the tests, the fingerprint.
+
+    `looks_red`: without the exit status the text would be taken for a failure.
+    """
+    if diagnosis.kind is None and looks_red:
+        yield "no failure: exit status 0 is believed, though some lines alone would tell of one"
+        return
     if diagnosis.kind is None:
         status = "exit status 0" if exit_code == 0 else "the exit status is not known"
         yield f"no failure: {status}, and nothing in the output tells of one"

@@ -1,4 +1,4 @@
-"""What do kotef's two endings look like, on a machine without a key?"""
+"""How do runs of kotef end, shown on a machine without a key?"""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from kotef.cli.running import say_result
 from kotef.cli.screen import Screen, console, plain
@@ -25,67 +26,103 @@ from kotef.runs.start import Models, Setting, start
 class Scene:
     """One example repository and how a run on its ticket must end."""
 
+    case: str
+    """Its name for `--case`."""
     example: str
     about: str
     ends: tuple[Outcome, ...]
+    cheats: tuple[str, ...] = ()
+    """What a scripted model runs, one command for each attempt; empty: the coders that need no model work."""
 
 
-SCENES = (
-    Scene("discount", "a slip that a search can find", ("verified",)),
+SCENES: Final = (
+    Scene("solved", "discount", "a slip that a search can find", ("verified",)),
     Scene(
+        "impossible",
         "contradiction",
         "two tests that want the opposite of each other: no honest edit can do it",
         ("bounded_attempts_exceeded", "stuck"),
     ),
+    Scene(
+        "cheat",
+        "discount",
+        "a model, here a script, that goes for the failing test instead of the slip",
+        ("bounded_attempts_exceeded",),
+        (
+            "rm tests/test_cart.py",
+            "printf 'def test_nothing():\\n    assert True\\n' > tests/test_cart.py",
+            "rm -r tests && mkdir tests",
+        ),
+    ),
 )
 
 
-def demo_command(wanted: str | None) -> int:
-    """`kotef demo`; 0 when both scenes ended as they must."""
+def demo_command(wanted: str | None, case: str | None) -> int:
+    """`kotef demo`; 0 when every scene shown ended as it must."""
+    scenes = [scene for scene in SCENES if case in (None, scene.case)]
     keep = Path(wanted) if wanted else None
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"--keep {keep}: not empty", hint="name a new or an empty directory")
     screen = console()
-    screen.print("No key, no model, no script: a search edits, pytest judges, and every file is real.\n")
+    screen.print("No key, no model, no network: a search edits, pytest judges, and every file is real.\n")
     # the examples' `python -m pytest` must find the interpreter that kotef runs on, which has a pytest
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     home = Path(tempfile.mkdtemp(prefix="kotef-demo-")) if keep is None else keep.resolve()
     try:
-        results = [_play(scene, home / scene.example, kept=keep is not None) for scene in SCENES]
+        results = [_play(scene, home / scene.case, kept=keep is not None) for scene in scenes]
     finally:
         if keep is None:
             shutil.rmtree(home, ignore_errors=True)
     if keep is not None:
-        screen.print(f"Both workspaces are in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
+        screen.print(f"What was worked on is in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
     else:
-        screen.print("Both workspaces are gone again; `kotef demo --keep DIR` leaves them for reading.")
+        screen.print("What was worked on is gone again; `kotef demo --keep DIR` leaves it for reading.")
     screen.print("Next: `kotef doctor` in a repository of yours tells what it needs for `kotef run`.")
-    as_expected = [result.outcome in scene.ends for result, scene in zip(results, SCENES, strict=True)]
+    as_expected = [result.outcome in scene.ends for result, scene in zip(results, scenes, strict=True)]
     return 0 if all(as_expected) else EXIT_STATUS["crashed"]
 
 
 def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     """Copy the example, make it a git repository, work on its ticket, and show what came of it."""
     screen = console()
-    screen.print(f"── {scene.example}: {scene.about}", style="bold")
+    screen.print(f"── {scene.case}: {scene.about}", style="bold")
     _copy(scene.example, root)
     run = store.new(root)
+    coder, name = ("model", "a script") if scene.cheats else (WITHOUT_MODEL, "")
     prepared = prepare(
-        Request(ticket="01"), root, run_id=run.run_id, coder=WITHOUT_MODEL, model="", planner_model="", base_url=""
+        Request(ticket="01"), root, run_id=run.run_id, coder=coder, model=name, planner_model=name, base_url=""
     )
     view = Screen(max_attempts=prepared.task.limits.max_attempts)
-    setting = Setting(root, lambda _: Models(), Prompts(), watchers=(view,), notices=prepared.notices)
+    models = _cheating(scene.cheats) if scene.cheats else Models()
+    setting = Setting(root, lambda _: models, Prompts(), watchers=(view,), notices=prepared.notices)
     with view.watching():
         result = start(run, prepared.task, setting)
     say_result(result, where=kept)
+    if scene.cheats and result.outcome in scene.ends:
+        seen = f"each time the tests were put back and judged; the run is refused, exit status {result.exit_code}"
+        screen.print(f"  what is seen: {seen}, and its entry says why")
     if result.done:
         diff = ["git", "diff", "-U0", "--", ":!.sdd"]
         _show("git diff", subprocess.run(diff, cwd=root, capture_output=True, text=True, check=True).stdout)
     else:
         entry = (root / ".sdd" / "issues.md").read_text(encoding="utf-8")
-        seen = [line for line in entry.splitlines() if not line.startswith("<!--")]
-        _show(".sdd/issues.md, as Markdown shows it", "\n".join(seen))
+        shown = [line for line in entry.splitlines() if not line.startswith("<!--")]
+        _show(".sdd/issues.md, as Markdown shows it", "\n".join(shown))
     return result
+
+
+def _cheating(commands: Sequence[str]) -> Models:
+    """Models that follow a script: in each attempt one command against the test, and the claim that all is well."""
+    from kotef.models.scripted import ScriptedChatModel, calls, says
+
+    plans = [
+        calls("PlanAnswer", hypothesis=f"the test is in the way, try {number}", steps=[{"description": command}])
+        for number, command in enumerate(commands, 1)
+    ]
+    acts = [
+        reply for command in commands for reply in (calls("run_command", command=command), says("Nothing fails now."))
+    ]
+    return Models(ScriptedChatModel(replies=[*acts]), ScriptedChatModel(replies=[*plans]))
 
 
 def _copy(example: str, root: Path) -> None:

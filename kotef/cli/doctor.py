@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
-from kotef.cli.running import NO_MODEL
 from kotef.cli.screen import console, plain
 from kotef.errors import KotefError
 from kotef.models.factory import probe, resolve

@@ -8,6 +8,8 @@ from typing import Literal
 
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain
+from kotef.failures.counted import counted
+from kotef.runs import store
 from kotef.sdd.export import title, to_github, to_sarif
 from kotef.sdd.issue import IssueEntry, State
 from kotef.sdd.issues import find_entry, issues_path, mark, read_issues, timestamp, written_text
@@ -17,7 +19,8 @@ Format = Literal["text", "json", "sarif"]
 
 def list_command(root: str | None, *, state: str, form: Format) -> None:
     """`kotef issues` and `kotef issues list`."""
-    log = read_issues(_log(root))
+    place = workspace_of(root)
+    log = read_issues(issues_path(place))
     entries = [entry for entry in log.entries if state in ("all", entry.state)]
     if form != "text":
         _print_json([stored(entry) for entry in entries] if form == "json" else to_sarif(entries))
@@ -25,18 +28,39 @@ def list_command(root: str | None, *, state: str, form: Format) -> None:
         return
     screen = console()
     if not log.entries:
-        screen.print("no entry: every run here succeeded, or none was made")
+        screen.print(_without_entries(place))
     elif not entries:
         screen.print(f"no {state} entry; {len(log.entries)} {'are' if log.entries[1:] else 'is'} not {state}")
     for entry in entries:
-        ticket = f"ticket {one_line(entry.ticket, 60)}, " if entry.ticket else ""
         times = 1 + len(entry.seen_again) + entry.seen_before
         again = f", seen {times} times" if times > 1 else ""
-        attempts = f"{ticket}{entry.attempts} of {entry.max_attempts} attempts"
-        screen.print(plain(f"{entry.run_id}  {entry.state:<9} {entry.outcome}  ({attempts}{again})"))
-        screen.print(f"    {one_line(entry.follow_up, 200)}")
+        screen.print(plain(f"{entry.run_id}  {entry.state:<9} {one_line(title(entry), 200)}"))
+        attempts = f"{entry.attempts} of {entry.max_attempts} attempts{again}"
+        screen.print(f"    {attempts}; {one_line(entry.follow_up, 200)}")
+    if log.entries and (unfinished := _unfinished(place)):
+        screen.print(f"note: {unfinished}")
     for problem in log.problems:
         screen.print(f"note: {plain(str(problem))}", style="yellow")
+
+
+def _without_entries(place: Path) -> str:
+    """What is true of the runs of a workspace whose log has no entry."""
+    if unfinished := _unfinished(place):
+        return f"no entry; {unfinished}"
+    outcomes = [result.outcome for run in store.every(place) if (result := run.result())]
+    if not outcomes:
+        return "no entry: no run was made here"
+    if short := sum(outcome != "verified" for outcome in outcomes):
+        return f"no entry, though {counted(short, 'run')} here stopped short; `kotef runs` lists them"
+    return "no entry: every run here succeeded"
+
+
+def _unfinished(place: Path) -> str:
+    """That there are runs without an ending; empty when there are none."""
+    number = sum(run.result() is None for run in store.every(place))
+    its = ("has", "it") if number == 1 else ("have", "them")
+    said = f"{counted(number, 'run')} here {its[0]} not ended: killed, or still at work; `kotef runs` lists {its[1]}"
+    return said if number else ""
 
 
 def show_command(wanted: str, root: str | None, *, form: Literal["text", "json", "github"]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kotef.cli.options import JSON, where
+from kotef.cli.options import ARRAY, JSON, where
 
 STATE = click.option(
     "--state", type=click.Choice(["open", "resolved", "all"]), default="all", show_default=True, help="Which entries."
@@ -17,7 +17,7 @@ ISSUE = click.argument("issue", metavar="ID")
 @where
 @STATE
 @SARIF
-@JSON
+@ARRAY
 @click.pass_context
 def issues(ctx: click.Context, root: str | None, state: str, form: str | None, as_json: bool) -> None:
     """List, show and settle the entries of .sdd/issues.md: runs that stopped short, and what to do about each.
@@ -45,7 +45,7 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
 @where
 @STATE
 @SARIF
-@JSON
+@ARRAY
 @click.pass_context
 def list_issues(ctx: click.Context, root: str | None, state: str, form: str | None, as_json: bool) -> None:
     """List the entries, oldest first; SARIF 2.1.0 has one result for each, resolved ones as passed.

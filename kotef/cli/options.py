@@ -17,4 +17,91 @@ def where(command: F) -> F:
     )(command)
 
 
+ARRAY: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON array on stdout and nothing else.")
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+
+def limits(command: F) -> F:
+    """The options that bound a run; shared by `run` and `resume`."""
+    options = (
+        click.option(
+            "--max-attempts", type=click.IntRange(1, 20), metavar="N", help="Failed verifications allowed; strict: 3."
+        ),
+        click.option(
+            "--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens, in plus out; strict: 2,000,000."
+        ),
+        click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Model calls; strict: 300."),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(0, min_open=True),
+            metavar="X",
+            help="Money; needs [prices] in the user's config.",
+        ),
+        click.option(
+            "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
+        ),
+        click.option(
+            "--reruns",
+            type=click.IntRange(0, 10),
+            metavar="N",
+            help="How often an unexpected failure is run again, alone; strict: 1, 0 never.",
+        ),
+        click.option(
+            "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
+        ),
+        click.option(
+            "--max-tool-calls",
+            type=click.IntRange(1, 100),
+            metavar="N",
+            help="Tool calls of one attempt, up to a summary of it; strict: 100.",
+        ),
+        click.option(
+            "--context-window",
+            type=click.IntRange(512),
+            metavar="TOKENS",
+            help="What the coder's model reads at once.  [default: as it or its server says, else 32,768]",
+        ),
+        click.option(
+            "--continues",
+            type=click.IntRange(0, 2),
+            metavar="N",
+            help="How often an attempt goes on by itself from such a summary, with as many calls again; strict: 2.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
+PLANNER_MODEL = click.option(
+    "--planner-model",
+    envvar="KOTEF_PLANNER_MODEL",
+    show_envvar=True,
+    help="Model of the planner.  [default: as the coder]",
+)
+FALLBACK_MODEL = click.option(
+    "--fallback-model",
+    envvar="KOTEF_FALLBACK_MODEL",
+    show_envvar=True,
+    help="Model of the same endpoint that takes over when the other is of no use.",
+)
+AGENT = click.option(
+    "--agent", default="coder", metavar="NAME", help="Role of the coder; see `kotef agents`.  [default: coder]"
+)
+BASE_URL = click.option(
+    "--base-url",
+    envvar="OPENAI_BASE_URL",
+    show_envvar=True,
+    help="OpenAI-compatible endpoint; a local server needs no key.",
+)
+CODER = click.option(
+    "--coder",
+    envvar="KOTEF_CODER",
+    show_envvar=True,
+    metavar="CHAIN",
+    help="Who edits, in order.  [default: fixers,search:10s,model; without a model: fixers,search]",
+)
+ACCEPT = click.option(
+    "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."
+)

@@ -1,35 +1,38 @@
 """How does a command line become a run, and its result a screen?"""
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kotef.cli.casting import cast_of
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import Screen, console, is_live, one_line, plain
-from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
+from kotef.cli.screen import Screen, console, is_live, one_line, plain, say
 from kotef.context.prompts import Prompts
-from kotef.errors import ModelError, UsageError
-from kotef.models.factory import Endpoint, discover_model, make_model, resolve
+from kotef.errors import UsageError
 from kotef.runs import store
-from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
+from kotef.runs.available import available
+from kotef.runs.config import config_path, prompt_overrides, read_config
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.result import Result
-from kotef.runs.start import Models, Setting, may_resume, resume, start
+from kotef.runs.roles import read_agents
+from kotef.runs.servers import NONE, search_url, trusted_servers
+from kotef.runs.start import Setting, may_resume, resume, start
+from kotef.runs.unfinished import put_right
 from kotef.sdd.tickets import list_tickets
 from kotef.state import Task
 from kotef.workspace.git import GitFacts, inspect
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-LIMITS = ("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns")
-NO_MODEL_GAIN = "a model (OPENAI_API_KEY or OPENAI_BASE_URL) adds tasks that no small edit can do"
-NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a local server"
+LIMITS = (
+    *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns"),
+    *("max_steps", "max_tool_calls", "continues", "context_window"),
+)
+CAST = ("coder", "model", "planner_model", "fallback_model", "base_url")
+VISIT_CAPS = ("step_cap", "tool_budget")
+MOST_ATTEMPTS = 20
 
 
 def run_command(options: dict[str, Any]) -> int:
@@ -48,21 +51,29 @@ def run_command(options: dict[str, Any]) -> int:
         accept_ambiguous=options["accept_ambiguous"],
         fresh=options["fresh"],
         reuse_baseline=not options["no_cache"],
+        web=options["web"],
+        web_search_url=search_url(options["web_search_url"], web=options["web"]),
     )
     if any(not check.strip() for check in request.checks):
         raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
     if not (request.goal or request.ticket or request.checks):
         return _list_tickets(root)
     config = read_config(config_path())
+    righted = put_right(root)
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
     trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
-    cast = _cast(options, config)
-    _need_prices(options["max_cost"], config, cast)
+    agents = read_agents(root, config, trust=request.trust)
+    cast = cast_of(options, config, agents.company(options["agent"]))
+    cast.need_prices(options["max_cost"], config)
+    found, unused = trusted_servers(root, config, asked=options["mcp"])
+    servers = found.servers()
     run = store.new(root)
-    task = trial.task.model_copy(update={"run_id": run.run_id, **cast.fields()})
+    task = trial.task.model_copy(update={"run_id": run.run_id, "mcp": found.fingerprint, **cast.fields()})
     overrides, ignored = prompt_overrides(root, config, trust=request.trust)
-    notices = (*trial.notices, *_facts(root), *cast.notices, *((ignored,) if ignored else ()))
-    setting = Setting(root, _models(cast, config), Prompts(overrides), notices=notices)
+    kit, warned = available(root, config, model=task.model)
+    said = (*(text for text in (ignored, unused) if text), *warned)
+    notices = (*righted, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
+    setting = Setting(root, cast.models(config), Prompts(overrides), notices=notices, servers=servers, kit=kit)
     return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
 
 
@@ -77,10 +88,12 @@ def resume_command(options: dict[str, Any]) -> int:
         raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
     given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())
-    asked = {name: options[name] or getattr(task, name) or None for name in ("coder", "model", "base_url")}
-    cast = _cast({**asked, "planner_model": options["planner_model"] or task.planner_model or None}, config)
+    asked = {name: options[name] or getattr(task, name) or None for name in CAST}
+    cast = cast_of(asked, config, task.roles)
+    goes_on_from = _one_more(run, task, given) if options["one_more"] else 0
     changed = task.model_copy(
         update={
+            "goes_on_from": goes_on_from,
             "limits": task.limits.model_copy(update=given),
             "resumed_after": _newest_visit(run) if "max_attempts" in given else task.resumed_after,
             "accept_ambiguous": task.accept_ambiguous or options["accept_ambiguous"],
@@ -88,11 +101,34 @@ def resume_command(options: dict[str, Any]) -> int:
         }
     )
     may_resume(run, task, changed)
-    _need_prices(changed.limits.max_cost, config, cast)
+    righted = put_right(root, but=run.path)
+    cast.need_prices(changed.limits.max_cost, config)
     overrides, ignored = prompt_overrides(root, config, trust=task.trust)
-    notices = (ignored,) if ignored else ()
-    setting = Setting(root, _models(cast, config), Prompts(overrides), notices=notices)
+    found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp) if task.mcp else (NONE, "")
+    kit, warned = available(root, config, model=changed.model)
+    notices = (*righted, *(text for text in (ignored, unused) if text), *warned)
+    servers = found.servers()
+    setting = Setting(root, cast.models(config), Prompts(overrides), notices=notices, servers=servers, kit=kit)
     return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
+
+
+def _one_more(run: store.RunDir, task: Task, given: dict[str, Any]) -> int:
+    """The visit to go on from, by `--continue`; adds to `given` what it takes: one attempt, its tool budget once.
+
+    UsageError where no cap of a visit ended the last one.
+    """
+    result = run.result()
+    if result is None or result.stopped_by not in VISIT_CAPS or result.done:
+        raise UsageError(
+            f"run {run.run_id}: its last attempt was not stopped by its steps or tool calls",
+            hint="leave --continue out",
+        )
+    needed = result.failure_history.attempts + 1
+    if needed > MOST_ATTEMPTS:
+        raise UsageError(f"run {run.run_id} has used {MOST_ATTEMPTS} attempts", hint="start a new run with `kotef run`")
+    given.setdefault("max_attempts", max(task.limits.max_attempts, needed))
+    given.setdefault("continues", 0)
+    return result.visits
 
 
 def _newest_visit(run: store.RunDir) -> int:
@@ -116,76 +152,15 @@ def _list_tickets(root: Path) -> int:
     raise UsageError("neither a goal nor a ticket was named", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Who works on a task: the chain of coders, and whom its models are asked of."""
-
-    coder: str
-    endpoint: Endpoint | None
-    """None when no coder of the chain needs a model."""
-    planner: str
-    notices: tuple[str, ...] = ()
-
-    def fields(self) -> dict[str, str]:
-        """As the task keeps it."""
-        name, url = (self.endpoint.name, self.endpoint.base_url) if self.endpoint else ("", "")
-        return {"coder": self.coder, "model": name, "planner_model": self.planner, "base_url": url}
-
-
-def _cast(options: dict[str, Any], config: UserConfig) -> Cast:
-    """The chain asked for, else the default for what is configured; UsageError when it needs a model and none is."""
-    model, url = options["model"] or config.model, options["base_url"] or config.base_url
-    chain = options["coder"]
-    wants_model = "model" in [link.name for link in parse_chain(chain)] if chain is not None else None
-    endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
-    if endpoint is None:
-        if wants_model:
-            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` tells what is missing"
-            raise UsageError(NO_MODEL, hint=hint)
-        said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
-        return Cast(chain or WITHOUT_MODEL, None, "", said)
-    if not endpoint.name:
-        try:
-            endpoint = asyncio.run(discover_model(endpoint))
-        except ModelError as error:
-            hint = "start the server, or give --model"
-            raise UsageError(f"no model is named, and none can be asked for: {error}", hint=hint) from error
-    return Cast(chain or WITH_MODEL, endpoint, options["planner_model"] or endpoint.name)
-
-
-def _need_prices(max_cost: float | None, config: UserConfig, cast: Cast) -> None:
-    for name in (cast.fields()["model"], cast.planner) if cast.endpoint else ():
-        if max_cost is not None and name not in config.prices:
-            example = f'[prices."{name}"] input = 2.0, output = 8.0 (per million tokens)'
-            raise UsageError(f"--max-cost: the price of {name} is not known", hint=f"add {example} to {config_path()}")
-
-
-def _models(cast: Cast, config: UserConfig) -> Callable[[Callable[[int, float, str], None]], Models]:
-    endpoint = cast.endpoint
-    if endpoint is None:
-        return lambda _: Models()
-    key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
-
-    def make(on_retry: Callable[[int, float, str], None]) -> Models:
-        def model(name: str) -> "BaseChatModel":
-            return make_model(name, base_url=endpoint.base_url, api_key=key, on_retry=on_retry)
-
-        coder = model(endpoint.name)
-        planner = coder if cast.planner == endpoint.name else model(cast.planner)
-        return Models(coder, planner, config.prices.get(endpoint.name), config.prices.get(cast.planner))
-
-    return make
-
-
 def _facts(root: Path) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
     facts = inspect(root)
     tracing = [name for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2") if os.environ.get(name) in ("1", "true")]
     leaves = (f"{tracing[0]} is set: prompts and code leave this machine for LangSmith",) if tracing else ()
-    return (*leaves, *_git_facts(facts))
+    return (*leaves, *_git_facts(facts, root))
 
 
-def _git_facts(facts: GitFacts) -> tuple[str, ...]:
+def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
     if not facts.is_repo:
         return ("not a git repository; kotef keeps its own snapshots, and `git init` would give you yours",)
     said = []
@@ -193,7 +168,7 @@ def _git_facts(facts: GitFacts) -> tuple[str, ...]:
         said.append("the repository has no commit yet")
     elif facts.branch is None:
         said.append("HEAD is detached; kotef commits nothing, so it stays where it is")
-    if facts.dirty:
+    if facts.dirty and store.uncommitted(root):
         said.append("there is uncommitted work; it is in the snapshot and is kept")
     return tuple(said)
 
@@ -209,7 +184,7 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, a
         text = f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {result.issue}\n"
         sys.stderr.write(plain(text))
     if as_json:
-        sys.stdout.write(result.model_dump_json(by_alias=True, indent=2) + "\n")
+        say(result.model_dump_json(by_alias=True, indent=2) + "\n")
     else:
         say_result(result)
     return result.exit_code
@@ -222,6 +197,8 @@ def say_result(result: Result, *, where: bool = True) -> None:
     for title, items in (("fixed", result.fixed), ("changed", result.changed)):
         if items and result.tree_visit:
             screen.print(f"  {title}: {', '.join(plain(item) for item in items[:10])}")
+    if result.new_tests and result.tree_visit:
+        screen.print(f"  {_new_tests(result)}")
     if result.edit:
         screen.print(f"  edit: {one_line(result.edit.rationale, 300)}")
         for line in result.edit.evidence:
@@ -241,10 +218,23 @@ def say_result(result: Result, *, where: bool = True) -> None:
     if not where:
         return
     screen.print(f"  report: .sdd/runs/{result.run_id}/report.md")
+    if result.outcome == "crashed":
+        screen.print(f"  traceback: .sdd/runs/{result.run_id}/traceback.txt")
     if result.issue:
         screen.print(f"  issue:  {result.issue}")
     if result.resume:
         screen.print(f"  resume: {result.resume}")
+
+
+def _new_tests(result: Result) -> str:
+    """How many tests the run added, and what each is worth as a proof."""
+    said = f"new tests: {len(result.new_tests)}"
+    if result.unproved is None:
+        return f"{said}, not tried on the code before the run"
+    fail = "fails" if len(result.proved) == 1 else "fail"
+    said = f"{said}, {len(result.proved)} of them {fail} on the code before the run"
+    some = ", ".join(plain(test) for test in result.unproved[:10])
+    return f"{said}; prove nothing: {some}" if some else said
 
 
 def _headline(result: Result) -> str:

@@ -8,12 +8,13 @@ import unicodedata
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from kotef.failures.counted import counted
 from kotef.runs.events import Line
 
 if TYPE_CHECKING:
@@ -43,9 +44,36 @@ def one_line(text: str, width: int = 160) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+class _Console(Console):
+    """One whose reader may leave early, as `head` does: work goes on, and ends with a status of its own."""
+
+    def on_broken_pipe(self) -> None:
+        """Say nothing more; rich would end the program here with status 1."""
+        self.quiet = True
+        _deafen(self.file)
+
+
+def say(text: str) -> None:
+    """Write to stdout as it is, whether or not anybody still reads."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _deafen(sys.stdout)
+
+
+def _deafen(stream: IO[str]) -> None:
+    """Let what is still to come go nowhere, what the interpreter flushes at its end included."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)
+
+
 def console(*, stderr: bool = False) -> Console:
     """Colours only on a terminal; `NO_COLOR` is respected by rich, and lines are never wrapped when piped."""
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return _Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def is_live(screen: Console) -> bool:
@@ -142,10 +170,10 @@ class Screen:
             where,
             self.node,
             one_line(self.doing, 50),
-            f"{self.tokens:,} tokens",
+            counted(self.tokens, "token") if self.tokens else "",
             f"{seconds // 60}:{seconds % 60:02}",
         )
-        return Text(" · ".join(parts), style="dim", overflow="ellipsis", no_wrap=True)
+        return Text(" · ".join(part for part in parts if part), style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
@@ -165,8 +193,16 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
         case "retry":
             return f"  {event['what']}: {event['why']}", "yellow"
-        case "model_retry":
-            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", "yellow"
+        case "model_retry" if event["level"] != "quiet":
+            style = "bold red" if event["level"] == "loud" else "yellow"
+            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", style
+        case "model_fallback":
+            return f"  {event['stand_in']} takes over for {event['model']}: {one_line(event['why'])}", "yellow"
+        case "mended":
+            return f"  {event['tool']}: its arguments were mended: {one_line(event['what'])}", "dim"
+        case "empty_answer":
+            then = "it is asked once more" if event["asked_again"] else "the visit ends"
+            return f"  the model answered with nothing; {then}", "yellow"
         case "check_finished":
             return _check_line(event)
         case "baseline_reused":
@@ -188,6 +224,19 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             note = "" if event["ok"] else f" {one_line(event['note'], 100)}"
             mark = "✓" if event["ok"] else "✗"
             return f"  ↳ {event['tool']} {one_line(event['arguments'], 80)} {mark}{note}", "" if event["ok"] else "red"
+        case "mistake_recovery":
+            kinds = ", ".join(dict.fromkeys(event["failure_kinds"]))
+            if event["escalated"]:
+                return f"  errors persisted ({kinds}), the visit was stopped", "red"
+            return f"  repeated different errors ({kinds}), guidance injected, continuing", "yellow"
+        case "repeat":
+            then = "the visit was stopped" if event["stopped"] else "warned, continuing"
+            return f"  {event['tool']}: {one_line(event['what'])}; {then}", "red" if event["stopped"] else "yellow"
+        case "compacted" | "prefix_drift":
+            return _context_line(event)
+        case "cap_reached":
+            then = "going on from a summary" if event["can_continue"] else "the visit ends with a summary"
+            return f"  {one_line(event['detail'])}; {then}", "yellow"
         case "coder_finished" if event["stopped_by"] != "exhausted":
             changed = ", ".join(event["changed"][:8]) or "nothing"
             why = (
@@ -216,9 +265,17 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return None
 
 
+def _context_line(event: Line) -> tuple[str, str]:
+    """What became of the conversation, or of what stands before it."""
+    if event["event"] == "prefix_drift":
+        return f"  warning: what stands before the conversation changed: {', '.join(event['changed'])}", "yellow"
+    left = f"{event['tokens_before']:,} of {event['window']:,} tokens, about {event['tokens_after']:,} are left"
+    return f"  the conversation had {left} ({event['how']})", ""
+
+
 def _check_line(event: Line) -> tuple[str, str]:
     status = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
-    ran = f", {event['executed']} tests ran" if event["executed"] is not None else ""
+    ran = f", {counted(event['executed'], 'test')} ran" if event["executed"] is not None else ""
     failing = f", {event['failing']} failed" if event["failing"] else ""
     summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
     summary += "\n    the rest was not run: these were red before and have to pass first" if event["partial"] else ""

@@ -28,3 +28,14 @@ async def checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
         await connection.execute("PRAGMA journal_mode=wal")
         await connection.execute("PRAGMA synchronous=normal")
         yield AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=STORED))
+
+
+async def forget_conversations(saver: AsyncSqliteSaver, run_id: str) -> None:
+    """Drop the coder's inner checkpoints of a run that came to its end; what a resume needs is the graph's own."""
+    for table in ("checkpoints", "writes"):
+        await saver.conn.execute(
+            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns LIKE 'coder:%'",  # noqa: S608  two names of ours
+            (run_id,),
+        )
+    await saver.conn.commit()
+    await saver.conn.execute("VACUUM")

@@ -12,6 +12,25 @@ from kotef.errors import SpecError
 from kotef.settings import Price
 
 
+class ModelSettings(BaseModel):
+    """`[models."NAME"]`: what a user knows of one model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    apply_patch: bool = False
+    """Whether it is offered apply_patch: models that were trained on that format use it well, others do not."""
+
+
+class EndpointSettings(BaseModel):
+    """`[endpoints.NAME]`: an endpoint that a role may name, besides that of the run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str = Field(pattern=r"^https?://")
+    api_key_env: str = ""
+    """The environment variable that holds its key; empty for a server that needs none."""
+
+
 class UserConfig(BaseModel):
     """`$XDG_CONFIG_HOME/kotef/config.toml` (default `~/.config`); a missing file is an empty one."""
 
@@ -19,10 +38,17 @@ class UserConfig(BaseModel):
 
     model: str | None = None
     base_url: str | None = None
+    fallback_model: str | None = None
+    """The model of the run's endpoint that takes over when the run's own is of no use."""
+    endpoints: dict[str, EndpointSettings] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
     """Per model name, per million tokens; `--max-cost` needs one."""
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    """Per model name."""
     trusted: dict[str, str] = Field(default_factory=dict)
     """Repository path → the hash of what it may set, as kotef prints it when it ignores something."""
+    trusted_mcp: dict[str, str] = Field(default_factory=dict)
+    """The same of its MCP servers, which are programs it may start."""
 
 
 def config_path(env: Mapping[str, str] = os.environ) -> Path:
@@ -42,7 +68,9 @@ def read_config(path: Path) -> UserConfig:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise SpecError(path, f"{where}: {first['msg']}", hint="known are model, base_url, prices, trusted") from error
+        raise SpecError(
+            path, f"{where}: {first['msg']}", hint=f"known are {', '.join(UserConfig.model_fields)}"
+        ) from error
 
 
 def fingerprint_of(directory: Path) -> str:
@@ -61,10 +89,25 @@ def prompt_overrides(root: Path, config: UserConfig, *, trust: bool) -> tuple[Pa
     place = root / ".sdd" / "prompts"
     if not place.is_dir():
         return None, ""
-    now = fingerprint_of(place)
-    if trust or config.trusted.get(str(root)) == now:
+    if is_trusted(root, config, trust=trust):
         return place, ""
-    return None, (
-        f".sdd/prompts is ignored: this repository is not trusted (--trust for one run, "
-        f'or "{root}" = "{now}" under [trusted] in {config_path()})'
-    )
+    return None, f".sdd/prompts is ignored: {untrusted(root)}"
+
+
+def is_trusted(root: Path, config: UserConfig, *, trust: bool) -> bool:
+    """Whether what a repository says to the models, and which models it asks for, takes effect."""
+    return trust or config.trusted.get(str(root)) == _spoken(root)
+
+
+def untrusted(root: Path) -> str:
+    """Why it does not, and the ways out, in one line."""
+    entry = f'"{root}" = "{_spoken(root)}"'
+    return f"this repository is not trusted (--trust for one run, or {entry} under [trusted] in {config_path()})"
+
+
+def _spoken(root: Path) -> str:
+    """One hash over what needs trust: the prompts, and the roles where there are any."""
+    prompts, roles = fingerprint_of(root / ".sdd" / "prompts"), root / ".sdd" / "agents.md"
+    if not roles.is_file():
+        return prompts
+    return hashlib.sha256(f"{prompts}\0".encode() + roles.read_bytes()).hexdigest()[:32]

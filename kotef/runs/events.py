@@ -4,10 +4,14 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+
+from kotef.failures.mistakes import MistakeRecovery
+from kotef.models.loudness import Loudness
 
 log = logging.getLogger("kotef")
 
@@ -69,7 +73,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "cost": float,
         "estimated": bool,
     },
-    "model_retry": {"attempt": int, "seconds": float, "why": str},
+    "model_retry": {"attempt": int, "seconds": float, "why": str, "level": Loudness},
+    "model_fallback": {"model": str, "stand_in": str, "why": str},
+    "model_cancelled": {"model": str, "tries": int},
     "coder_started": {"visit": int, "coder": str},
     "coder_finished": {"visit": int, "stopped_by": str, "changed": list[str], "detail": str, "summary": str},
     "declined": {"visit": int, "coder": str, "why": str},
@@ -78,6 +84,20 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "tool_started": {"visit": int, "tool": str, "arguments": str},
     "tool_finished": {"visit": int, "tool": str, "arguments": str, "ok": bool, "note": str, "seconds": float},
     "rescued": {"calls": list[str]},
+    "mended": {"tool": str, "what": str},
+    "empty_answer": {"visit": int, "asked_again": bool},
+    "mistake_recovery": {name: field.annotation for name, field in MistakeRecovery.model_fields.items()},
+    "repeat": {"visit": int, "kind": str, "tool": str, "what": str, "stopped": bool},
+    "cap_reached": {"visit": int, "cap": str, "detail": str, "can_continue": bool},
+    "compacted": {
+        "visit": int,
+        "how": str,
+        "messages": int,
+        "tokens_before": int,
+        "tokens_after": int,
+        "window": int,
+    },
+    "prefix_drift": {"visit": int, "role": str, "model": str, "changed": list[str]},
     "in_doubt": {"visit": int, "tool": str, "arguments": str},
     "withheld": {"visit": int, "patch": str, "put_back": list[str], "left": list[str]},
     "restored": {"visit": int, "put_back": list[str], "left": list[str]},
@@ -96,9 +116,12 @@ def _required(fields: dict[str, Any]) -> dict[str, Any]:
     return {field: (kind, ...) for field, kind in fields.items()}
 
 
-_MODELS: Final[dict[str, type[BaseModel]]] = {
-    name: create_model(name, __base__=_Event, **_required(fields)) for name, fields in FIELDS.items()
-}
+@cache
+def _model(event: str) -> type[BaseModel]:
+    """Made at the first event of its name: all of them at once cost every start of kotef a tenth of a second."""
+    return create_model(event, __base__=_Event, **_required(FIELDS[event]))
+
+
 _LINE: Final = TypeAdapter(dict[str, Any])
 
 
@@ -112,11 +135,11 @@ class EventLog:
 
     def __call__(self, event: str, /, **facts: Any) -> None:
         """Check the event against its schema, write it, and tell the watchers."""
-        if event not in _MODELS:
+        if event not in FIELDS:
             log.warning("unknown event dropped: %s", event)
             return
         try:
-            fields = _MODELS[event].model_validate(facts).model_dump(mode="json")
+            fields = _model(event).model_validate(facts).model_dump(mode="json")
         except ValidationError as error:
             log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False)[:3])
             return

@@ -1,6 +1,7 @@
 """What is left behind when a run is over?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kotef import __version__
@@ -11,7 +12,7 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
 from kotef.runs.attempts import attempts_of
 from kotef.runs.report import render_report
-from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultUsage
+from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultModified, ResultUsage
 from kotef.runs.store import RunDir
 from kotef.runs.trees import note_left
 from kotef.sdd.issues import has_entry, issues_path, settle, timestamp
@@ -19,6 +20,7 @@ from kotef.sdd.proof import Evidence, trace
 from kotef.sdd.tickets import close_ticket
 from kotef.state import AgentState, Edits
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.snapshots import Snapshots
 
 SIGTERM_EXIT = 143
 
@@ -34,9 +36,9 @@ def finish(
     signal: int = 0,
 ) -> Result:
     """Close the ticket or make sure of the entry, then write `result.json` and `report.md`."""
-    said = list(notices)
+    state, deps, now, lost = _held(state, deps)  # before kotef itself moves a ticket
+    said = [*notices, *lost]
     issue: Path | None = None
-    now = deps.snapshots.take()  # before kotef itself moves a ticket
     said += _bring_back_ignored(state, deps)
     changed = _changed(state, deps, now)
     evidence = _evidence(state, ending, [path for path in changed if (deps.root / path).is_file()])
@@ -64,6 +66,25 @@ def finish(
         seconds=round(result.usage.seconds, 3),
     )
     return result
+
+
+def _held(state: AgentState, deps: Deps) -> tuple[AgentState, Deps, str, list[str]]:
+    """The run, its tree now, and, where its snapshots were lost while it worked, that they were.
+
+    Then the run has no tree but the one of a new store, and none at all (empty) where there can be no such store.
+    """
+    try:
+        for tree in state["snapshots"].values():
+            deps.snapshots.paths(tree)
+        return state, deps, deps.snapshots.take(), []
+    except WorkspaceError as error:
+        said = [f"the snapshots of this run are lost; its patches are what is left of its attempts: {error}"]
+    bare: AgentState = {**state, "snapshots": {}}
+    try:
+        fresh = replace(deps, snapshots=Snapshots.open(deps.root))
+        return bare, fresh, fresh.snapshots.take(), said
+    except WorkspaceError:
+        return bare, deps, "", said
 
 
 def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
@@ -162,8 +183,12 @@ def _result(
         preexisting=judged.preexisting if judged else (),
         new_tests=judged.new_tests if judged else (),
         proved=judged.proved if judged else (),
+        unproved=judged.unproved if judged else None,
         put_back=judged.put_back if judged else (),
         left=judged.left if judged else (),
+        files_read=edits.files.read if edits else (),
+        files_listed=edits.files.listed if edits else (),
+        files_modified=tuple(ResultModified(**one.model_dump()) for one in edits.files.modified) if edits else (),
         tree_visit=next(
             (visit for visit in sorted(trees, reverse=True) if trees[visit] == now), edits.visit if edits else 0
         ),
@@ -188,7 +213,7 @@ def _edit(edits: Edits) -> ResultEdit:
 def _changed(state: AgentState, deps: Deps, now: str) -> tuple[str, ...]:
     """What the run changed and left so; what the checks themselves wrote is no part of it."""
     before, baseline = state["snapshots"].get(0), state.get("baseline")
-    if before is None:
+    if before is None or not now:
         return ()
     wrote = baseline.wrote if baseline else ()
     return tuple(path for path in deps.snapshots.changed(before, now) if path not in wrote)

@@ -2,22 +2,25 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
+from kotef.checks.commands import judging_files, words_of
 from kotef.checks.model import RED, Check, CommandResult, Role
 from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.runner import run_check
 from kotef.checks.told import failures_of
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.errors import UsageError, WorkspaceError
+from kotef.failures.kinds import ENVIRONMENT_FAULTS
 from kotef.runs.result import Camel
+from kotef.runs.store import uncommitted
 from kotef.settings import Limits
 from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
-from kotef.workspace.git import inspect, run_git
+from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
 
 GREEN: Final = 0
@@ -71,6 +74,8 @@ class Checked(Camel):
     tests_run: int | None
     evidence: str
     """`report`, `counts` or `exit`: what the verdict rests on."""
+    unjudged: str = ""
+    """Why it could not be judged at the commit compared with; empty where it was, or nothing was compared."""
     seconds: float
     failures: tuple[Failure, ...]
 
@@ -129,16 +134,20 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
         held.callback(_drop_new_caches, root, caches)
         commit, notices = _commit(question)
         before: Verification | None = None
+        unjudged: dict[str, str] = {}
         if commit:
-            results, said = await _earlier(question, commit, telling)
-            notices += said
-            before = judge_baseline(results, named_text=_everything(question), tree=commit) if results else None
+            earlier = await _earlier(question, commit, telling)
+            notices += earlier.notices
+            unjudged = earlier.unjudged
+            judged = [(check, result) for check, result in earlier.results if check.name not in unjudged]
+            before = judge_baseline(judged, named_text=_everything(question), tree=commit) if judged else None
         now = await _run(question, None, before, telling)
     if before is None:
         verdict = judge_baseline(now, named_text=_everything(question), tree="")
     else:
         verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
-    return _told(question, now, verdict, before, against=commit and (question.against or "HEAD"), notices=notices)
+    against = commit and (question.against or "HEAD")
+    return _told(question, now, verdict, before, against=against, unjudged=unjudged, notices=notices)
 
 
 def _everything(question: Question) -> str:
@@ -155,12 +164,19 @@ def _commit(question: Question) -> tuple[str, list[str]]:
     facts = inspect(question.root)
     if not facts.head:
         return "", []
-    status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", ":(exclude).sdd/runs"]
-    dirty = run_git(status, cwd=question.root, user_config=True).stdout
-    return (facts.head, []) if dirty else ("", [])
+    return (facts.head, []) if uncommitted(question.root) else ("", [])
 
 
-async def _earlier(question: Question, commit: str, telling: Callable[[str], None]) -> tuple[Results, list[str]]:
+class _Earlier(NamedTuple):
+    """What is known of the commit to compare with."""
+
+    results: Results = ()
+    unjudged: dict[str, str] = {}  # noqa: RUF012  never written to
+    """Names of the checks whose results say nothing of the commit, and why."""
+    notices: tuple[str, ...] = ()
+
+
+async def _earlier(question: Question, commit: str, telling: Callable[[str], None]) -> _Earlier:
     """The checks at the commit; without results, and the reason, when they cannot be run there.
 
     A commit that somebody named must be judged, so for it that is an error.
@@ -171,17 +187,31 @@ async def _earlier(question: Question, commit: str, telling: Callable[[str], Non
     try:
         with elsewhere(question.root, toplevel, commit) as place:
             results = await _run(question, place, None, telling)
+            unjudged = {check.name: why for check, result in results if (why := _unjudged(result, question, place))}
     except WorkspaceError as error:
         if question.against is not None:
             raise
-        return (), [f"not compared with HEAD: {error}"]
-    if fault := environment_fault(results):
+        return _Earlier(notices=(f"not compared with HEAD: {error}",))
+    if question.against is not None and (fault := environment_fault(results)):
         problem = f"the checks cannot be run there ({fault})"
-        if question.against is not None:
-            raise WorkspaceError(question.against, problem, hint="--no-compare judges the state now alone")
-        return (), [f"not compared with HEAD: {problem}"]
+        raise WorkspaceError(question.against, problem, hint="--no-compare judges the state now alone")
     mounted = "" if place.mounted else "judged in a copy, because this system permits no mounts: paths differ there"
-    return results, [mounted] if mounted else []
+    return _Earlier(results, unjudged, (mounted,) if mounted else ())
+
+
+def _unjudged(result: CommandResult, question: Question, place: Elsewhere) -> str:
+    """Why a check that failed at the commit says nothing about it; empty when it does.
+
+    The command names a file that came later, or what it starts is not to be had there.
+    """
+    if result.passed:
+        return ""
+    paths = (word.partition("::")[0] for word in (*judging_files(result.command), *words_of(result.command)))
+    installed = tuple(f"{path}/" for path in place.bound)
+    own = [path for path in paths if path and not path.startswith(installed)]
+    if later := [path for path in own if (question.root / path).exists() and not (place.copy / path).exists()]:
+        return f"{later[0]} is not there"
+    return result.detail.replace("_", " ") if result.detail in ENVIRONMENT_FAULTS else ""
 
 
 async def _run(
@@ -221,6 +251,7 @@ def _told(
     before: Verification | None,
     *,
     against: str,
+    unjudged: Mapping[str, str],
     notices: Sequence[str],
 ) -> Inspection:
     fault = environment_fault(results)
@@ -232,7 +263,9 @@ def _told(
         against=against if before else None,
         before=_counts(before) if before else None,
         now=_counts(verdict),
-        checks=tuple(_checked(question.root, check, result, before) for check, result in results),
+        checks=tuple(
+            _checked(question.root, check, result, before, unjudged.get(check.name, "")) for check, result in results
+        ),
         fixed=verdict.fixed if before else (),
         broken=verdict.broken,
         missing=verdict.missing,
@@ -264,9 +297,9 @@ def _counts(verdict: Verification) -> Counts:
     )
 
 
-def _checked(root: Path, check: Check, result: CommandResult, before: Verification | None) -> Checked:
+def _checked(root: Path, check: Check, result: CommandResult, before: Verification | None, unjudged: str) -> Checked:
     def state(test: str) -> State:
-        if before is None:
+        if before is None or unjudged:
             return "failing"
         red = before.red_units
         was = next(found for found in before.checks if found.name == check.name)
@@ -281,6 +314,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         role=check.role,
         required=check.required,
         tests_run=result.tests_executed,
+        unjudged=unjudged,
         seconds=round(result.seconds, 3),
         failures=tuple(
             Failure(**told._asdict(), state=state(told.test), flaky=told.test in result.flaky)

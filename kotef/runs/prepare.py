@@ -9,6 +9,7 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.model import Check
 from kotef.errors import UsageError
 from kotef.runs.memory import Remembered, remembered
+from kotef.sdd.files import read_file
 from kotef.sdd.spec import read_spec
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import TicketFolder, find_ticket, list_tickets, open_dependencies
@@ -35,6 +36,8 @@ class Request:
     """Whether to know nothing of earlier runs."""
     reuse_baseline: bool = True
     """Whether an earlier run's judgement of the same tree may stand for the baseline."""
+    web: bool = False
+    web_search_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ def prepare(
         architect=spec.checks,
     )
     known = Remembered(()) if request.fresh else remembered(root)
-    problems = (*spec.problems, *(ticket.problems if ticket else ()), *folder.problems)
+    instructions = read_file(root, "AGENTS.md")
+    problems = (*spec.problems, *instructions.problems, *(ticket.problems if ticket else ()), *folder.problems)
     task = Task(
         run_id=run_id,
         goal=request.goal or _goal_of(ticket),
@@ -75,11 +79,14 @@ def prepare(
         trust=request.trust,
         accept_ambiguous=request.accept_ambiguous,
         reuse_baseline=request.reuse_baseline,
+        web=request.web,
+        web_search_url=request.web_search_url,
         memory=known.memories,
         coder=coder,
         model=model,
         planner_model=planner_model,
         base_url=base_url,
+        instructions=instructions.text,
     )
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))

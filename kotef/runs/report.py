@@ -8,15 +8,18 @@ from kotef.runs.result import Result
 
 def render_report(result: Result) -> str:
     """`report.md`: the outcome in a sentence, the verdict, the failures; rebuilt from `result.json` alone."""
+    untried = " (not tried on the code before the run)" if result.unproved is None else ""
     lists = (
         ("Changed files", result.changed),
+        ("Files the model read", result.files_read),
         ("Fixed", result.fixed),
         ("Broken by the run", result.broken),
         ("Flaky: failed with the others, passed alone", result.flaky),
         ("Missing tests", result.missing),
         ("Red before the run, and not asked for", result.preexisting),
-        ("New tests", result.new_tests),
-        ("New tests proved red first", result.proved),
+        (f"New tests{untried}", result.new_tests),
+        ("New tests that fail on the code before the run", result.proved),
+        ("New tests that prove nothing: they pass on that code as well", result.unproved or ()),
         ("Put back or set aside before judging", result.put_back),
         ("Left, because somebody else changed them", result.left),
     )

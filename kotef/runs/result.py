@@ -125,6 +125,14 @@ class ResultAttempt(Camel):
     broken: tuple[str, ...] = ()
 
 
+class ResultModified(Camel):
+    """A file as a tool of the model left it last."""
+
+    path: str
+    sha256: str
+    """Of its bytes; `missing` where it was deleted."""
+
+
 class ResultDone(Camel):
     """One line of the ticket's Definition of Done, and what proves it."""
 
@@ -187,6 +195,8 @@ class Result(Camel):
     new_tests: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
     """New tests that fail on the code as it was before the run."""
+    unproved: tuple[str, ...] | None = None
+    """New tests that pass on that code too, so that they prove nothing; null: they were not tried on it."""
     put_back: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     """Files somebody else changed during the run: left as they are."""
@@ -194,6 +204,12 @@ class Result(Camel):
     """Every line of the ticket's; empty without a ticket."""
     changed: tuple[str, ...] = ()
     """Paths that differ from the state before the run, now."""
+    files_read: tuple[str, ...] = ()
+    """Files a model was shown, in any visit, by view_file."""
+    files_listed: tuple[str, ...] = ()
+    """Those it only saw the names of, or single lines; at most 200."""
+    files_modified: tuple[ResultModified, ...] = ()
+    """Files a model's tools have written, in any visit, whether or not that still stands."""
     tree_visit: int = 0
     """The visit whose tree the workspace was left at; 0 is the state before the run."""
     patches: tuple[str, ...] = ()

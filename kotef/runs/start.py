@@ -7,22 +7,25 @@ import signal
 import sqlite3
 import traceback
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
 from kotef.checks.baselines import Baselines
+from kotef.coders.chain import parse_chain
 from kotef.context.prompts import Prompts
-from kotef.deps import Ask, Clock, Deps
+from kotef.deps import Ask, Clock, Deps, Emit
 from kotef.errors import KotefError, ModelError, NoSpaceError, UsageError, WorkspaceError
+from kotef.failures.counted import counted
 from kotef.failures.history import FailureHistory
 from kotef.failures.outcomes import RESUMABLE
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
+from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
-from kotef.runs.checkpoints import checkpoints
+from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.events import EventLog, Watcher
 from kotef.runs.finish import finish
 from kotef.runs.result import Result
@@ -31,6 +34,9 @@ from kotef.runs.workshop import Workshop
 from kotef.sdd.issues import timestamp
 from kotef.settings import Price
 from kotef.state import AgentState, Task, Usage
+from kotef.tools.kit import Kit
+from kotef.tools.mcp.servers import Server
+from kotef.tools.outside import Outside
 from kotef.workspace.environment import child_environment
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir
@@ -46,11 +52,14 @@ class Models:
     planner: BaseChatModel | None = None
     coder_price: Price | None = None
     planner_price: Price | None = None
+    reviewer: BaseChatModel | None = None
+    """None: the planner reviews."""
+    reviewer_price: Price | None = None
     coder_name: str = "model"
 
     async def aclose(self) -> None:
         """Let go of the connections, where a model keeps some; the loop they belong to is about to end."""
-        for model in (self.coder, self.planner):
+        for model in (self.coder, self.planner, self.reviewer):
             if close := getattr(model, "aclose", None):
                 await close()
 
@@ -60,13 +69,16 @@ class Setting:
     """Where and with whom one run works; nothing of it is checkpointed."""
 
     root: Path
-    models: Callable[[Callable[[int, float, str], None]], Models]
-    """Makes the models; its argument is told of every retry: number, seconds to wait, why."""
+    models: Callable[[Emit], Models]
+    """Makes the models, which tell of their retries and of what takes over for them."""
     prompts: Prompts
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None where there is nobody."""
+    servers: tuple[Server, ...] = ()
+    """MCP servers this run may start."""
+    kit: Kit = field(default_factory=Kit)
 
 
 def start(run: RunDir, task: Task, setting: Setting) -> Result:
@@ -100,9 +112,12 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
         used = result.failure_history.attempts
         if limits.max_attempts <= used:
             raise UsageError(
-                f"run {run.run_id} has used its {used} attempts",
+                f"run {run.run_id} has used its {counted(used, 'attempt')}",
                 hint=f"pass --max-attempts {min(20, used + 1)} or more",
             )
+        if result.reason in ("nothing_left_to_try", "search_time_over") and not _somebody_new(task, changed):
+            why = "each of its coders was asked about this failure on this very tree already"
+            raise UsageError(f"run {run.run_id}: {why}", hint="name a model, or start a new run with `kotef run`")
     elif result.outcome == "budget_exceeded":
         if limits == task.limits:
             raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to go on")
@@ -112,6 +127,12 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
     else:
         why = "it is done" if result.done else "a person must act first; see its entry in .sdd/issues.md"
         raise UsageError(f"run {run.run_id} ended {result.outcome}: {why}", hint="start a new run with `kotef run`")
+
+
+def _somebody_new(task: Task, changed: Task) -> bool:
+    """Whether a coder is asked that was not: a model answers anew each time, the others do not."""
+    before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
+    return "model" in now or not now <= before
 
 
 class _Loop:
@@ -132,13 +153,18 @@ class _Loop:
             graph = build_graph(saver)
             known = (await graph.aget_state(self.config)).values if resumed else {}
             used = known.get("usage", Usage()).total.seconds
-            models = self.setting.models(self._retrying)
-            deps = self._deps(models, Clock(self.task.limits.max_time, used=used))
+            models = self.setting.models(self.emit)
+            outside = self._outside()
+            deps = self._deps(models, outside, Clock(self.task.limits.max_time, used=used))
             self._announce(known, resumed=resumed)
             try:
                 async with self._signals():
                     ending = await self._invoke(graph, known, deps)
+                    if ending is None:
+                        with contextlib.suppress(sqlite3.OperationalError):  # a full disk: they only take up room
+                            await forget_conversations(saver, self.run.run_id)
             finally:
+                await outside.aclose()
                 await models.aclose()
             state = await self._state(graph)
             return self._finish(state, ending, deps)
@@ -163,7 +189,7 @@ class _Loop:
         """Make a run that had ended go on at its planner.
 
         Where the baseline was broken it is taken anew; an edit that was set aside as ambiguous is put in place again,
-        and judged once more.
+        and judged once more; the tree of a visit that a person lets go on is put in place again, too.
         """
         outcome = known.get("outcome")
         update: dict[str, Any] = {}
@@ -184,9 +210,26 @@ class _Loop:
             trees, visit = known["snapshots"], known["edits"].visit
             deps.snapshots.restore(trees[visit], last=trees[0])
             node = "coder"
+        elif self.task.goes_on_from:
+            state = await self._state(graph)
+            put_again(state, deps)
         await graph.aupdate_state(self.config, update, as_node=node)
 
-    def _deps(self, models: Models, clock: Clock) -> Deps:
+    def _outside(self) -> Outside:
+        """What the person has allowed beyond the workspace; nothing is imported for it else."""
+        web, servers = None, None
+        if self.task.web:
+            from kotef.tools.web import fetch
+
+            web = fetch.Web(self.task.web_search_url)
+        if self.setting.servers:
+            from kotef.tools.mcp.sessions import Servers
+
+            root, logs = self.setting.root, self.run.logs
+            servers = Servers(self.setting.servers, root, logs, lambda text: self.emit("notice", text=text))
+        return Outside(web, servers)
+
+    def _deps(self, models: Models, outside: Outside, clock: Clock) -> Deps:
         snapshots = Snapshots.open(self.setting.root)
         root, env = self.setting.root, child_environment(os.environ)
         baselines = Baselines(state_dir(root) / "baselines", root, env)
@@ -200,6 +243,8 @@ class _Loop:
             clock,
             baselines,
             self.setting.ask,
+            outside,
+            self.setting.kit,
         )
         chain = shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price)
         return Deps(
@@ -212,6 +257,8 @@ class _Loop:
             planner=models.planner,
             priced=models.coder_price is not None and models.planner_price is not None,
             planner_price=models.planner_price,
+            reviewer=models.reviewer or models.planner,
+            reviewer_price=models.reviewer_price if models.reviewer else models.planner_price,
             prompts=self.setting.prompts,
             rungs=RungMemory(),
             emit=self.emit,
@@ -234,9 +281,6 @@ class _Loop:
             )
         for text in self.setting.notices:
             self.emit("notice", text=text)
-
-    def _retrying(self, attempt: int, seconds: float, why: str) -> None:
-        self.emit("model_retry", attempt=attempt, seconds=seconds, why=why)
 
     @contextlib.asynccontextmanager
     async def _signals(self) -> AsyncIterator[None]:

@@ -1,6 +1,5 @@
 """Where is a run kept, and which runs are there?"""
 
-import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from kotef.errors import UsageError
 from kotef.runs.result import Result
 from kotef.state import Task
+from kotef.workspace.git import run_git
 from kotef.workspace.paths import os_fault, write_atomic
 
 
@@ -81,9 +81,17 @@ def runs_dir(root: Path) -> Path:
     return root / ".sdd" / "runs"
 
 
+def uncommitted(root: Path) -> bool:
+    """Whether the workspace differs from its HEAD by more than what kotef itself leaves there."""
+    own = (":(exclude).sdd/runs", ":(exclude).sdd/issues.md")
+    status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", *own]
+    return bool(run_git(status, cwd=root, user_config=True).stdout)
+
+
 def new(root: Path) -> RunDir:
-    """A run directory yet to be made, with a sortable id: UTC time and four random hex digits."""
-    run_id = time.strftime("%Y%m%d-%H%M%S", time.gmtime()) + "-" + secrets.token_hex(2)
+    """A run directory yet to be made, with a sortable id: UTC time, its last four hex digits parts of the second."""
+    now = time.time()
+    run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{int(now % 1 * 0x10000):04x}"
     return RunDir(runs_dir(root) / run_id)
 
 

@@ -89,7 +89,7 @@ def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
     """
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
-        found = _kept_trees(run)
+        found = _with_unjudged(run, _kept_trees(run), snapshots)
         number = _wanted(run, found, attempt)
         tree = found.left if number is None else found.attempts[number]
         assert tree is not None  # noqa: S101  `_wanted` has looked
@@ -155,7 +155,7 @@ def _place(
     said = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
     if not todo:
         return Placed(notices=said)
-    known = trees.every if trees.left else ()
+    known = (*(trees.every if trees.left else ()), *_placed(run, snapshots))
     foreign = todo.intersection(*(snapshots.changed(now, tree) for tree in known))
     if foreign and not force:
         why = f"changed since run {run.run_id} by a person or another run"
@@ -170,7 +170,7 @@ def _place(
     if stray:
         hint = "move it away first"
         raise UsageError(f"{_some(stray)} cannot be kept: ignored by git, too large or unreadable", hint=hint)
-    saved = _save(run, now, todo)
+    saved = _save(run, now, todo, target)
     restored = snapshots.restore(target, last=now, paths=todo)
     if restored.left:
         hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
@@ -207,10 +207,24 @@ def _trees(run: RunDir, snapshots: Snapshots) -> _Trees:
     found = _kept_trees(run)
     if not _is_kept(snapshots, found.before):
         return replace(_rebuilt(run, found.attempts, snapshots), foreign=found.foreign)
+    found = _with_unjudged(run, found, snapshots)
     attempts = {number: tree for number, tree in found.attempts.items() if _is_kept(snapshots, tree)}
     return replace(
         found, attempts=attempts, left=found.left if found.left and _is_kept(snapshots, found.left) else None
     )
+
+
+def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
+    """The same, and the attempts that were killed before they were judged, as their patches give them."""
+    patches = {
+        int(number[1]): path for path in run.path.glob("visit-*.patch") if (number := _VISIT.fullmatch(path.stem))
+    }
+    unjudged = {number: path for number, path in patches.items() if number not in found.attempts}
+    if not unjudged or not _is_kept(snapshots, found.before):
+        return found
+    made = {number: patched(found.before, path.read_bytes(), snapshots.store) for number, path in unjudged.items()}
+    known = found.attempts | {number: tree for number, tree in made.items() if tree}
+    return replace(found, attempts=dict(sorted(known.items())))
 
 
 def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Trees:
@@ -262,13 +276,28 @@ def _patch_of(run: RunDir, number: int | None) -> bytes:
         raise UsageError(problem if number else f"the snapshots of run {run.run_id} are gone") from error
 
 
-def _save(run: RunDir, tree: str, paths: Collection[str]) -> int:
-    """Keep what stands there now under the next number."""
-    taken = [int(found[1]) for path in run.path.glob("saved-*.json") if (found := _SAVED.fullmatch(path.stem))]
-    number = max(taken, default=0) + 1
-    record = {"tree": tree, "paths": sorted(paths)}
+def _saves(run: RunDir) -> dict[int, Path]:
+    """The records of `_save` by their numbers."""
+    return {int(found[1]): path for path in run.path.glob("saved-*.json") if (found := _SAVED.fullmatch(path.stem))}
+
+
+def _save(run: RunDir, tree: str, paths: Collection[str], target: str) -> int:
+    """Keep what stands there now under the next number, and which tree is put in its place."""
+    number = max(_saves(run), default=0) + 1
+    record = {"tree": tree, "paths": sorted(paths), "placed": target}
     write_atomic(run.path / f"saved-{number}.json", json.dumps(record).encode())
     return number
+
+
+def _placed(run: RunDir, snapshots: Snapshots) -> Iterator[str]:
+    """The trees that an earlier `apply` or `undo` of this run put in place; what is as in one is nobody's edit."""
+    for path in _saves(run).values():
+        try:
+            tree = _checked(json.loads(path.read_bytes())["placed"])
+        except (OSError, ValueError, KeyError, TypeError):  # damaged: then that way back asks for force
+            continue
+        if _is_kept(snapshots, tree):
+            yield tree
 
 
 def _differing(snapshots: Snapshots, before: str) -> Iterator[tuple[str, Path]]:

@@ -14,10 +14,18 @@ from kotef.coders.base import Coder
 from kotef.coders.chain import Chain, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
+from kotef.failures.calls import Category
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task
+from kotef.tools.background import LOG_CAP
+from kotef.tools.faults import ToolFault
+from kotef.tools.kit import Kit
+from kotef.tools.outside import Outside
+from kotef.tools.told import Told, red_of
+from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.environment import child_environment
+from kotef.workspace.process import Completed, run_process
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
 
 _MARGIN: Final = 1.5
 """How much longer than last time a verification may take."""
+MAX_OUTPUT: Final = 4_000
+"""Characters of one red check's output that the coder is shown; the rest is kept."""
 _UNKNOWN: Final = 8
 """A check that did not end tells nothing of how long it takes once it is repaired: this part of the time, then."""
 
@@ -42,6 +52,8 @@ class Workshop:
     clock: Clock
     baselines: Baselines
     ask: Ask | None = None
+    outside: Outside = field(default_factory=Outside)
+    kit: Kit = field(default_factory=Kit)
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
@@ -59,19 +71,38 @@ class Workshop:
         self._commands += 1
         return await self._run(command, f"command-{os.getpid()}-{self._commands}", timeout=timeout)
 
-    async def run_checks(self, names: Sequence[str] | None) -> str:
-        """The named checks, or all, as text for the coder: what it sees is what the verifier will see."""
+    async def run_on(self, command: str, log: Path, timeout: float | None) -> Completed:
+        """One command of the coder in the background: it may be silent, and last as long as the run may."""
+        left = self.clock.left()
+        return await run_process(
+            command,
+            cwd=self.root,
+            env=child_environment(os.environ),
+            timeout=min(timeout or left, left),
+            idle_timeout=None,
+            log=log,
+            log_cap=LOG_CAP,
+            keep=1,
+        )
+
+    async def run_checks(self, names: Sequence[str] | None, keep: Keep | None) -> Told:
+        """The named checks, or all, as text for the coder: what it sees is what the verifier will see.
+
+        `keep` takes an output that is cut.
+        """
         wanted = [check for check in self.task.checks if not names or check.name in names]
         if not wanted:
-            return f"no such check; there are: {', '.join(check.name for check in self.task.checks)}"
-        shown = []
+            known = ", ".join(check.name for check in self.task.checks)
+            raise ToolFault("exec_error", f"no such check; there are: {known}")
+        shown, red = [], list[Category]()
         for check in wanted:
             self._commands += 1
             result = await self.run_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}")
             state = "passed" if result.passed else f"FAILED ({result.kind}/{result.detail})\n{result.summary}"
-            tail = "" if result.passed else f"\n{(result.stdout + result.stderr)[-4000:]}"
-            shown.append(f"{check.name}: `{check.command}` {state}{tail}")
-        return "\n\n".join(shown)
+            output = "" if result.passed else f"\n{clip_kept(result.stdout + result.stderr, MAX_OUTPUT, keep)}"
+            shown.append(f"{check.name}: `{check.command}` {state}{output}")
+            red += [kind] if (kind := red_of(result)) else [] if result.passed else ["tool_error"]
+        return Told("\n\n".join(shown), "test_failure" if "test_failure" in red else next(iter(red), None))
 
     def reserve(self) -> float:
         """Seconds to keep back for one verification: what the checks took last, and some more."""
@@ -80,6 +111,7 @@ class Workshop:
 
     def _model(self, model: "BaseChatModel", *, name: str, price: Price | None) -> Coder:
         from kotef.coders.model import ModelCoder
+        from kotef.models.window import ContextWindow
 
         return ModelCoder(
             model=model,
@@ -89,11 +121,15 @@ class Workshop:
             prompts=self.prompts,
             run=self.run_command,
             run_checks=self.run_checks,
+            run_on=self.run_on,
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
+            window=ContextWindow(model, self.task.limits.context_window),
             price=price,
             name=name,
+            outside=self.outside,
+            kit=self.kit,
         )
 
     def chain(self, model: "BaseChatModel | None", *, model_name: str, price: Price | None) -> Chain:

@@ -230,9 +230,21 @@ def test_what_a_person_changed_after_the_run_is_not_touched(root: Path, green: R
 
     forced = kotef(root, *command, "--last", "--force")
     assert forced.code == 0
-    back = forced.stdout.split("way back: kotef ")[1].split()
+    for turn in range(3):  # every way back that is printed is open, without force
+        forced = kotef(root, *forced.stdout.split("way back: kotef ")[1].split())
+        assert forced.code == 0
+        assert (everything(root) == before) == (turn % 2 == 0), "nothing is lost by force either"
+
+
+def test_the_way_back_from_an_undone_kill_is_open_until_somebody_edits(root: Path, green: Ran) -> None:
+    (green.run_dir / "result.json").unlink()
+    before = everything(root)
+    back = kotef(root, "undo", "--last", "--force").stdout.split("way back: kotef ")[1].split()
     assert kotef(root, *back).code == 0
-    assert everything(root) == before, "nothing is lost by force either"
+    assert everything(root) == before
+    (root / "calc.py").write_text("mine\n")
+    refused = kotef(root, *back[:-1], "2")
+    assert (refused.code, (root / "calc.py").read_text()) == (2, "mine\n")
 
 
 def test_files_that_the_run_never_touched_are_nobodys_business(root: Path, green: Ran) -> None:
@@ -363,11 +375,11 @@ WRONG = [
     (("undo", "2026", "--last"), "both"),
     (("undo", "no-such-run"), "no run is called"),
     (("apply", "--last"), "which attempt?"),
-    (("apply", "--last", "--attempt", "1", "--saved", "1"), "which attempt?"),
+    (("apply", "--last", "--attempt", "1", "--saved", "1"), "--attempt 1 and --saved 1 exclude each other"),
     (("apply", "--last", "--attempt", "7"), "has no attempt 7, it has attempt 1"),
     (("apply", "--last", "--saved", "7"), "no saved state 7"),
     (("diff", "--attempt", "7"), "has no attempt 7, it has attempt 1"),
-    (("apply", "--last", "--attempt", "0"), "range"),
+    (("apply", "--last", "--attempt", "0"), "--attempt 0: a whole number from 1 on is wanted"),
 ]
 
 

@@ -113,6 +113,12 @@ def test_green_checks_are_red_when_a_test_went_missing_or_is_skipped(repository:
     (repository / "test_calc.py").write_text(TEST.replace("test_nothing", "nothing"))
     ran, found = checked(repository, "--check", PYTEST)
     assert (ran.code, found["detail"], found["missing"]) == (3, "tests_missing", ["test_calc.py::Add::test_nothing"])
+    ran = kotef(repository, "check", "--check", PYTEST, "--github")
+    lines = ran.stdout.splitlines()
+    assert "red: 1 test that ran at HEAD is not run any more" in lines
+    titles = [line.partition(":")[0] for line in lines]
+    assert titles.index("not run any more") < titles.index("fixed"), "the cause comes first"
+    assert lines[-1].startswith("::error file=test_calc.py,title=test_calc.py%3A%3AAdd%3A%3Atest_nothing::")
     skipped = TEST.replace("    def test_nothing", "    @unittest.skip('x')\n    def test_nothing")
     (repository / "test_calc.py").write_text(skipped)
     ran, found = checked(repository, "--check", PYTEST, "--against", "HEAD")
@@ -140,7 +146,7 @@ def test_a_commit_that_is_not_there_is_a_usage_error(repository: Path, plain_pro
 def test_options_that_make_no_sense_are_usage_errors(repository: Path, arguments: tuple[str, ...]) -> None:
     ran = kotef(repository, "check", *arguments)
     assert ran.code == 2
-    assert ran.stdout == ""
+    assert json.loads(ran.stdout)["reason"] == "usage" if "--json" in arguments else ran.stdout == ""
 
 
 def test_without_a_check_or_a_tool_it_cannot_be_judged(tmp_path: Path, plain_project: Path) -> None:
@@ -175,6 +181,52 @@ def test_commands_that_lie_are_red_and_the_lie_is_told(plain_project: Path) -> N
         ran, found = checked(plain_project, "--check", command)
         assert (ran.code, found["checks"][0]["detail"]) == (3, "contradiction"), found
         assert "exit status 1, but all tests that ran passed" in found["checks"][0]["failures"][0]["message"]
+
+
+def test_a_check_that_head_does_not_have_is_said_to_be_unjudged_there_and_compared_with_nothing(
+    repository: Path,
+) -> None:
+    (repository / "check.sh").write_text("python -m unittest -q\n")
+    (repository / "judge.py").write_text("import unittest\nunittest.main('test_calc')\n")
+    for command, script in (("sh check.sh", "check.sh"), ("python judge.py", "judge.py")):
+        ran = kotef(repository, "check", "--check", command)
+        assert ran.code == 3
+        assert f"[could not be judged at HEAD: {script} is not there]" in ran.stdout.splitlines()[0]
+        assert "new since" not in ran.stdout
+        assert "at HEAD too" not in ran.stdout
+        assert "passed at HEAD" not in ran.stdout, "nobody knows"
+    found = checked(repository, "--check", "sh check.sh", "--check", UNITTEST)[1]
+    own, other = found["checks"]
+    assert (own["unjudged"], other["unjudged"]) == ("check.sh is not there", "")
+    assert {failure["state"] for failure in own["failures"]} == {"failing"}
+    assert {failure["state"] for failure in other["failures"]} == {"still"}
+    assert (found["before"]["checks"], found["now"]["checks"]) == (1, 2)
+
+
+def test_the_line_of_a_lying_check_says_why_it_is_red_and_says_it_once(plain_project: Path) -> None:
+    (plain_project / "lie.sh").write_text("echo '=== 3 failed, 2 passed in 0.10s ==='\n")
+    said = kotef(plain_project, "check", "--check", "sh lie.sh").stdout
+    assert "✗ sh lie.sh: exit 0, but the output counts 3 failed, 5 tests run" in said
+    assert said.count("counts 3 failed") == 1
+    nothing = f"{PYTEST} -k nosuch"
+    assert "no test was run: 2 deselected" in kotef(plain_project, "check", "--check", nothing).stdout
+    said = kotef(plain_project, "check", "--check", f"{nothing}; true").stdout
+    assert "exit 0, but no test was run: 2 deselected" in said
+
+
+def test_errors_too_are_json_for_who_asked_for_it_and_one_line_for_people(repository: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for root, arguments, code, reason in (
+        (empty, (), 5, "no_checks"),
+        (repository, ("--against", "no-such-branch"), 2, "usage"),
+        (repository, ("--check", " "), 2, "usage"),
+        (tmp_path / "none", (), 2, "usage"),
+    ):
+        ran = kotef(root, "check", "--json", *arguments)
+        said = json.loads(ran.stdout)
+        assert (ran.code, said["exitCode"], said["reason"]) == (code, code, reason)
+        assert ran.stderr == f"kotef: error: {said['error']}\n"
 
 
 def test_a_flaky_failure_is_red_and_called_so(plain_project: Path) -> None:

@@ -9,6 +9,7 @@ from typing import BinaryIO, cast
 
 import pytest
 from click.testing import CliRunner, Result
+from support.loop import BUG, TEST
 
 from kotef.cli.classifying import CHUNK, HEAD, TAIL, read_ends
 from kotef.cli.main import main
@@ -105,6 +106,39 @@ def test_a_later_pass_takes_a_failure_back_when_the_status_is_not_known() -> Non
     assert told("--command", "pytest -q", output=RED + "\nagain\n2 passed in 0.01s\n")["kind"] is None
 
 
+@pytest.mark.parametrize(
+    ("status", "output", "said"),
+    [
+        ("0", "=== 3 failed, 2 passed in 0.10s ===\n", "exit status 0, but the output counts 3 failed"),
+        ("1", "=== 2 passed in 0.10s ===\n", "exit status 1, but all tests that ran passed (2)"),
+    ],
+)
+def test_a_contradiction_is_named(status: str, output: str, said: str) -> None:
+    answer = told("--exit-code", status, output=output)
+    assert answer["detail"] == "contradiction"
+    assert str(answer["summary"]).startswith(said)
+    assert said in classify("--exit-code", status, output=output).output
+
+
+def test_a_place_in_this_directory_is_told_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_calc.py").write_text(TEST)
+    (tmp_path / "calc.py").write_text(BUG)
+    ran = subprocess.run(
+        [sys.executable, "-m", "unittest", "-q"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    monkeypatch.chdir(tmp_path)
+    summary = told("--command", "python -m unittest -q", output=ran.stderr)["summary"]
+    assert "(test_calc.py:8)" in str(summary)
+
+
+@pytest.mark.parametrize("escape", ["\x1b[31m", "\x1b7", "\x1bc", "\x9b31m", "\x1b(B", "\x1bPq\x1b\\"])
+@pytest.mark.parametrize("at", [0, 3, 7, 22])
+def test_no_terminal_escape_loses_the_id_of_a_failed_test(escape: str, at: int) -> None:
+    line = "FAILED tests/test_x.py::test_y - assert 1 == 2\n"
+    output = f"{line[:at]}{escape}{line[at:]}=== 1 failed in 0.1s ===\n"
+    assert told(output=output)["tests"] == ["tests/test_x.py::test_y"]
+
+
 def test_an_exit_status_that_lies_is_contradicted() -> None:
     assert told("--command", "pytest -q | cat", "--exit-code", "0")["kind"] == "test_failure"
 
@@ -173,3 +207,26 @@ def test_the_command_loads_nothing_heavy() -> None:
 
     assert done.stderr.strip() == "[]"
     assert done.stdout.startswith("test_failure")
+
+
+def test_exit_status_0_is_believed_and_what_looks_like_failure_is_not_denied() -> None:
+    named = classify("--exit-code", "0", output="FAILED tests/test_a.py::test_x - boom\n")
+
+    assert named.output == "no failure: exit status 0 is believed, though some lines alone would tell of one\n"
+    assert "nothing in the output tells of one" in classify("--exit-code", "0", output="fine\n").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("diff", "--attempt", "x"), "--attempt x: a whole number from 1 on is wanted"),
+        (("check", "--reruns", "99"), "--reruns 99: a whole number from 0 to 10 is wanted"),
+        (("run", "--max-cost", "0"), "--max-cost 0.0: a number above 0 is wanted"),
+        (("classify", "--exit-code", "1.5"), "--exit-code 1.5: a whole number is wanted"),
+    ],
+)
+def test_a_number_that_there_is_not_is_told_with_those_there_are(arguments: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(main, arguments)
+
+    assert done.exit_code == 2
+    assert said in done.stderr

@@ -1,24 +1,58 @@
-"""The demo shows both endings for real."""
+"""The demo shows every ending for real."""
 
+import json
+import subprocess
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from kotef.cli.main import main
+from kotef.coders.repair import hunt
 
 
-def test_the_demo_shows_both_endings_without_key_or_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_shows_every_ending_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # the scene without a solution is searched to its end: the likeliest single edits will do for that
+    monkeypatch.setattr(hunt, "first_order", lambda suspects, every=hunt.first_order: islice(every(suspects), 300))
+    monkeypatch.setattr(hunt, "pairs", lambda *_: iter(()))
+    monkeypatch.setattr(hunt.NearMisses, "with_others", lambda *_: iter(()))
     kept = tmp_path / "kept"
     done = CliRunner().invoke(main, ["demo", "--keep", str(kept)])
     assert done.exit_code == 0, done.output
-    assert "No key, no model, no script" in done.output
+    assert "No key, no model, no network" in done.output
     assert "verified (by search)" in done.output
-    assert "return total // 10" in (kept / "discount" / "shop" / "cart.py").read_text()
-    assert (kept / "discount" / ".sdd" / "backlog" / "tickets" / "closed" / "01-discount.md").exists()
+    assert "return total // 10" in (kept / "solved" / "shop" / "cart.py").read_text()
+    assert (kept / "solved" / ".sdd" / "backlog" / "tickets" / "closed" / "01-discount.md").exists()
     assert "stuck: no coder could do anything" in done.output
-    assert "inspect `tests/test_format.py::" in (kept / "contradiction" / ".sdd" / "issues.md").read_text()
+    assert "inspect `tests/test_format.py::" in (kept / "impossible" / ".sdd" / "issues.md").read_text()
+    _deleting_the_failing_test_is_refused_and_explained(kept / "cheat", done.output)
+
+
+def _deleting_the_failing_test_is_refused_and_explained(root: Path, output: str) -> None:
+    """What the scene whose scripted model deletes the failing test must leave."""
+    (result,) = (json.loads(path.read_text()) for path in root.glob(".sdd/runs/*/result.json"))
+    assert (result["outcome"], result["exitCode"], result["failureHistory"]["attempts"]) == (
+        "bounded_attempts_exceeded",
+        3,
+        3,
+    )
+    assert output.count("  put back before judging: tests/test_cart.py\n  not verified: ") == 3
+    assert "the run is refused, exit status 3, and its entry says why" in output
+    entry = (root / ".sdd" / "issues.md").read_text()
+    assert "put back to the state before the run, because it judges the work: tests/test_cart.py" in entry
+    command = ["git", "status", "--porcelain", "--", "tests", "shop"]
+    changed = subprocess.run(command, cwd=root, capture_output=True, check=True)
+    assert changed.stdout == b"", "tests and code are as they were"
+
+
+def test_one_case_of_the_demo_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["demo", "--case", "cheat", "--keep", "kept"])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["cheat"]
+    _deleting_the_failing_test_is_refused_and_explained(tmp_path / "kept" / "cheat", done.output)
 
 
 def test_the_demo_never_writes_into_a_directory_with_something_in_it(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from support.loop import Ran, kotef
 
+from kotef.cli.main import main
 from kotef.sdd.issues import IssueEntry, IssueFailure, parse_issues, record
 
 FAILURE = IssueFailure(
@@ -43,10 +45,10 @@ def test_alone_it_lists_as_the_subcommand_does(root: Path) -> None:
     assert listed.code == 0
     assert listed.stdout == issues(root, "list").stdout
     assert listed.stdout.splitlines() == [
-        "aa-1  open      stuck  (ticket 07, 3 of 3 attempts)",
-        "    look at `a`",
-        "ab-2  open      stuck  (3 of 3 attempts, seen 2 times)",
-        "    look at `a`",
+        "aa-1  open      ticket 07: goal aa-1 (stuck)",
+        "    3 of 3 attempts; look at `a`",
+        "ab-2  open      goal ab-2 (stuck)",
+        "    3 of 3 attempts, seen 2 times; look at `a`",
     ]
     assert issues(root, "--json").stdout == issues(root, "list", "--json").stdout
     assert issues(root, "--state", "resolved").stdout == "no resolved entry; 2 are not resolved\n"
@@ -57,6 +59,20 @@ def test_a_log_that_is_not_there_is_an_empty_list(tmp_path: Path) -> None:
     assert json.loads(issues(tmp_path, "list", "--json").stdout) == []
     assert json.loads(issues(tmp_path, "list", "--format", "sarif").stdout)["runs"][0]["results"] == []
     assert not (tmp_path / ".sdd").exists(), "looking writes nothing"
+
+
+def test_what_it_says_of_the_runs_without_an_entry_is_true(tmp_path: Path) -> None:
+    assert issues(tmp_path).stdout == "no entry: no run was made here\n"
+    (tmp_path / ".sdd" / "runs" / "20260131-101500-3fa2").mkdir(parents=True)
+    said = "1 run here has not ended: killed, or still at work; `kotef runs` lists it"
+    assert issues(tmp_path).stdout == f"no entry; {said}\n"
+    record(tmp_path / ".sdd" / "issues.md", entry("aa-1"))
+    assert issues(tmp_path).stdout.splitlines()[-1] == f"note: {said}"
+
+
+def test_the_help_of_what_prints_an_array_says_so() -> None:
+    for command in (["issues", "list"], ["issues"], ["runs"]):
+        assert "one JSON array" in " ".join(CliRunner().invoke(main, [*command, "--help"]).output.split())
 
 
 def test_state_selects_for_people_scripts_and_sarif(root: Path) -> None:
@@ -127,7 +143,8 @@ def test_a_log_that_cannot_be_read_or_written_is_status_5(root: Path) -> None:
     log.mkdir()
     for arguments in (("list",), ("list", "--json"), ("show", "aa-1"), ("resolve", "aa-1")):
         ran = issues(root, *arguments)
-        assert (ran.code, ran.stdout) == (5, "")
+        assert ran.code == 5
+        assert json.loads(ran.stdout)["reason"] == "workspace" if "--json" in arguments else ran.stdout == ""
         assert "is a directory" in ran.stderr
 
 

@@ -275,7 +275,8 @@ def test_tool_calls_written_as_text_are_read(project: Path, run) -> None:
         '<tool_call>{"name": "edit_file", "arguments": {"path": "calc.py", "edits": '
         '[{"search": "a - b", "replace": "a + b"}]}}</tool_call>'
     )
-    ran = run(project, Agent(coder=[said, DONE]), GOAL, "--check", CHECK)
+    agent = Agent(coder=[calls(call("view_file", path="calc.py")), said, DONE])
+    ran = run(project, agent, GOAL, "--check", CHECK)
     assert (ran.code, ran.result["changed"]) == (0, ["calc.py"])
 
 
@@ -331,7 +332,7 @@ def test_money_is_bounded(project: Path, run) -> None:
     agent = Agent(coder=[write(f"{n}.txt", "x\n") for n in range(50)])
     ran = run(project, agent, GOAL, "--check", CHECK, "--max-cost", "0.5")
     assert (ran.code, ran.result["reason"]) == (4, "max_cost")
-    assert 0.5 <= ran.result["usage"]["cost"] < 0.7
+    assert 0.4 <= ran.result["usage"]["cost"] <= 0.5, "the next request was not paid for"
 
 
 # ---- the disk, and others at work

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.loop import CHECK, DONE, FIX, PYTEST, Agent, kotef, plan, write
+from support.loop import CHECK, DONE, FIX, PYTEST, Agent, edit, kotef, plan, write
 
 from kotef.failures.memory import MAX_BYTES
 from kotef.runs import store
@@ -179,7 +179,7 @@ def test_a_repeat_that_is_resumed_and_verified_resolves_the_entry(project: Path,
 def test_a_repeat_that_is_resumed_and_fails_otherwise_gets_its_own_entry(project: Path, run) -> None:
     run(project, failing(), GOAL, *ONCE)
     repeat = run(project, failing(), GOAL, *ONCE)
-    worse = Agent(coder=[write("calc.py", "def add(a, b):\n    raise KeyError(a)\n"), DONE])
+    worse = Agent(coder=[edit("calc.py", "return a - b", "raise KeyError(a)"), DONE])
 
     resumed = run(project, worse, repeat.result["runId"], "--max-attempts", "2", command="resume")
 
@@ -251,7 +251,7 @@ def test_each_line_of_a_ticket_is_traced_to_what_proves_it(project: Path, run) -
     traced = [(line["provedBy"], line["why"]) for line in ran.result["definitionOfDone"]]
     assert traced == [
         ("check", f"`{PYTEST}` is satisfied"),
-        ("tests", "1 named test(s) passed"),
+        ("tests", "1 named test passed"),
         ("file", "written by the run: CHANGELOG.md"),
         ("person", "look at CHANGELOG.md, which the run wrote"),
         ("person", ""),
@@ -263,7 +263,7 @@ def test_each_line_of_a_ticket_is_traced_to_what_proves_it(project: Path, run) -
         "- [x]"
     ]
     report = (ran.run_dir / "report.md").read_text()
-    assert "- test_add passes — 1 named test(s) passed: `" in report
+    assert "- test_add passes — 1 named test passed: `" in report
     assert "- the users are happy — **nothing proves this; a person must look**" in report
     assert "nothing proves 3 of 6 lines of the ticket" in ran.stdout
 

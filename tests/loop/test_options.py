@@ -87,11 +87,11 @@ def test_a_local_server_needs_only_its_base_url(project: Path, monkeypatch: pyte
     assert (ran.code, ran.result["model"]) == (0, "qwen-coder")
 
 
-def test_the_step_cap_ends_a_visit_and_not_the_promise(project: Path, run) -> None:
+@pytest.mark.parametrize(("cap", "at"), [("max-tool-calls", "2"), ("max-steps", "1")])
+def test_a_cap_ends_a_visit_and_not_the_promise(project: Path, run, cap: str, at: str) -> None:
     """Whatever stopped the coder, the verifier judges the tree."""
-    looks = [calls(call("list_dir", path="."))] * 120
-    ran = run(project, Agent(coder=[FIX, *looks]), GOAL, "--check", CHECK)
-    assert (ran.code, ran.result["stoppedBy"]) == (0, "tool_budget")
+    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", CHECK, f"--{cap}", at, "--continues", "0")
+    assert (ran.code, ran.result["stoppedBy"]) == (0, "step_cap" if cap == "max-steps" else "tool_budget")
 
 
 def test_a_refused_command_is_told_to_the_model(project: Path, run) -> None:
@@ -214,7 +214,11 @@ def test_a_clean_tree_is_not_called_dirty_by_kotefs_own_files(project: Path, run
     for _ in range(2):
         ran = run(project, Agent(coder=[DONE]), GOAL, "--check", CHECK, "--max-attempts", "1")
         assert "uncommitted" not in ran.stdout
-        (project / ".sdd" / "issues.md").unlink()
+    assert kotef(project, "check", "--check", CHECK, "--json").code == 3
+    assert "at HEAD" not in kotef(project, "check", "--check", CHECK).stdout
+    (project / ".sdd" / "project.md").write_text("# Mine\n")
+    ran = run(project, Agent(coder=[DONE]), GOAL, "--check", CHECK, "--max-attempts", "1")
+    assert "there is uncommitted work" in ran.stdout
 
 
 def test_a_budget_spent_before_the_coder_began_is_no_attempt(project: Path, run) -> None:

@@ -39,7 +39,7 @@ def test_without_a_key_a_search_repairs_and_says_how(tested: Path) -> None:
     assert "no model is configured: fixers,search work without one" in ran.stdout
     assert "`-` → `+`" in ran.result["edit"]["rationale"]
     assert any("candidates tried" in line for line in ran.result["edit"]["evidence"])
-    assert any("test(s) run the edited line" in line for line in ran.result["edit"]["evidence"])
+    assert any("tests run the edited line" in line for line in ran.result["edit"]["evidence"])
     assert "## The edit" in (ran.run_dir / "report.md").read_text()
 
 
@@ -79,10 +79,14 @@ def test_what_no_edit_can_do_ends_bounded_with_an_entry(project: Path) -> None:
     )
     before = contents(project)
     ran = kotef(project, "run", GOAL, "--check", PYTEST, "--coder", "fixers,search:5s")
-    assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
+    assert ran.code == 3
+    assert ran.result["reason"] in {"nothing_left_to_try", "search_time_over"}, "how far it comes is the machine's"
     assert contents(project) == before
     assert len(ran.issues) == 1
     assert ran.result["resume"] is None
+    again = kotef(project, "resume", "--last", "--max-attempts", "5", "--coder", "search:60s")
+    assert again.code == 2, "nothing is run"
+    assert "was asked about this failure on this very tree already (name a model, or start a new run" in again.stderr
 
 
 def test_without_a_failing_test_there_is_nothing_to_search_for(tested: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
-from support.openai_server import OpenAIServer, Reply, Request, call, calls, status, text
+from support.openai_server import Call, OpenAIServer, Reply, Request, call, calls, status, text
 
 from kotef.cli.main import main
 
@@ -86,8 +86,13 @@ def kotef(root: Path, *arguments: str) -> Ran:
 
 
 def edit(path: str, search: str, replace: str) -> Reply:
-    """The coder changes one file."""
-    return calls(call("edit_file", path=path, edits=[{"search": search, "replace": replace}]))
+    """The coder looks at one file and changes it."""
+    return calls(call("view_file", path=path), blind(path, search, replace))
+
+
+def blind(path: str, search: str, replace: str) -> Call:
+    """The edit alone."""
+    return call("edit_file", path=path, edits=[{"search": search, "replace": replace}])
 
 
 def write(path: str, content: str) -> Reply:

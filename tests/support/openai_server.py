@@ -83,7 +83,7 @@ def text(content: str) -> Reply:
     return Reply(content=content)
 
 
-def call(name: str, **arguments: Any) -> Call:
+def call(name: str, /, **arguments: Any) -> Call:
     """One tool call, for `calls`; `Call(name, '{"half": ')` sends arguments as they are."""
     return Call(name, arguments)
 

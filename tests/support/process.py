@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["kotef.cli.running", "kotef.models.openai"])
+_FORKS.set_forkserver_preload(
+    [
+        "kotef.cli.running",
+        "kotef.models.openai",
+        "kotef.middleware.stack",
+        "langchain.agents",
+        "httpcore2",
+        "truststore",
+    ]
+)
 
 
 @dataclass
@@ -21,7 +30,10 @@ class Done:
 
 
 def kotef_process(arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> Done:
-    """Run kotef's command line; `kill_at` is `event:n`: SIGKILL right after the n-th event of that name was written."""
+    """Run kotef's command line; `kill_at` is `event:n`: SIGKILL right after the n-th event of that name was written.
+
+    `file:n` is right after a tool wrote the n-th file.
+    """
     out, err = place / "stdout.txt", place / "stderr.txt"
     process = _FORKS.Process(target=_child, args=(arguments, os.environ | env, str(out), str(err), kill_at))
     process.start()
@@ -51,6 +63,9 @@ def _arm(kill_at: str) -> None:
     from kotef.runs.events import EventLog
 
     name, _, number = kill_at.partition(":")
+    if name == "file":
+        _arm_files(int(number))
+        return
     write, seen = EventLog.__call__, []
 
     def killing(log: EventLog, event: str, /, **facts: object) -> None:
@@ -60,3 +75,16 @@ def _arm(kill_at: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     EventLog.__call__ = killing
+
+
+def _arm_files(number: int) -> None:
+    from kotef.coders.hands import Hands
+
+    seen = []
+
+    def killing(_: Hands, path: str) -> None:
+        seen.append(path)
+        if len(seen) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Hands.wrote = killing

@@ -1,0 +1,30 @@
+"""Which command tells what roles are in force? Nothing heavy is imported before it runs."""
+
+import click
+
+from kotef.cli.options import ARRAY, where
+
+
+@click.command(short_help="Tell which roles are in force, and from where.")
+@click.option("--trust", is_flag=True, help="As a run with --trust would see them.")
+@where
+@ARRAY
+def agents(root: str | None, trust: bool, as_json: bool) -> None:
+    """Tell which roles are in force here and where each is from: .sdd/agents.md, the user's file, built in.
+
+    \b
+    A role is written as
+      ## refactorer
+      ---
+      steps: 5
+      tools: readers, edit_file, run_checks
+      ---
+      What its model is told, last of all.
+
+    Fields are model, base_url, temperature, tools, steps, max_tool_calls and description. A repository's roles can only
+    narrow tools, steps and calls; its other fields and the prompt take effect in a repository the user trusts. `kotef
+    run --agent NAME` chooses the coder's role; planner and reviewer are those of these names.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.cast_list import agents_command
+
+    agents_command(root, trust=trust, as_json=as_json)

@@ -1,0 +1,73 @@
+"""What does a person see of the roles in force?"""
+
+import json
+from pathlib import Path
+
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import console, one_line, plain, say
+from kotef.runs.config import config_path, read_config
+from kotef.runs.roles import read_agents
+from kotef.sdd.agents import Role
+from kotef.settings import Limits
+from kotef.tools.choice import GROUPS
+from kotef.tools.registry import EDITORS
+
+
+def agents_command(root: str | None, *, trust: bool, as_json: bool) -> None:
+    """`kotef agents`: every role in force, what is special about it, and what of the files does not count."""
+    found = read_agents(workspace_of(root), read_config(config_path()), trust=trust)
+    if as_json:
+        say(json.dumps([_facts(role) for role in found.roles.values()], indent=2) + "\n")
+        return
+    screen = console()
+    for role in found.roles.values():
+        screen.print(f"{role.name}  ({plain(_short(role.source))})", style="bold")
+        if role.description:
+            screen.print(f"  {one_line(role.description)}")
+        for line in _lines(role):
+            screen.print(f"  {one_line(line, 240)}")
+    for notice in found.notices:
+        screen.print(f"note: {plain(notice)}", style="yellow")
+
+
+def _edits(role: Role) -> bool:
+    return role.tools is None or any(name in EDITORS for name in role.tools)
+
+
+def _facts(role: Role) -> dict[str, object]:
+    bound = role.bound(Limits(), edits=_edits(role))
+    return {
+        "name": role.name,
+        "source": role.source,
+        "description": role.description,
+        "model": role.model or None,
+        "baseUrl": role.base_url or None,
+        "temperature": role.temperature,
+        "tools": None if role.tools is None else list(role.tools),
+        "edits": _edits(role),
+        "steps": bound.max_steps,
+        "maxToolCalls": bound.max_tool_calls,
+        "prompt": role.prompt,
+        "unknown": list(role.unknown),
+    }
+
+
+def _lines(role: Role) -> list[str]:
+    bound = role.bound(Limits(), edits=_edits(role))
+    asked = [f"model {role.model}"] if role.model else []
+    asked += [f"at {role.base_url}"] if role.base_url else []
+    asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
+    lines = [f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls a visit", ", ".join(asked)]
+    if role.tools is not None:
+        group = next((word for word, names in GROUPS.items() if tuple(sorted(names)) == role.tools), "")
+        lines.append(
+            f"tools: {group or ', '.join(role.tools) or 'none'}" + ("" if _edits(role) else " (edits nothing)")
+        )
+    if role.unknown:
+        lines.append(f"a run in this role does not start: kotef does not know {', '.join(role.unknown)}")
+    lines.append(f"says: {role.prompt}" if role.prompt else "")
+    return [line for line in lines if line]
+
+
+def _short(source: str) -> str:
+    return source.replace(str(Path.home()), "~")

@@ -1,0 +1,147 @@
+"""Who works on a task, and whom are their models asked of?"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL, parse_chain
+from kotef.deps import Emit
+from kotef.errors import ModelError, UsageError
+from kotef.models.factory import Endpoint, discover_model, make_model, resolve
+from kotef.runs.config import UserConfig, config_path
+from kotef.runs.roles import endpoint_of
+from kotef.runs.start import Models
+from kotef.sdd.agents import Company, Role
+from kotef.settings import Price, Tariff
+
+if TYPE_CHECKING:
+    from kotef.models.openai import StrictChatOpenAI
+
+NO_MODEL_GAIN = "a model (OPENAI_API_KEY or OPENAI_BASE_URL) adds tasks that no small edit can do"
+NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a local server"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who works on a task: the chain of coders, and whom its models are asked of."""
+
+    chain: str
+    endpoint: Endpoint | None
+    """That of the run; None when no coder of the chain needs a model."""
+    coder: Endpoint | None = None
+    planner: Endpoint | None = None
+    reviewer: Endpoint | None = None
+    stand_in: str = ""
+    """The model of the run's endpoint that takes over; empty: none does."""
+    company: Company = field(default_factory=Company)
+    notices: tuple[str, ...] = ()
+
+    def fields(self) -> dict[str, Any]:
+        """As the task keeps it."""
+        return {
+            "coder": self.chain,
+            "model": self.coder.name if self.coder else "",
+            "planner_model": self.planner.name if self.planner else "",
+            "base_url": self.endpoint.base_url if self.endpoint else "",
+            "fallback_model": self.stand_in,
+            "roles": self.company,
+        }
+
+    def need_prices(self, max_cost: float | None, config: UserConfig) -> None:
+        """UsageError where a limit in money is set and a model has no price."""
+        for name in self._names() if max_cost is not None else ():
+            if name not in config.prices:
+                hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
+                raise UsageError(f"--max-cost: the price of {name} is not known", hint=hint)
+
+    def models(self, config: UserConfig) -> Callable[[Emit], Models]:
+        """Makes the models of a run; two roles that ask the same of the same endpoint share one."""
+        if self.coder is None or self.planner is None or self.reviewer is None:
+            return lambda _: Models()
+        company, coder, planner, reviewer = self.company, self.coder, self.planner, self.reviewer
+
+        def make(emit: Emit) -> Models:
+            made: dict[tuple[Endpoint, float | None], StrictChatOpenAI] = {}
+
+            def model(endpoint: Endpoint, role: Role) -> "StrictChatOpenAI":
+                key = endpoint, role.temperature
+                if key not in made:
+                    made[key] = _model(endpoint, role.temperature, self._stand_in(endpoint), emit)
+                return made[key]
+
+            return Models(
+                coder=model(coder, company.coder),
+                planner=model(planner, company.planner),
+                reviewer=model(reviewer, company.reviewer),
+                coder_price=self._price(coder, config),
+                planner_price=self._price(planner, config),
+                reviewer_price=self._price(reviewer, config),
+            )
+
+        return make
+
+    def _stand_in(self, endpoint: Endpoint) -> str:
+        """What takes over for a model of this endpoint: only what is at the same one, and another."""
+        same = self.endpoint is not None and endpoint.base_url == self.endpoint.base_url
+        return self.stand_in if same and endpoint.name != self.stand_in else ""
+
+    def _names(self) -> Iterator[str]:
+        for endpoint in (self.coder, self.planner, self.reviewer):
+            if endpoint:
+                yield endpoint.name
+                yield from [self.stand_in] if self._stand_in(endpoint) else []
+
+    def _price(self, endpoint: Endpoint, config: UserConfig) -> Price | None:
+        price, stand_in = config.prices.get(endpoint.name), self._stand_in(endpoint)
+        if price is None or not stand_in:
+            return price
+        return Tariff(**price.model_dump(), stand_in=config.prices.get(stand_in))
+
+
+def cast_of(options: dict[str, Any], config: UserConfig, company: Company) -> Cast:
+    """The chain asked for, else the default for what is configured, with the company that works on it.
+
+    UsageError when it needs a model and none is known, or when a role asks for an endpoint that is not configured.
+    """
+    model, url = options["model"] or config.model, options["base_url"] or config.base_url
+    chain = options["coder"]
+    wants_model = "model" in [link.name for link in parse_chain(chain)] if chain is not None else None
+    endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
+    if endpoint is None:
+        if wants_model:
+            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` tells what is missing"
+            raise UsageError(NO_MODEL, hint=hint)
+        said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
+        return Cast(chain or WITHOUT_MODEL, None, company=company, notices=said)
+    endpoint = _named(endpoint)
+    coder = endpoint_of(company.coder, endpoint, config, os.environ)
+    planner = endpoint_of(company.planner, endpoint, config, os.environ)
+    if options["planner_model"]:
+        planner = replace(planner, name=options["planner_model"])
+    asks_alone = company.reviewer.model or company.reviewer.base_url
+    reviewer = endpoint_of(company.reviewer, endpoint, config, os.environ) if asks_alone else planner
+    stand_in = options["fallback_model"] or config.fallback_model or ""
+    return Cast(chain or WITH_MODEL, endpoint, coder, planner, reviewer, stand_in, company)
+
+
+def _named(endpoint: Endpoint) -> Endpoint:
+    if endpoint.name:
+        return endpoint
+    try:
+        return asyncio.run(discover_model(endpoint))
+    except ModelError as error:
+        hint = "start the server, or give --model"
+        raise UsageError(f"no model is named, and none can be asked for: {error}", hint=hint) from error
+
+
+def _model(endpoint: Endpoint, temperature: float | None, stand_in: str, emit: Emit) -> "StrictChatOpenAI":
+    return make_model(
+        endpoint.name,
+        base_url=endpoint.base_url,
+        api_key=endpoint.api_key.get_secret_value() if endpoint.api_key else None,
+        temperature=temperature,
+        stand_in=stand_in,
+        emit=emit,
+    )

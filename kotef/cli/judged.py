@@ -1,0 +1,83 @@
+"""Which commands judge without editing? Nothing heavy is imported before one of them runs."""
+
+import sys
+from typing import Any
+
+import click
+
+from kotef.cli.loading import loaded
+from kotef.cli.options import JSON, where
+
+CHECK_STATUS = """\b
+Exit status:
+  0  green: every required check passes, and nothing that ran before is missing or skipped
+  2  usage error, or a run is at work here
+  3  red
+  5  no check found, or one could not do its work
+  130  interrupted
+"""
+
+
+@click.command(epilog=CHECK_STATUS, short_help="Run the checks and judge; no model, no edits.")
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="CMD",
+    help="A command that judges; may be repeated.  [default: .sdd, pyproject, detection]",
+)
+@click.option(
+    "--against",
+    metavar="REF",
+    help="Compare with this commit.  [default: HEAD, where something is uncommitted]",
+)
+@click.option("--no-compare", "compare", flag_value=False, default=True, help="Judge the state now alone.")
+@click.option(
+    "--reruns",
+    type=click.IntRange(0, 10),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How often an unexpected failure is run again, alone; 0 never.",
+)
+@click.option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")
+@where
+@JSON
+def check(**options: Any) -> None:
+    """Run the project's checks and judge them as `kotef run` would; no model is asked and no file is edited.
+
+    \b
+    Examples:
+      kotef check
+      kotef check --check "pytest -q" --check "ruff check ." --json
+      kotef check --against origin/main --github
+
+    A report, an exit status and a closing line that contradict each other are red. With a commit to compare with, the
+    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.checking import check_command
+
+    loaded()
+
+    sys.exit(check_command(options))
+
+
+@click.command(short_help="Say what the output of a failed command means.")
+@click.argument("file", default="-", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--command", default="", metavar="CMD", help="The command that printed it; makes the answer surer.")
+@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: not known]")
+@JSON
+def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
+    """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.
+
+    \b
+    Examples:
+      pytest -q 2>&1 | kotef classify --command "pytest -q"
+      kotef classify --command "make test" --exit-code 2 --json build.log
+
+    Reads output of any length and any bytes; runs nothing and calls no model. Without --exit-code the text alone
+    decides. Exit status 0 whatever it means; 2 when FILE cannot be read.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.classifying import classify_command
+
+    classify_command(file, command, exit_code, as_json=as_json)

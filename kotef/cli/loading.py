@@ -1,0 +1,13 @@
+"""When does the collector begin to look for garbage?"""
+
+import gc
+
+
+def loaded() -> None:
+    """What is loaded now stays: the collector, off since the start (`kotef.__main__`), begins with what comes after.
+
+    In a process that was not started as kotef, such as a test's, it is on already, and nothing changes.
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

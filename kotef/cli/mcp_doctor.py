@@ -1,0 +1,59 @@
+"""Do the MCP servers of this repository start, and what can they do?"""
+
+import asyncio
+import importlib.util
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import console, plain
+from kotef.failures.counted import counted
+from kotef.runs.servers import FILES, find_servers
+from kotef.tools.mcp.servers import MISSING, Server
+from kotef.tools.mcp.sessions import ServerFault, Session, tool_name
+
+BROKEN: Final = 5
+
+
+class _Finding(NamedTuple):
+    """What is said of one server."""
+
+    ok: bool
+    text: str
+
+
+def doctor_command(root: str | None) -> int:
+    """`kotef mcp doctor`: one line a server, `ok` or `missing` and why, then its tools; 0, or 5."""
+    screen = console()
+    place = workspace_of(root)
+    servers = find_servers(place).servers()
+    if not servers:
+        screen.print(f"ok      no MCP server is named here, in {' or '.join(FILES)}")
+        return 0
+    if importlib.util.find_spec("mcp") is None:
+        screen.print(f"missing {MISSING}", style="red")
+        return BROKEN
+    with tempfile.TemporaryDirectory(prefix="kotef-") as logs:
+        findings = asyncio.run(_findings(servers, place, Path(logs)))
+    for finding in findings:
+        screen.print(f"{'ok' if finding.ok else 'missing':<7} {plain(finding.text)}", style="" if finding.ok else "red")
+    return 0 if all(finding.ok for finding in findings) else BROKEN
+
+
+async def _findings(servers: Sequence[Server], root: Path, logs: Path) -> list[_Finding]:
+    sessions = (Session(server, root, logs / f"{server.name}.log") for server in servers)
+    return list(await asyncio.gather(*map(_finding, sessions)))
+
+
+async def _finding(session: Session) -> _Finding:
+    server = session.server
+    try:
+        tools = await session.open()
+    except ServerFault as fault:
+        return _Finding(ok=False, text=str(fault))
+    finally:
+        await session.close()
+    names = "".join(f"\n          {tool_name(server.name, tool.name)}" for tool in tools)
+    return _Finding(ok=True, text=f"{server.name} ({server.shown}): {counted(len(tools), 'tool')}{names}")

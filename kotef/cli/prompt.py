@@ -1,0 +1,64 @@
+"""Which command tells what a model will be sent? Nothing heavy is imported before it runs."""
+
+import json
+import os
+from typing import Any
+
+import click
+
+from kotef.cli.options import AGENT, JSON, where
+
+
+@click.command(short_help="Show what a model will be sent, with token counts.")
+@click.argument("role", type=click.Choice(["coder", "planner"]))
+@click.argument("goal", required=False, default="")
+@click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
+@click.option("--check", "checks", multiple=True, metavar="CMD", help="A command that judges; may be repeated.")
+@click.option("--trust", is_flag=True, help="Let .sdd/prompts and .sdd/agents.md of this repository take effect.")
+@click.option("--web", is_flag=True, help="With the tools that read web pages.")
+@AGENT
+@where
+@JSON
+def prompt(role: str, **options: Any) -> None:
+    """Show the first request to ROLE, as `kotef run` with the same words would make it: system prompt, tools, message.
+
+    \b
+    Examples:
+      kotef prompt coder "make tests/test_cart.py pass"
+      kotef prompt planner --ticket 07 --json
+
+    Nothing is run and nobody is asked: what the checks say stands in the real message, and tools of MCP servers are not
+    counted. Tokens are estimated, four characters each.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.place import workspace_of
+    from kotef.cli.screen import console, plain, say
+    from kotef.context.prompts import Prompts
+    from kotef.runs.available import available
+    from kotef.runs.config import config_path, prompt_overrides, read_config
+    from kotef.runs.prepare import Request, prepare
+    from kotef.runs.preview import preview_coder, preview_planner
+    from kotef.runs.roles import read_agents
+
+    root = workspace_of(options["root"])
+    config = read_config(config_path())
+    goal = options["goal"].strip() or ("" if options["ticket"] else "(the goal)")
+    request = Request(goal=goal, ticket=options["ticket"], checks=options["checks"], web=options["web"])
+    task = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="").task
+    company = read_agents(root, config, trust=options["trust"]).company(options["agent"])
+    task = task.model_copy(update={"roles": company})
+    overrides, _ = prompt_overrides(root, config, trust=options["trust"])
+    model = company.coder.model or os.environ.get("KOTEF_MODEL") or config.model or ""
+    kit, _ = available(root, config, model=model)
+    prompts = Prompts(overrides)
+    shown = preview_coder(task, prompts, kit) if role == "coder" else preview_planner(task, prompts)
+    total = sum(part.tokens for part in shown.parts)
+    if options["as_json"]:
+        parts = [{"name": part.name, "tokens": part.tokens, "text": part.text} for part in shown.parts]
+        facts = {"role": role, "tokens": total, "parts": parts, "tools": shown.tools, "prefix": shown.prefix.sha256}
+        say(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+        return
+    screen = console()
+    for part in shown.parts:
+        screen.print(f"── {part.name}: about {part.tokens:,} tokens", style="bold")
+        screen.print(plain(part.text), markup=False, highlight=False, soft_wrap=True)
+    screen.print(f"── about {total:,} tokens in all, {len(shown.tools)} tools", style="bold")

@@ -1,0 +1,45 @@
+"""Which skills are there here, and where is each from? Nothing heavy is imported before the command runs."""
+
+import json
+
+import click
+
+from kotef.cli.options import JSON, where
+
+
+@click.command(short_help="List the skills a model may use here, and where each is from.")
+@where
+@JSON
+def skills(root: str | None, as_json: bool) -> None:
+    """List the skills of .sdd/skills, .agents/skills and the user's configuration; a broken one with its reason.
+
+    A skill is a folder with a SKILL.md, whose head has the fields name and description. Of two with one name the first
+    of these places counts. Exit status 0, also where one is broken.
+    """
+    from kotef.cli.place import workspace_of
+    from kotef.cli.screen import console, one_line, plain
+    from kotef.context.skills import FILE, PLACES
+    from kotef.runs.available import skills_of
+
+    known = skills_of(workspace_of(root))
+    if as_json:
+        facts = {
+            "skills": [
+                {"name": one.name, "description": one.description, "from": one.place, "path": str(one.folder / FILE)}
+                for one in known.found
+            ],
+            "hidden": [{"name": one.name, "from": one.place} for one in known.hidden],
+            "problems": [problem.model_dump() for problem in known.problems],
+        }
+        click.echo(json.dumps(facts, indent=2))
+        return
+    screen = console()
+    if not (known.found or known.problems):
+        screen.print(f"no skill here; one is a folder with a {FILE} in {' or '.join(PLACES)}")
+    for one in known.found:
+        screen.print(f"{plain(one.name):<24} {plain(one.place)}\n    {one_line(one.description, 200)}", soft_wrap=True)
+    for one in known.hidden:
+        text = f"{plain(one.name):<24} {plain(one.place)}: not used, another one of that name goes before it"
+        screen.print(text, style="yellow", soft_wrap=True)
+    for problem in known.problems:
+        screen.print(f"broken: {plain(str(problem))}", style="red", soft_wrap=True)

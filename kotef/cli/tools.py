@@ -1,0 +1,58 @@
+"""Which tools may a model be given here? Nothing heavy is imported before the command runs."""
+
+import json
+import os
+
+import click
+
+from kotef.cli.options import ARRAY
+
+
+@click.command(short_help="List the tools a model may be given.")
+@click.option(
+    "--tier",
+    type=click.Choice(["core", "standard", "all"], case_sensitive=False),
+    help="Only these.  [default: KOTEF_TOOLS, else all]",
+)
+@ARRAY
+def tools(tier: str | None, as_json: bool) -> None:
+    """List the tools a model may be given: what each needs, and what its schema costs with every request.
+
+    \b
+    Examples:
+      kotef tools --tier core
+      KOTEF_TOOLS=standard kotef run "make the tests pass"
+
+    core are the four that read; standard has edits, commands, checks, git and the overview as well; all has the web,
+    MCP servers, the memory and skills, too. KOTEF_TOOLS is a ceiling for runs; `needs` is what a run must have besides.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.screen import console
+    from kotef.models.usage import CHARACTERS_PER_TOKEN
+    from kotef.runs.available import TIER
+    from kotef.tools.registry import TABLE, TIERS, tier_of
+
+    chosen, warning = tier_of(tier or os.environ.get(TIER))
+    if warning:
+        click.echo(f"kotef: warning: {warning}", err=True)
+    rows = [
+        {
+            "name": row.name,
+            "kind": row.kind,
+            "tier": row.tier,
+            "needs": row.needs,
+            "description": row.description,
+            "tokens": -(-len(json.dumps(row.schema, separators=(",", ":"))) // CHARACTERS_PER_TOKEN),
+        }
+        for row in TABLE
+        if TIERS.index(row.tier) <= TIERS.index(chosen)
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    screen = console()
+    screen.print(f"{'tool':<22} {'kind':<7} {'tier':<9} {'needs':<12} tokens", style="bold")
+    for row in rows:
+        facts = f"{row['name']:<22} {row['kind']:<7} {row['tier']:<9} {row['needs'] or '':<12}"
+        screen.print(f"{facts} {row['tokens']:>6}  {row['description']}", soft_wrap=True)
+    always = sum(int(str(row["tokens"])) for row in rows if row["needs"] is None)
+    screen.print(f"about {always:,} tokens with every request, without those that need something")

@@ -1,0 +1,126 @@
+"""Which commands work on a task? Nothing heavy is imported before one of them runs."""
+
+import sys
+from typing import Any
+
+import click
+
+from kotef.cli.loading import loaded
+from kotef.cli.options import ACCEPT, AGENT, BASE_URL, CODER, FALLBACK_MODEL, JSON, MODEL, PLANNER_MODEL, limits, where
+
+EXIT_STATUS = """\b
+Exit status:
+  0  verified (or unverified, only with --allow-unverified)
+  1  a defect in kotef itself
+  2  usage or configuration error, or the workspace is busy; nothing was run
+  3  the attempts are spent, or the run was stuck
+  4  a budget is spent: tokens, calls, money or time
+  5  the environment is broken: no check found, checks cannot run, disk full
+  6  blocked: a decision only a person can take
+  7  the model endpoint is unavailable
+  130, 143  interrupted by SIGINT, SIGTERM
+A run that began and was not verified leaves one entry in .sdd/issues.md.
+"""
+
+
+@click.command(
+    epilog=EXIT_STATUS, short_help="Work on a goal or a ticket until it is verified or the attempts are spent."
+)
+@click.argument("goal", required=False, default="")
+@click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
+@where
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="CMD",
+    help="A command that judges; may be repeated.  [default: ticket, .sdd, detection]",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["strict", "fast", "smoke", "yolo"]),
+    default="strict",
+    show_default=True,
+    help="Which detected checks, which limits.",
+)
+@limits
+@CODER
+@AGENT
+@MODEL
+@PLANNER_MODEL
+@FALLBACK_MODEL
+@BASE_URL
+@click.option(
+    "--allow-edits",
+    multiple=True,
+    metavar="GLOB",
+    help="Protected files (tests, their configuration) this run may change.",
+)
+@click.option(
+    "--allow-unverified", is_flag=True, help="Work without any check; ends `unverified`, exit 0, with an entry."
+)
+@click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
+@click.option("--fresh", is_flag=True, help="Tell the model nothing of what earlier runs here tried.")
+@click.option("--no-cache", is_flag=True, help="Judge the state before the run anew, and forget what is kept of it.")
+@click.option("--trust", is_flag=True, help="Let .sdd/prompts and .sdd/agents.md of this repository take effect.")
+@click.option("--web", is_flag=True, help="Let the model read public web pages.")
+@click.option(
+    "--web-search-url", default="", metavar="URL", help="With --web: a SearXNG-compatible server to search with."
+)
+@click.option("--mcp", is_flag=True, help="Start the MCP servers of this repository's .sdd/mcp.json and .mcp.json.")
+@ACCEPT
+@JSON
+def run(**options: Any) -> None:
+    """Work on GOAL, or on a ticket, until its checks pass or the attempts are spent.
+
+    \b
+    Examples:
+      kotef run "make tests/test_cart.py pass"
+      kotef run --ticket 07
+      kotef run "add a --quiet option" --check "pytest -q" --max-attempts 5
+      OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
+
+    With neither GOAL nor --ticket the open tickets are listed. Uncommitted work is kept: kotef commits nothing, and
+    every attempt is kept as .sdd/runs/RUN/visit-N.patch.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.running import run_command
+
+    loaded()
+
+    sys.exit(run_command(options))
+
+
+@click.command(epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget.")
+@click.argument("run_id", metavar="[RUN]", required=False)
+@click.option("--last", is_flag=True, help="The newest run of this workspace.")
+@where
+@limits
+@CODER
+@MODEL
+@PLANNER_MODEL
+@FALLBACK_MODEL
+@BASE_URL
+@click.option(
+    "--continue",
+    "one_more",
+    is_flag=True,
+    help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
+)
+@ACCEPT
+@JSON
+def resume(**options: Any) -> None:
+    """Go on with a run that was killed or interrupted, or that a larger limit can help.
+
+    \b
+    Examples:
+      kotef resume --last
+      kotef resume 20260131-101500-3fa2 --max-attempts 5
+      kotef resume --last --continue
+
+    Attempts and budgets go on from where they were.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.running import resume_command
+
+    loaded()
+
+    sys.exit(resume_command(options))

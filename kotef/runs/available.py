@@ -1,0 +1,40 @@
+"""Which tools may a run have here: by the user's settings, by the environment, and by what the repository holds?"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from kotef.context.skills import Skills, find_skills
+from kotef.failures.counted import counted
+from kotef.runs.config import UserConfig, config_path
+from kotef.sdd.memory import memory_of, remembers
+from kotef.tools.kit import Kit
+from kotef.tools.registry import tier_of
+
+TIER: Final = "KOTEF_TOOLS"
+"""The environment variable that narrows what is offered."""
+
+
+def available(
+    root: Path, config: UserConfig, *, model: str, environment: Mapping[str, str] = os.environ
+) -> tuple[Kit, tuple[str, ...]]:
+    """The kit of a run here, and what a person should know about it."""
+    tier, warning = tier_of(environment.get(TIER))
+    skills = skills_of(root, environment) if tier == "all" else Skills()
+    known = config.models.get(model)
+    kit = Kit(
+        tier=tier,
+        patches=known is not None and known.apply_patch,
+        memory=memory_of(root, environment) if tier == "all" and remembers(root) else None,
+        skills=skills,
+    )
+    broken = (
+        f"{counted(len(skills.problems), 'skill')} cannot be used; `kotef skills` says why" if skills.problems else ""
+    )
+    return kit, tuple(text for text in (warning, broken) if text)
+
+
+def skills_of(root: Path, environment: Mapping[str, str] = os.environ) -> Skills:
+    """The skills of a workspace, and those of the user's configuration."""
+    return find_skills(root, config_path(environment).parent / "skills")

@@ -1,0 +1,70 @@
+"""What will a model be sent first, before a run is started?"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from kotef.coders.briefing import Past, first_message, system_prompt
+from kotef.context.fingerprint import Prefix
+from kotef.context.prompts import Prompts
+from kotef.failures.history import FailureHistory
+from kotef.models.usage import CHARACTERS_PER_TOKEN
+from kotef.nodes.planner import PlanAnswer, plan_by_code, planner_text
+from kotef.state import AgentState, Task, Usage
+from kotef.tools.kit import Kit
+from kotef.tools.registry import offered
+from kotef.tools.row import Feature
+
+
+class Part(NamedTuple):
+    """One part of a request."""
+
+    name: str
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        """About how many, at four characters each."""
+        return -(-len(self.text) // CHARACTERS_PER_TOKEN)
+
+
+class Preview(NamedTuple):
+    """The first request of one role, as far as it is known before the checks have run."""
+
+    parts: tuple[Part, ...]
+    tools: tuple[dict[str, Any], ...]
+    prefix: Prefix
+
+
+def preview_coder(task: Task, prompts: Prompts, kit: Kit) -> Preview:
+    """What the model coder starts its first visit with, on a plan made by code; tools of MCP servers are left out."""
+    features: list[Feature] = ["web"] if task.web else []
+    features += ["web_search"] if task.web_search_url else []
+    rows = offered(kit.tier, (*kit.features, *features), only=task.roles.coder.tools)
+    system = system_prompt(prompts, task.roles.coder)
+    message = first_message(prompts, kit, task, plan_by_code(_state(task), 1), Past())
+    return _preview(system, message, [row.schema for row in rows])
+
+
+def preview_planner(task: Task, prompts: Prompts) -> Preview:
+    """What the planner is asked for the first plan."""
+    return _preview("", planner_text(_state(task), "", prompts), [convert_to_openai_tool(PlanAnswer)])
+
+
+def _state(task: Task) -> AgentState:
+    return {
+        "task": task,
+        "failure_history": FailureHistory(),
+        "usage": Usage(),
+        "snapshots": {},
+        "tried": frozenset(),
+        "visits": {},
+    }
+
+
+def _preview(system: str, message: str, tools: Sequence[dict[str, Any]]) -> Preview:
+    schemas = "\n".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in tools)
+    parts = (Part("system prompt", system), Part("tools", schemas), Part("first message", message))
+    return Preview(tuple(part for part in parts if part.text), tuple(tools), Prefix.of(system, tools))

@@ -1,0 +1,91 @@
+"""Which MCP servers may this run start?"""
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from kotef.errors import SpecError, UsageError, WorkspaceError
+from kotef.runs.config import UserConfig, config_path
+from kotef.tools.mcp.servers import MISSING, Server, parse_servers
+from kotef.workspace.paths import resolve_inside
+
+FILES: Final = (".mcp.json", ".sdd/mcp.json")
+"""A server named in both is the later one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The configuration of a repository, not read yet: what it says counts only where it is trusted."""
+
+    texts: dict[str, str]
+    """File → its text; empty where there is none."""
+    fingerprint: str
+    """Over names and texts; empty where there is no file."""
+
+    def servers(self, environment: Mapping[str, str] = os.environ) -> tuple[Server, ...]:
+        """The servers of all files. Raises `SpecError` for what cannot be used, and an unset variable."""
+        named: dict[str, Server] = {}
+        for path, text in self.texts.items():
+            named |= {server.name: server for server in parse_servers(text, path, environment)}
+        return tuple(named.values())
+
+
+NONE: Final = Found({}, "")
+"""As where there is no file."""
+
+
+def find_servers(root: Path) -> Found:
+    """The configuration files of a repository. Raises `SpecError` for one that cannot be read."""
+    texts: dict[str, str] = {}
+    for name in FILES:
+        if not os.path.lexists(root / name):
+            continue
+        try:
+            texts[name] = resolve_inside(root, name, write=False).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError, WorkspaceError) as error:
+            raise SpecError(name, f"cannot be read: {error}", hint="mend the file, or remove it") from error
+    whole = "\0".join(part for item in texts.items() for part in item)
+    return Found(texts, hashlib.sha256(whole.encode()).hexdigest()[:32] if texts else "")
+
+
+def search_url(given: str, *, web: bool) -> str:
+    """The address of the search server as it is used. Raises `UsageError` for one that cannot be."""
+    if not given:
+        return ""
+    if not web:
+        raise UsageError("--web-search-url needs --web", hint="add --web, or leave it out")
+    parts = urlsplit(given)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise UsageError(f"--web-search-url {given}: is no http or https address", hint="e.g. http://localhost:8888")
+    return given
+
+
+def trusted_servers(root: Path, config: UserConfig, *, asked: bool, pinned: str = "") -> tuple[Found, str]:
+    """The configuration this run may use, or an empty one and a line that says why a file is ignored.
+
+    It is trusted for this run (`--mcp`), by the user's configuration while the files are the same, or, on a resume,
+    while they are those the run began with (`pinned`).
+
+    Raises `UsageError` when servers are asked for and there are none, or the extra is not installed.
+    """
+    found = find_servers(root)
+    if asked and not found.texts:
+        raise UsageError(f"--mcp: there is neither {' nor '.join(FILES)} here", hint="write one, or leave it out")
+    if not found.texts:
+        return found, ""
+    names = " and ".join(found.texts)
+    if asked or found.fingerprint in (config.trusted_mcp.get(str(root)), pinned):
+        if importlib.util.find_spec("mcp") is None:
+            raise UsageError(MISSING)
+        return found, ""
+    if pinned:
+        return NONE, f"{names} changed since the run began and is ignored"
+    return NONE, (
+        f"{names} is ignored: it may start programs, and is not trusted (--mcp for one run, "
+        f'or "{root}" = "{found.fingerprint}" under [trusted_mcp] in {config_path()})'
+    )
