@@ -48,12 +48,12 @@ def apply_command(options: dict[str, Any]) -> int:
     attempt, saved = options["attempt"], options["saved"]
     if attempt is not None and saved is not None:
         raise UsageError(f"--attempt {attempt} and --saved {saved} exclude each other", hint="give one of them")
-    if attempt is None and saved is None:
-        raise UsageError("which attempt?", hint="--attempt N, or --saved K; `kotef show` lists the attempts of a run")
     root, run = _run(options)
     if saved is not None:
         placed = apply_saved(root, run, saved, force=options["force"])
         return _say(run, placed, f"the state saved as {saved}", as_json=options["as_json"])
+    if attempt is None:
+        raise UsageError("which attempt?", hint="--attempt N, or --saved K; `kotef show` lists the attempts of a run")
     placed = apply(root, run, attempt, force=options["force"])
     return _say(run, placed, f"attempt {attempt} of run {run.run_id}", as_json=options["as_json"])
 

@@ -48,8 +48,3 @@ class Answered:
                     words=said,
                 )
             )
-
-
-def calls_of(messages: Sequence[AnyMessage]) -> Sequence[Call]:
-    """The same of a conversation that is read once."""
-    return Answered()(messages)

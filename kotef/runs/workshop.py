@@ -101,7 +101,8 @@ class Workshop:
             state = "passed" if result.passed else f"FAILED ({result.kind}/{result.detail})\n{result.summary}"
             output = "" if result.passed else f"\n{clip_kept(result.stdout + result.stderr, MAX_OUTPUT, keep)}"
             shown.append(f"{check.name}: `{check.command}` {state}{output}")
-            red += [kind] if (kind := red_of(result)) else [] if result.passed else ["tool_error"]
+            if (kind := red_of(result)) or not result.passed:
+                red.append(kind or "tool_error")
         return Told("\n\n".join(shown), "test_failure" if "test_failure" in red else next(iter(red), None))
 
     def reserve(self) -> float:

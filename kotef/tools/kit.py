@@ -21,7 +21,5 @@ class Kit:
     @property
     def features(self) -> tuple[Feature, ...]:
         """What the registry asks for before it offers a tool."""
-        found: list[Feature] = ["apply_patch"] if self.patches else []
-        found += ["memory"] if self.memory else []
-        found += ["skills"] if self.skills.found else []
-        return tuple(found)
+        had: dict[Feature, object] = {"apply_patch": self.patches, "memory": self.memory, "skills": self.skills.found}
+        return tuple(name for name, is_there in had.items() if is_there)

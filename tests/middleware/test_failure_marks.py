@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from kotef.checks.model import CommandResult
 from kotef.context.prompts import Prompts
-from kotef.middleware.conversation import FAILED, MISTAKE, calls_of
+from kotef.middleware.conversation import FAILED, MISTAKE, Answered
 from kotef.middleware.effects import EffectsOnce
 from kotef.middleware.recent import COMPACTED, RecentFailures
 from kotef.middleware.setting import Setting
@@ -118,4 +118,4 @@ def test_a_damaged_memory_costs_the_memory_and_not_the_run(tmp_path: Path, conte
 def test_calls_are_numbered_by_the_answers_that_make_calls() -> None:
     messages = conversation("a.py", "b.py")
     messages.insert(3, AIMessage("only words"))
-    assert [call.turn for call in calls_of(messages)] == [1, 2]
+    assert [call.turn for call in Answered()(messages)] == [1, 2]
