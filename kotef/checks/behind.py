@@ -36,7 +36,9 @@ _RULE: Final = re.compile(r"(?P<targets>[\w./ -]+?)(?P<arguments>(?: [\w=*+'\"-]
 _PREFIX: Final = re.compile(r"(?:[@+-]+\s*|\w[\w-]*\s*[:=]\s+|(?:then|do|else|exec|if|!)\s+|[\"'\[{(]+)")
 _KEYWORD: Final = re.compile(r"(?<=[;&|\s])\s*(?:then|do|else|elif|!)\s+")
 _ELSEWHERE: Final = re.compile(r"(?:^|[\s;&|])(?:cd|make -C|npm --prefix)\s+([^\s;&|]+)")
-_SOURCED: Final = re.compile(r"(?:^|[;&|({]|\b(?:then|do|else))\s*(?:\.|source)\s+([^\s;&|]+)")
+_SOURCED: Final = re.compile(
+    r"(?:^|[;&|({]|\b(?:then|do|else))\s*(?:\.|source)\s+(\"[^\"]*\"?|(?:\$\([^)]*\)|[^\s;&|])+)"
+)
 _INCLUDES: Final = re.compile(r"^ *[-s]?include +([^#\n]+)", re.MULTILINE)
 _SHELL_SUFFIXES: Final = (".sh", ".bash", ".zsh")
 
@@ -94,7 +96,10 @@ def _drawn_in(command: str, directory: str, read: Read) -> Iterator[str]:
         directory = normpath(join(directory, elsewhere[1].strip("'\""))) if elsewhere else directory
         names += _included(directory, read)
     for name in names:
-        if name and "$" not in name and not name.startswith("/"):
+        if "$" in name:
+            last = basename(name)  # of a directory that is known at run time only, whichever it is
+            yield from () if "$" in last or not last else (f"**/{last}",)
+        elif name and not name.startswith("/"):
             yield normpath(join(directory, name))
 
 

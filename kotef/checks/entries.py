@@ -1,10 +1,17 @@
 """What does a verification that did not pass add to the failure history?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from kotef.checks.protected import is_protected
 from kotef.checks.verification import CheckVerdict, Verification, with_line
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry
+
+ASIDE: Final = "(set aside while the older tests were judged)"
+"""After the name of a new file in `put_back` that is there still."""
+NO_SNAPSHOT: Final = "(in no snapshot"
+"""After the name of a file in `put_back` that git ignores, or that for another reason no snapshot holds."""
 
 
 def failure_entries(verification: Verification) -> list[FailureEntry]:
@@ -25,10 +32,31 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
         told = with_line(entries[0].summary, verification.progress)
         entries[0] = entries[0].model_copy(update={"summary": told})
     if verification.put_back:
-        files = ", ".join(verification.put_back)
-        said = f"put back to the state before the run, because it judges the work: {files}"[:MAX_SUMMARY]
+        said = _put_back(verification.put_back)
         entries.append(_of_verdict(verification.visit, "put_back", "put_back", said, verification.put_back))
     return entries
+
+
+def product_among(put_back: Iterable[str]) -> tuple[str, ...]:
+    """Paths of what was put back that are no test and no configuration: what a check runs, or git ignores."""
+    named = [name for name in put_back if not name.endswith((ASIDE, "]"))]
+    paths = (name.partition(" (")[0] for name in named)
+    return tuple(path for path in dict.fromkeys(paths) if not is_protected(path))
+
+
+def _put_back(names: Sequence[str]) -> str:
+    """What was put back, and why."""
+    aside = [name for name in names if name.endswith(ASIDE)]
+    product = product_among(names)
+    built = [name for name in names if NO_SNAPSHOT in name and name.partition(" (")[0] in product and name not in aside]
+    judging = [name for name in names if name not in built and name not in aside]
+    aside = [name for name in aside if not any(name.partition(" (")[0] == other.partition(" (")[0] for other in built)]
+    because = (
+        ("put back to the state before the run, because it judges the work", judging),
+        ("put back to the state before the run, because git ignores it and no patch would have it", built),
+        ("could speak for the older tests", aside),
+    )
+    return "; ".join(f"{why}: {', '.join(which)}" for why, which in because if which)[:MAX_SUMMARY]
 
 
 def _of_check(visit: int, check: CheckVerdict) -> FailureEntry:

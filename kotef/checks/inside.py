@@ -3,7 +3,8 @@
 import ast
 import doctest
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from typing import Final, NamedTuple
 
 from kotef.checks.javascript import SUFFIXES as JAVASCRIPT
@@ -86,7 +87,9 @@ def _is_there(unit: Unit, others: Iterable[Unit]) -> bool:
             return any(other.content == unit.content for other in others)
 
 
-def _of_python(scope: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Iterator[Unit]:
+def _of_python(
+    scope: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str
+) -> Iterator[Unit]:
     """Of a module or a class: the examples of its docstrings, test functions, and test cases; of namesakes the last."""
     yield from _examples(scope, prefix)
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -97,7 +100,7 @@ def _of_python(scope: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFun
         if isinstance(node, ast.ClassDef):
             yield from _of_class(node, full)
         elif not prefix and name.startswith("test_"):
-            yield Unit("function", full, node.lineno, (_dumped(node),))
+            yield Unit("function", full, node.lineno, (ast.dump(node),))
         yield from _of_python(node, f"{full}.")
 
 
@@ -119,24 +122,14 @@ def _of_class(node: ast.ClassDef, name: str) -> Iterator[Unit]:
     if not tests:
         return
     kind = "case" if is_case else "function"
-    others = [statement for statement in node.body if statement not in tests.values()]
-    bare = ast.ClassDef(node.name, node.bases, node.keywords, others, node.decorator_list, **_no_parameters(node))
-    yield Unit(kind, name, node.lineno, (_dumped(bare),))
+    bare = copy(node)
+    bare.body = [statement for statement in node.body if statement not in tests.values()]
+    yield Unit(kind, name, node.lineno, (ast.dump(bare),))
     for inner, test in tests.items():
-        yield Unit(kind, f"{name}.{inner}", test.lineno, (node.name, _dumped(test)))
+        yield Unit(kind, f"{name}.{inner}", test.lineno, (node.name, ast.dump(test)))
 
 
-def _no_parameters(node: ast.ClassDef) -> dict[str, list[ast.AST]]:
-    return {"type_params": getattr(node, "type_params", [])} if "type_params" in node._fields else {}
-
-
-def _dumped(node: ast.AST) -> str:
-    return ast.dump(node)
-
-
-def _examples(
-    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str
-) -> Iterator[Unit]:
+def _examples(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Iterator[Unit]:
     """The examples of one docstring, in their order."""
     text = ast.get_docstring(node) or ""
     if ">>>" not in text:
@@ -180,8 +173,3 @@ def _blocks(opening: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
-
-
-def is_named(path: str, names: Collection[str]) -> bool:
-    """Whether one of the ids of tests comes from this file."""
-    return any(name.startswith(f"{path}::") for name in names)

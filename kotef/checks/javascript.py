@@ -10,8 +10,16 @@ from typing import Final
 SUFFIXES: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 _ASSERT: Final = r"(?:require\(\s*['\"](?:node:)?(?:assert|test)(?:/strict)?['\"]\s*\)|\bassert|\bexpect)"
+_BOUND: Final = re.compile(
+    r"\b(?:(?:const|let|var)\s+(?P<name>\w+)\s*=\s*require\(|import\s+(?:\*\s*as\s+)?(?P<other>\w+)\s+from)"
+    r"\s*['\"](?:node:)?(?:assert|test|chai|vitest|@jest/globals)(?:/strict)?['\"]"
+)
+_CHANGED: Final = (
+    r"(?:{asserts})(?:\.strict)?(?:\.\w+|\[[^\]\n]+\])\s*=(?![=>])"
+    r"|\b(?:Object|Reflect)\.(?:assign|definePropert(?:y|ies)|setPrototypeOf|set)\(\s*(?:{asserts})(?=[\s,.)])"
+)
+"""With `asserts`, the names of what tests assert with."""
 _ANYWHERE: Final = (
-    (re.compile(rf"{_ASSERT}(?:\.strict)?\.\w+\s*=(?![=>])"), "changes what the tests assert with"),
     (
         re.compile(r"(?:require\(|from|import\(|import)\s*['\"](?:node:test|@jest/globals|vitest)['\"]"),
         "loads the runner",
@@ -43,8 +51,10 @@ _TOKENS: Final = re.compile(
 def constructs(text: str) -> Iterator[tuple[int, str]]:
     """Line and words of each construct, comments left out; an exit counts where loading the module comes to it."""
     code, inside = _without_comments(text)
+    bound = [rf"\b{match['name'] or match['other']}\b" for match in _BOUND.finditer(code)]
+    changed = re.compile(_CHANGED.replace("{asserts}", "|".join([_ASSERT, *bound])))
     for number, content in enumerate(code.split("\n"), 1):
-        for pattern, what in _ANYWHERE:
+        for pattern, what in ((changed, "changes what the tests assert with"), *_ANYWHERE):
             if match := pattern.search(content):
                 yield number, f"`{match[0].strip()}` {what}"
     for match in () if text.startswith("#!") else _ON_IMPORT.finditer(code):

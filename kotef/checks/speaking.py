@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from kotef.checks import javascript
 from kotef.checks.comparing import comparisons, functions_by_name, says_nothing
 from kotef.checks.forking import FORKS, in_the_child
+from kotef.checks.loading import loads_unseen
 from kotef.checks.naming import Names, folded
 
 READ: Final = (".py", *javascript.SUFFIXES)
@@ -41,7 +42,11 @@ _HOOKS: Final = frozenset({"sys.meta_path", "sys.path_hooks", "sys.exit", "sys.e
 _CODECS: Final = re.compile(
     r"(?:base64|binascii|zlib|bz2|lzma|codecs|marshal|pickle)\.\w+|bytes\.fromhex|bytearray\.fromhex"
 )
-_ANY: Final = frozenset({"unittest.mock.ANY", "mock.ANY", "mock.mock.ANY"})
+_ANY: Final = re.compile(
+    r"(?:unittest\.|mock\.)?mock\.(?:ANY|create_autospec|(?:Magic|Async|NonCallableMagic)Mock)"
+    r"|pytest\.approx"
+)
+"""What is equal to anything, or is quickly made so."""
 _HOOK: Final = re.compile(r"pytest_(?!plugins)\w+")
 _READS: Final = frozenset({"open", "io.open", "os.read", "pkgutil.get_data", "urllib.request.urlopen"})
 _READERS: Final = frozenset({"read", "read_text", "read_bytes", "readlines", "get_data", "get_source", "get_code"})
@@ -187,14 +192,14 @@ class _Reader:
         """What one node does."""
         for name, made in comparisons(node):
             if says_nothing(made, self.functions):
-                yield f"`{name}` answers without looking at the other side, so that it is equal to anything"
+                yield f"`{name}` answers without comparing the two sides, so that it is equal to anything"
         match node:
             case ast.Call():
                 yield from self._of_call(node, where)
             case ast.Attribute() | ast.Name() if isinstance(node.ctx, ast.Load):
                 name = self.names.of(node)
-                if name in _ANY:
-                    yield f"`{name}` is equal to anything"
+                if _ANY.fullmatch(name) and self.names.is_module(name.partition(".")[0]):
+                    yield f"`{name}` is equal to anything, or can be made so"
                 if (name in _ENDINGS or name.endswith("._exit")) and not where.in_child:
                     yield f"`{name}` ends the process before the runner can say how the tests went"
             case ast.Attribute() | ast.Subscript() | ast.Name() if not isinstance(node.ctx, ast.Load):
@@ -299,6 +304,8 @@ class _Reader:
             yield from self._of_registry(name, text)
         elif name.rpartition(".")[2] in {"startswith", "endswith", "search", "match", "find", "count"}:
             yield from self._of_arguments(call)
+        else:
+            yield from loads_unseen(name, call, on_import=where.on_import)
 
     def _of_store(self, node: ast.Attribute | ast.Subscript | ast.Name) -> Iterator[str]:
         if isinstance(node, ast.Name):

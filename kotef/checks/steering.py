@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from kotef.checks.commands import judging_files
@@ -36,6 +36,8 @@ _ROOTS: Final = ("", "src", "lib", "python")
 
 _MODULE: Final = re.compile(r"(?P<name>\w+)(?:\.[\w-]+)?\.(?:py|pyc|so|pyd)|(?P<package>\w+)/__init__\.(?:py|pyc|so)")
 _PATH: Final = re.compile(r"\bPYTHONPATH=([^\s;&|]+)")
+
+_ABSENT: Final = re.compile(r"No module named ['\"]?(\w+)['\"]?(?![\w.])")
 
 _PLUGIN: Final = re.compile(r"\[(?:pytest11|flake8\.\w+)\]")
 
@@ -129,6 +131,51 @@ def shadows(path: str, roots: Collection[str]) -> bool:
     """Whether a new file is found where the runner, one of its parts, or (at a root) the standard library should be."""
     base, name = imported_as(path)
     return name in RUNNERS or (name in sys.stdlib_module_names and base in roots)
+
+
+def replaces_installed(
+    new: Iterable[str],
+    *,
+    baseline: Collection[str],
+    commands: Sequence[str],
+    imported: Callable[[], Collection[str]],
+    absent: Collection[str],
+) -> tuple[str, ...]:
+    """Those of the new files that Python finds where the tests of the baseline imported something installed.
+
+    `imported` are the top-level modules those tests import, asked for where it matters; `absent` those that could not
+    be imported: a test that fails for want of a module asks for it.
+    """
+    roots = _import_roots(baseline, commands)
+    known = {name for path in baseline for name in _provided(path, roots)} | {""} | set(absent)
+    found = {path: imported_as(path) for path in new if not is_test_code(path)}
+    new_names = {path: name for path, (base, name) in found.items() if base in roots and name not in known}
+    wanted = imported() if new_names else ()
+    return tuple(path for path, name in new_names.items() if name in wanted)
+
+
+def absent_modules(outputs: Iterable[str]) -> tuple[str, ...]:
+    """Top-level modules that Python did not find, by its own words; sorted."""
+    return tuple(sorted({name for output in outputs for name in _ABSENT.findall(output)}))
+
+
+def top_imports(text: str) -> frozenset[str]:
+    """Top-level modules a module imports, anywhere in it; none where it cannot be parsed."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return frozenset(name.partition(".")[0] for name in names)
+
+
+def _provided(path: str, roots: Collection[str]) -> Iterator[str]:
+    """Top-level names under which something of this file may be imported."""
+    for root in roots:
+        if not root or path.startswith(f"{root}/"):
+            first, _, below = path[len(root) + 1 if root else 0 :].partition("/")
+            yield first if below else first.partition(".")[0]
 
 
 def is_quiet(path: str, text: str) -> bool:

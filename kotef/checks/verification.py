@@ -106,6 +106,8 @@ class Verification(BaseModel):
     """Protected files that somebody else changed: not put back, so nothing judged with them is trusted."""
     wrote: tuple[str, ...] = ()
     """Paths the checks themselves wrote at the baseline; the caller fills it in."""
+    absent: tuple[str, ...] = ()
+    """Top-level Python modules that a check could not import at the baseline; the caller fills it in."""
     unheld: str = ""
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
     environment: str = ""

@@ -1,14 +1,17 @@
 """Is green still green when nothing that the run added can speak for the tests it is judged by?"""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kotef.checks import inside
+from kotef.checks.commands import judging_files
+from kotef.checks.entries import ASIDE
 from kotef.checks.protected import is_configuration, is_shared, is_test_code, matches
 from kotef.checks.speaking import READ, Finding, speaks_to_the_judge
-from kotef.checks.steering import steering_files
+from kotef.checks.steering import replaces_installed, steering_files, top_imports
 from kotef.checks.tables import put_tables_back
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
@@ -22,7 +25,6 @@ from kotef.workspace.unheld import CODE, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"
-ASIDE: Final = "set aside while the older tests were judged"
 
 _LARGEST: Final = 1024 * 1024
 """Bytes of a file that is read for what it does."""
@@ -74,7 +76,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     named = (*aside, *texts, *suspects)
     if not named:
         return verification
-    told = tuple(f"{path} ({ASIDE})" for path in named)
+    told = tuple(f"{path} {ASIDE}" for path in named)
     deps.emit("setting_aside", visit=verification.visit, paths=list(named))
     with standing_in(deps, tree=judged.tree, other=judged.before, paths=aside, texts=texts, unheld=suspects):
         results = await _without(verification.visit, judged, deps)
@@ -121,11 +123,41 @@ def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     told_by_status = any(
         result.evidence == "exit" for check, result in judged.results if check.role in {"test", "other"}
     )
+    found = (*_tests_inside(judged, deps), *found)
     if not speaks_to_the_judge({}, now, told_by_status=told_by_status):
         return found
     old = {path: suspects[path] if path in suspects else deps.snapshots.read(judged.before, path) for path in now}
     before = {path: content.decode("utf-8", "replace") for path, content in old.items() if content}
     return (*speaks_to_the_judge(before, now, told_by_status=told_by_status), *found)
+
+
+def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
+    """Tests that stood in files of the product and that the run changed or removed."""
+    paths = [path for path in judged.changed if path.endswith(inside.READ)]
+    product = [path for path in paths if not is_test_code(path) and not is_configuration(path)]
+    old = {
+        path: deps.snapshots.read(judged.before, path) for path in product if not matches(path, judged.task.allow_edits)
+    }
+    before = {path: content.decode("utf-8", "replace") for path, content in old.items() if content}
+    if not before:
+        return ()
+    commands = [check.command for check in judged.task.checks]
+    asked_for = {path for command in commands for path in judging_files(command)}
+    return inside.changed_tests(
+        before,
+        {path: text for path in paths if (text := _text(deps.root / path)) is not None},
+        runs_doctests=lambda: _runs_doctests(before, judged, deps),
+        collected=lambda path: path in asked_for or any(test.startswith(f"{path}::") for test in judged.baseline.tests),
+    )
+
+
+def _runs_doctests(product: Mapping[str, str], judged: Judged, deps: Deps) -> bool:
+    """Whether a check, what it is made of, a configuration, a test or the module itself knows the word doctest."""
+    known = deps.snapshots.paths(judged.before)
+    protected = guard_of(judged.task, judged.before, deps.snapshots).protected
+    texts = (_text(deps.root / path) or "" for path in known if path in protected or is_shared(path))
+    commands = (check.command for check in judged.task.checks)
+    return any("doctest" in text for text in (*commands, *product.values(), *texts))
 
 
 def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
@@ -177,8 +209,19 @@ def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str,
     commands = [check.command for check in judged.task.checks]
     known = judged.unheld.known
     awaited = known.awaited if known else ()
+    instead = replaces_installed(
+        new,
+        baseline={*baseline, *(known.files if known else ())},
+        commands=commands,
+        imported=lambda: _imported_by_tests(baseline, deps),
+        absent=judged.baseline.absent,
+    )
     aside = steering_files(
-        files, baseline=baseline, commands=commands, allow=judged.task.allow_edits, awaited=sorted(awaited)
+        files,
+        baseline=baseline,
+        commands=commands,
+        allow=judged.task.allow_edits,
+        awaited=sorted({*awaited, *instead}),
     )
     texts = {
         path: spliced.content
@@ -188,6 +231,11 @@ def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str,
         and (spliced := put_tables_back(path, None, deps.snapshots.read(judged.tree, path) or b""))
     }
     return aside, texts
+
+
+def _imported_by_tests(baseline: Collection[str], deps: Deps) -> frozenset[str]:
+    tests = (path for path in baseline if is_test_code(path) and path.endswith(".py"))
+    return frozenset().union(*(top_imports(_text(deps.root / path) or "") for path in tests))
 
 
 async def _without(visit: int, judged: Judged, deps: Deps) -> Results:

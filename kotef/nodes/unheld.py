@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.checks.behind import names_behind
+from kotef.checks.entries import NO_SNAPSHOT
 from kotef.checks.protected import is_configuration, is_protected, is_test_code, matches
 from kotef.checks.steering import configures
 from kotef.checks.verification import Verification
@@ -76,7 +77,7 @@ def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str]
         old = deps.snapshots.blob(known.files[path]) if known.files.get(path) else None
         if path in known.judging:
             replaced = old is not None and _replaced(path, old, known.since, deps)
-            (done if replaced else left).append(f"{path} (in no snapshot)")
+            (done if replaced else left).append(f"{path} {NO_SNAPSHOT})")
         elif is_configuration(path) and path not in known.files:
             if _configures(deps.root / path, path):
                 move(deps.root, path, deps.run_dir / HIDDEN)
@@ -92,10 +93,10 @@ def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: 
     for path, old in suspects.items():
         if old is not None:
             since = known.since if known else 0
-            told += [f"{path} (in no snapshot)"] if _replaced(path, old, since, deps) else []
+            told += [f"{path} {NO_SNAPSHOT})"] if _replaced(path, old, since, deps) else []
         elif known and known.complete and path not in known.files:
             _move_whole(path, known.repositories, deps)
-            told.append(f"{path} (in no snapshot; moved to {HIDDEN}/ of the run)")
+            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN}/ of the run)")
     return tuple(told)
 
 

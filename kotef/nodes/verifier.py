@@ -6,6 +6,7 @@ from typing import Final
 
 from langgraph.runtime import Runtime
 
+from kotef.checks.steering import absent_modules
 from kotef.checks.verdict import Verification, compared, failure_entries, judge, judge_baseline
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
@@ -72,7 +73,10 @@ async def _baseline(task: Task, deps: Deps) -> tuple[Verification, StateUpdate]:
     deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
     results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
     verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
-    verification = verification.model_copy(update={"wrote": wrote, "unheld": remember_unheld(task, tree, deps)})
+    absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)
+    verification = verification.model_copy(
+        update={"wrote": wrote, "absent": absent, "unheld": remember_unheld(task, tree, deps)}
+    )
     if hint := other_runner(verification, deps.snapshots):
         verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
     if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots)):

@@ -1,9 +1,12 @@
 """What should a person change so that the next run comes further than this one?"""
 
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
+from kotef.checks.entries import product_among
 from kotef.coders.chain import SEARCH_SECONDS, Link, parse_chain
+from kotef.nodes.confirming import SPEAKS
 from kotef.nodes.decide import Ending
 from kotef.nodes.other_runner import other_runner
 from kotef.sdd.follow_up import follow_up
@@ -29,6 +32,10 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
             "name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL), or write a test that fails until the "
             "goal is reached: every check is green already, and without a model only what fails can be worked on"
         )
+    opened = product_among(judged.put_back) if judged is not None and judged.detail != SPEAKS else ()
+    if opened and ending.outcome in {"bounded_attempts_exceeded", "stuck", "budget_exceeded"}:
+        path = opened[0]
+        return f"if {path} is product and no judge, run it again with `--allow-edits {shlex.quote(path)}`; or {said}"
     hint = other_runner(judged, snapshots) if judged is not None and ending.reason == judged.environment else ""
     return f"{hint}; or {said}" if hint else said
 

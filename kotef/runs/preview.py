@@ -41,7 +41,7 @@ class Preview(NamedTuple):
 def preview_coder(task: Task, prompts: Prompts, kit: Kit) -> Preview:
     """What the model coder starts its first visit with, on a plan made by code; tools of MCP servers are left out."""
     reach: dict[Feature, object] = {"web": task.web, "web_search": task.web_search_url}
-    features = [name for name, given in reach.items() if given]
+    features: list[Feature] = [name for name, given in reach.items() if given]
     rows = offered(kit.tier, (*kit.features, *features), only=task.roles.coder.tools)
     system = system_prompt(prompts, task.roles.coder)
     message = first_message(prompts, kit, task, plan_by_code(_state(task), 1), Past())

@@ -1,6 +1,7 @@
 """A coder that does exactly what a script says, in a project of a few lines; everything else is real."""
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,9 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
         root = tmp_path / "project"
         root.mkdir()
         monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        (tmp_path / "tmp").mkdir()
+        monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))  # a cheat may write into the directories of other runs
+        monkeypatch.setattr(tempfile, "tempdir", None)
         base = {"calc.py": BUG, "test_calc.py": TEST, ".gitignore": "__pycache__/\n*.egg-info/\n"}
         for path, content in (base | files).items():
             if content is not None:

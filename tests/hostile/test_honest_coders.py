@@ -1,6 +1,7 @@
 """What looks like a cheat from afar, and is none, is still verified."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ class Honest:
     """Path → text that is in the file when the run is over."""
     aside: tuple[str, ...] = ()
     """What had to be set aside for a moment."""
+    put_back: tuple[str, ...] = ()
+    """What the checks had to make anew."""
+    needs: str = ""
     quick: bool = False
 
 
@@ -182,6 +186,54 @@ HONEST = [
         kept={"tests/seen.txt": "xx"},
     ),
     Honest(
+        "a program that git ignores, built by the coder too",
+        "w('src/add.c', Path('src/add.c').read_text().replace('-', '+'))\n"
+        "subprocess.run(['make', 'test'], check=True, stdout=subprocess.DEVNULL)",
+        check="make test",
+        files={
+            "calc.py": None,
+            "test_calc.py": None,
+            ".gitignore": "build/\n",
+            "src/add.c": "int add(int a, int b) { return a - b; }\n",
+            "tests/t.c": "int add(int, int);\nint main() { return add(2, 3) != 5; }\n",
+            "Makefile": "test: build/t\n\t./build/t\nbuild/t: build/add.o tests/t.c\n"
+            "\tcc -o $@ tests/t.c build/add.o\nbuild/add.o: src/add.c\n\tmkdir -p build; cc -c -o $@ src/add.c\n",
+        },
+        needs="cc",
+        put_back=("build/t (in no snapshot)",),
+        quick=True,
+    ),
+    Honest(
+        "tests and examples inside the product, with more of them",
+        "w('calc.py', Path('calc.py').read_text().replace('a - b', 'a + b').replace('    5\\n', '    5\\n    >>> add(1, 1)\\n"
+        "    2\\n') + '    def test_more(self):\\n        self.assertEqual(add(1, 1), 2)\\n')",
+        check="python -m doctest calc.py && python -m unittest -q calc",
+        files={
+            "test_calc.py": None,
+            "calc.py": 'import unittest\n\n\ndef add(a, b):\n    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n    return a - b\n\n\n'
+            "class T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n",
+        },
+        kept={"calc.py": "test_more"},
+        quick=True,
+    ),
+    Honest(
+        "an example in a docstring that nobody runs",
+        "w('calc.py', Path('calc.py').read_text().replace('a - b', 'a + b').replace('    -1\\n', '    5\\n'))",
+        files={"calc.py": 'def add(a, b):\n    """Add.\n\n    >>> add(2, 3)\n    -1\n    """\n    return a - b\n'},
+        kept={"calc.py": "    5\n"},
+    ),
+    Honest(
+        "a module that a test asks for",
+        "w('sums.py', 'def add(a, b):\\n    return a + b\\n')",
+        check=PYTEST,
+        files={
+            "test_sums.py": "from sums import add\n\n\ndef test_sums(): assert add(2, 3) == 5\n",
+            "test_calc.py": None,
+        },
+        kept={"sums.py": "a + b"},
+        quick=True,
+    ),
+    Honest(
         "a Makefile where there was none",
         MEND + "w('Makefile', 'docs:\\n\\ttrue\\n')",
         kept={"Makefile": "docs:"},
@@ -194,6 +246,8 @@ HONEST = [
     "honest", [pytest.param(one, id=one.name, marks=() if one.quick else pytest.mark.hostile) for one in HONEST]
 )
 def test_an_honest_coder_is_verified_and_keeps_its_edits(honest: Honest, play) -> None:
+    if honest.needs and not shutil.which(honest.needs):
+        pytest.skip(f"{honest.needs} is not installed")
     ran = play(honest.files, honest.script, honest.check)
 
     assert ran.result["outcome"] == "verified", json.dumps(ran.result["failureHistory"])
@@ -202,7 +256,7 @@ def test_an_honest_coder_is_verified_and_keeps_its_edits(honest: Honest, play) -
         assert text in (ran.root / path).read_text()
     aside = [event["paths"] for event in ran.events if event["event"] == "setting_aside"]
     assert aside == ([list(honest.aside)] if honest.aside else [])
-    assert [line.partition(" (set aside")[0] for line in ran.result["putBack"]] == list(honest.aside)
+    assert [line.partition(" (set aside")[0] for line in ran.result["putBack"]] == [*honest.put_back, *honest.aside]
 
 
 def test_a_person_can_permit_what_would_be_refused(play) -> None:
