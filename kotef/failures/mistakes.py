@@ -47,7 +47,10 @@ class Mistakes(BaseModel):
         """The same after one more turn; any success clears it, and a nudge that was due has been given by now."""
         now = Mistakes(nudged=True) if self.verdict else self
         for call in turn:
-            now = Mistakes(kinds=(*now.kinds, call.mistake), nudged=now.nudged) if call.mistake else Mistakes()
+            if call.mistake:
+                now = Mistakes(kinds=(*now.kinds, call.mistake), nudged=now.nudged)
+            elif not call.failed:  # a command that ended red is neither
+                now = Mistakes()
         return now
 
     @property
@@ -59,7 +62,7 @@ class Mistakes(BaseModel):
 
 def judge(calls: Sequence[Call]) -> Mistakes:
     """Where a visit stands after these calls. Pure, and the same whether a turn called one tool or several."""
-    since = list(takewhile(lambda call: call.mistake, reversed(calls)))[::-1]  # a success clears all before it
+    since = list(takewhile(lambda call: call.failed, reversed(calls)))[::-1]  # a success clears all before it
     made = Mistakes()
     for _, turn in groupby(since, key=lambda call: call.turn):
         made = made.after(turn)

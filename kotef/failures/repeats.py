@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import takewhile
 from typing import Final, Literal
 
@@ -44,6 +44,8 @@ class Tools:
     """They write what they are given, so the arguments are the content."""
     polls: frozenset[str] = frozenset()
     """They ask after something that changes by itself: their calls neither make a loop nor break one."""
+    acts: frozenset[str] = frozenset()
+    """They change something, and may say so by silence."""
     exact: frozenset[str] = frozenset()
     """Their results have no times and addresses of a run in them; lines are compared as they are, which costs less."""
 
@@ -120,9 +122,24 @@ def _same_result(one: Call, other: Call) -> bool:
 
 
 def _nothing_new(calls: Sequence[Call], tools: Tools) -> bool:
-    """Whether every result after the first has only lines that stood in one before it; the newest is asked first."""
-    lines = [_lines(call.result, exact=call.tool in tools.exact) for call in calls]
+    """Whether every result after the first has only lines that stood in one before it; the newest is asked first.
+
+    A command that did its work says so by silence: a new one, not red, is as good as news.
+    """
+    for number, call in enumerate(calls):
+        acts = call.tool in tools.acts and not call.failed
+        if number and acts and not any(_same_call(call, earlier) for earlier in calls[:number]):
+            return False
+    lines = [_lines(_without_echo(call), exact=call.tool in tools.exact) for call in calls]
     return all(lines[at] <= frozenset().union(*lines[:at]) for at in range(len(lines) - 1, 0, -1))
+
+
+def _without_echo(call: Call) -> str:
+    """The result; where it is one line, as when nothing was found, without what it repeats of the question."""
+    if "\n" in call.result:
+        return call.result
+    asked = sorted((value for value in call.arguments.values() if isinstance(value, str) and value), key=len)
+    return reduce(lambda text, value: text.replace(value, "…"), reversed(asked), call.result)
 
 
 @lru_cache(maxsize=256)

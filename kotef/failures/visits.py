@@ -56,6 +56,8 @@ class Visit(BaseModel):
     """Paths that somebody else changed meanwhile."""
     said: str = Field(default="", max_length=MAX_SAID)
     """What the coder says it did, in one line; a claim."""
+    stopped: str = ""
+    """The guard or limit that ended it, in one line; empty when the coder came to an end itself."""
     fixed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
     """Units red before this visit and green after it."""
     broke: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)

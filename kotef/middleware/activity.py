@@ -9,6 +9,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from kotef.deps import Emit
+from kotef.middleware.conversation import FAILED
 from kotef.tools.registry import BY_NAME
 
 
@@ -31,7 +32,9 @@ class Activity(AgentMiddleware[Any, Any, Any]):
         self.emit("tool_started", visit=self.visit, tool=call["name"], arguments=shown[:300])
         started = time.monotonic()
         result = await handler(request)
-        failed = isinstance(result, ToolMessage) and result.status == "error"
+        failed = isinstance(result, ToolMessage) and (
+            result.status == "error" or FAILED in result.additional_kwargs  # a red command did its work, and is red
+        )
         note = str(result.content).strip().splitlines()[:1] if isinstance(result, ToolMessage) else []
         self.emit(
             "tool_finished",

@@ -1,7 +1,7 @@
 """What is the model told of a tool call that came to nothing, and what kind of mistake was it?"""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
@@ -12,6 +12,11 @@ from kotef.errors import KotefError, NoSpaceError
 from kotef.failures.calls import Category, MistakeKind
 from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.tools.faults import ToolFault
+from kotef.tools.shell import MAX_OUTPUT
+from kotef.tools.text import clip_middle
+
+_MAX_REJECT: Final = 2_000
+"""Characters of a refusal: langgraph quotes all arguments, which the model has just written."""
 
 
 class Faults(AgentMiddleware[Any, Any, Any]):
@@ -33,7 +38,7 @@ class Faults(AgentMiddleware[Any, Any, Any]):
         except ToolFault as fault:
             return mistaken(request, fault.kind, fault.message, fault.category)
         except ToolInvocationError as error:
-            return mistaken(request, "schema_reject", str(error))
+            return mistaken(request, "schema_reject", clip_middle(str(error), _MAX_REJECT))
         except KotefError as error:
             return mistaken(request, "exec_error", str(error))
         except Exception as error:  # noqa: BLE001  whatever a tool raises is one call's failure, not the run's
@@ -41,6 +46,7 @@ class Faults(AgentMiddleware[Any, Any, Any]):
             return mistaken(request, "exec_error", f"{name} failed: {type(error).__name__}: {error}"[:500])
         if isinstance(answer, ToolMessage) and answer.status == "error":
             # langgraph answers these two itself: a name nobody knows, arguments the schema refuses
+            answer.content = clip_middle(answer.text, _MAX_REJECT)
             answer.additional_kwargs[MISTAKE] = "tool_not_found" if request.tool is None else "schema_reject"
             answer.additional_kwargs[FAILED] = "tool_error"
         elif isinstance(answer, ToolMessage) and answer.artifact:
@@ -53,7 +59,7 @@ def mistaken(request: ToolCallRequest, kind: MistakeKind, text: str, category: C
     """The answer to a call that came to nothing."""
     call = request.tool_call
     return ToolMessage(
-        text,
+        clip_middle(text, MAX_OUTPUT),
         tool_call_id=call["id"] or "",
         name=call["name"],
         status="error",

@@ -10,9 +10,14 @@ from kotef.failures.recent import WrongApproach
 from kotef.failures.repeats import Loop, Tools, loop_in
 from kotef.middleware.bounds import stopped
 from kotef.middleware.setting import Setting
-from kotef.tools.registry import CORE, EDITORS, POLLS
+from kotef.tools.registry import CORE, EDITORS, POLLS, RUNNERS
 
-TOOLS: Final = Tools(editors=frozenset(EDITORS), polls=frozenset(POLLS), exact=frozenset(CORE))
+TOOLS: Final = Tools(
+    editors=frozenset(EDITORS),
+    polls=frozenset(POLLS),
+    acts=frozenset((*EDITORS, *RUNNERS)),
+    exact=frozenset(CORE),
+)
 WARNED: Final = "kotef_warned"
 """Key in `additional_kwargs` of the answer to a warning: the turn that earned it, the tool, and what was repeated."""
 

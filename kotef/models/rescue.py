@@ -12,6 +12,8 @@ from langchain_core.messages.tool import tool_call
 _OPENING: Final = re.compile(r"<tool_call>\s*|<function=([\w.-]+)>\s*")
 _PARAMETER: Final = re.compile(r"\s*<parameter=([\w.-]+)>\n?")
 _FENCE: Final = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
+_ENDS: Final = re.compile(r"(?:</tool_call>|</function>|```|[}\]])\s*(?:<\|\w+\|>\s*)*\Z")
+"""How a text ends that ends in a call; after it only the special tokens of chat templates."""
 _ARGUMENT_KEYS: Final = ("arguments", "parameters", "args")
 _CALL_KEYS: Final = frozenset({"id", "type", "name", *_ARGUMENT_KEYS})
 
@@ -23,9 +25,12 @@ def rescue_tool_calls(text: str, known: Collection[str]) -> list[ToolCall]:
 
     Read are `<tool_call>{json}</tool_call>` (Hermes, Qwen), `<function=name>` with `<parameter=key>value</parameter>`
     (Qwen coder; values are text) or with JSON (Llama), and JSON with a name and arguments that is a fenced block or
-    the whole text. What is ambiguous, such as a value that holds a closing tag, is no call.
+    the whole text. What is ambiguous, such as a value that holds a closing tag, is no call, and neither is what the
+    text goes on after: a model that quotes a call speaks of it, one that makes a call stops and waits for its result.
     """
     spoken = text.rpartition("</think>")[2].partition("<think>")[0]
+    if not _ENDS.search(spoken):
+        return []
     found = list(_tagged(spoken)) or list(_plain(spoken))
     return [tool_call(name=name, args=args, id=f"call_{uuid4().hex[:24]}") for name, args in found if name in known]
 

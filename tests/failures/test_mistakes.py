@@ -85,3 +85,10 @@ def test_the_event_says_what_the_schema_of_the_log_says() -> None:
         "can_continue": True,
     }
     assert set(FIELDS["mistake_recovery"]) == set(MistakeRecovery.model_fields)
+
+
+def test_a_command_that_ends_red_neither_counts_nor_clears() -> None:
+    red = Call(3, "run_command", {}, "exit 1", failure="test_failure")
+    calls = [*visit([[X], [X]]), red, Call(4, "tool", {}, "said", mistake=X, failure="tool_error")]
+    assert judge(calls[:3]).kinds == (X, X)
+    assert judge(calls).verdict == "nudge"

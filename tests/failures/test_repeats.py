@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from kotef.failures.calls import Call
 from kotef.failures.repeats import Loop, Tools, loop_in
 
-TOOLS = Tools(editors=frozenset({"write_file"}), polls=frozenset({"read_command"}), exact=frozenset({"view_file"}))
+TOOLS = Tools(
+    editors=frozenset({"write_file"}),
+    polls=frozenset({"read_command"}),
+    acts=frozenset({"write_file", "run_command"}),
+    exact=frozenset({"view_file", "grep"}),
+)
 
 
 def look(turn: int, path: str = "a.py", result: str = "1\tx = 1", words: str = "") -> Call:
@@ -150,3 +155,15 @@ def test_whatever_came_before_a_cycle_that_goes_on_is_found(before, period, data
 def test_looking_at_ever_new_places_trips_nothing(names) -> None:
     calls = [look(turn, name, f"unique {'x' * turn}") for turn, name in enumerate(names, 1)]
     assert kinds(calls) == [None] * len(calls)
+
+
+def test_different_commands_that_work_in_silence_are_no_repeat() -> None:
+    calls = [
+        Call(turn, "run_command", {"command": f"mv {turn} new"}, "exit 0 (0.0 s)\n[no output]") for turn in range(30)
+    ]
+    assert kinds(calls) == [None] * 30
+
+
+def test_searches_that_find_nothing_are_a_repeat_although_each_result_quotes_its_question() -> None:
+    calls = [Call(turn, "grep", {"pattern": f"no{turn}"}, f"no line matches no{turn} in .") for turn in range(1, 10)]
+    assert kinds(calls) == [None] * 7 + ["content_repeat"] * 2

@@ -274,3 +274,46 @@ def test_sixty_sensible_steps_trip_nothing(files: Path, run) -> None:
     requests = agent.requests("coder")
     for earlier, later in pairwise(requests):
         assert later.messages[: len(earlier.messages)] == earlier.messages, "append only: no tail was stored or shown"
+
+
+# ---- where a person reads that a visit was cut short
+
+
+def test_a_person_reads_everywhere_what_cut_a_visit_short_and_how_to_go_on(files: Path, run) -> None:
+    words = "calc.py is next. " + "x" * 600
+    agent = Agent(coder=[look("calc.py"), look("n1.txt"), text(words)])
+    ran = run(files, agent, GOAL, *ONCE, "--max-tool-calls", "2", "--continues", "0")
+    cap = "tool budget exhausted: 2 tool calls in one visit (--max-tool-calls"
+    (attempt,) = ran.result["attempts"]
+    assert attempt["whyStopped"].startswith(cap)
+    assert (len(attempt["said"]), attempt["said"][:16]) == (400, words[:16])
+    go_on = f"kotef resume {ran.result['runId']} --continue"
+    assert ran.result["resume"] == go_on
+    report = (ran.run_dir / "report.md").read_text()
+    for said in (f"\n  - stopped by: {cap}", "\n  - the coder's last words (a claim): calc.py is next.", f"`{go_on}`"):
+        assert said in report
+    (entry,) = ran.issues
+    assert entry["resume"] == go_on
+    assert entry["notes"][0].startswith(f"attempt 1 stopped by: {cap}")
+    assert entry["notes"][1].startswith("attempt 1, the coder's last words (a claim): calc.py is next.")
+    shown = " ".join(ran.stdout.split())
+    assert f"attempt 1 stopped by: {cap}" in shown
+    assert "last words (a claim): calc.py is next." in shown
+    assert f"resume: {go_on}" in shown
+    refused = kotef(files, "resume", "--last", "--base-url", "http://127.0.0.1:9/v1", "--model", "m")
+    assert (refused.code, "or --continue" in refused.stderr) == (2, True)
+
+
+def test_a_guard_is_named_without_an_offer_to_grant_more(project: Path, run) -> None:
+    agent = Agent(coder=lambda *_: calls(call("list_dir", path=".")))
+    ran = run(project, agent, GOAL, *ONCE)
+    said = "stopped by: list_dir: the same call with the same result"
+    assert said in (ran.run_dir / "report.md").read_text()
+    assert said in ran.issues[0]["notes"][0]
+    assert "--continue" not in ran.result["resume"]
+
+
+def test_a_visit_that_ended_by_itself_is_not_said_to_be_stopped(project: Path, run) -> None:
+    ran = run(project, Agent(coder=[DONE]), GOAL, *ONCE)
+    assert ran.result["attempts"][0]["whyStopped"] == ""
+    assert "stopped by" not in (ran.run_dir / "report.md").read_text() + str(ran.issues) + ran.stdout

@@ -157,3 +157,16 @@ def test_rescue_takes_linear_time(unit: str) -> None:
     started = time.process_time()
     rescued(unit * (200_000 // len(unit)))
     assert time.process_time() - started < 1.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '```json\n{"name": "view_file", "arguments": {"path": "a"}}\n```',
+        '<tool_call>{"name": "view_file", "arguments": {"path": "a"}}</tool_call>',
+        "<function=view_file><parameter=path>a</parameter></function>",
+    ],
+)
+def test_a_call_that_the_text_goes_on_after_is_quoted_and_not_made(call: str) -> None:
+    assert len(rescue_tool_calls(f"I look at it:\n{call}\n<|im_end|>", {"view_file"})) == 1
+    assert rescue_tool_calls(f"The README shows this:\n{call}\nbut I did not do that.", {"view_file"}) == []

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -95,6 +96,8 @@ class Session:
     async def _serve(self, ready: "asyncio.Future[list[Tool]]") -> None:
         from mcp import ClientSession
 
+        logging.getLogger("mcp").propagate = False  # it logs a traceback for every line that is no message
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
         async with AsyncExitStack() as stack:
             read, write = await self._streams(stack)
             session = await stack.enter_async_context(ClientSession(read, write))

@@ -1,11 +1,13 @@
 """May the model reach this address on the network?"""
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from kotef.tools.faults import ToolFault
 
+_SPECIAL: Final = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "5f00::/16")))
+"""Ranges of the IANA registries that `ipaddress` takes for public in some versions of Python."""
 _NAT64: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE: Final = IPv6Network("::/96")
 _LONGEST: Final = 2000
@@ -26,7 +28,8 @@ def is_public(address: str) -> bool:
 
 
 def _is_open(address: IPv4Address | IPv6Address) -> bool:
-    return address.is_global and not address.is_multicast
+    special = any(address.version == network.version and address in network for network in _SPECIAL)
+    return address.is_global and not address.is_multicast and not special
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:
