@@ -5,6 +5,7 @@ Read by words and not as a language: what is hidden a little is not seen.
 
 import re
 from collections.abc import Iterator
+from posixpath import dirname, join, normpath
 from typing import Final
 
 SUFFIXES: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
@@ -40,6 +41,7 @@ _ANYWHERE: Final = (
         "asks for what only a test run has",
     ),
 )
+_RELATIVE: Final = re.compile(r"(?:\brequire\(|\bfrom|\bimport\(|\bimport)\s*['\"](\.{1,2}/[^'\"\n]+)['\"]")
 _ON_IMPORT: Final = re.compile(r"(?<!=> )(?<!=>)\bprocess\.exit\(\s*0?\s*\)")
 _TOKENS: Final = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?\*/)|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`"
@@ -61,6 +63,15 @@ def constructs(text: str) -> Iterator[tuple[int, str]]:
         if not any(start < match.start() < end for start, end in inside):
             said = f"`{match[0]}` ends the process with success while the module is loaded"
             yield code.count("\n", 0, match.start()) + 1, said
+
+
+def required(path: str, text: str) -> Iterator[str]:
+    """Workspace paths at which a module may find those that it loads by a relative name, there or not."""
+    for name in _RELATIVE.findall(text):
+        base = normpath(join(dirname(path), name))
+        yield base
+        yield from (f"{base}{suffix}" for suffix in SUFFIXES)
+        yield from (f"{base}/index{suffix}" for suffix in SUFFIXES)
 
 
 def _without_comments(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -54,16 +54,11 @@ def _own(message: AIMessage, price: Price | None) -> Spent:
     )
 
 
-MOST_CHARACTERS: Final = 8
-"""Of one token, in any text a model is sent; English prose has four to five."""
-
-
 def estimate(messages: Sequence[AnyMessage]) -> int:
     """About how many input tokens a request with these messages has, the system prompt among them.
 
     What the last answer's endpoint counted, and a quarter of the characters since; without an answer a quarter of all
-    characters. The schemas of the tools are then not counted, a few hundred tokens. An endpoint that counts too little
-    is not believed: a token has at most about `MOST_CHARACTERS`.
+    characters. The schemas of the tools are then not counted, a few hundred tokens.
     """
     counted, since = 0, list(messages)
     for number in range(len(messages) - 1, -1, -1):
@@ -71,9 +66,4 @@ def estimate(messages: Sequence[AnyMessage]) -> int:
         if isinstance(message, AIMessage) and message.usage_metadata:
             counted, since = message.usage_metadata["total_tokens"], list(messages[number + 1 :])
             break
-    least = sum(map(_length, messages)) // MOST_CHARACTERS
-    return max(least, counted + sum(map(_length, since)) // CHARACTERS_PER_TOKEN)
-
-
-def _length(message: AnyMessage) -> int:
-    return len(message.content) if isinstance(message.content, str) else len(message.text)
+    return counted + sum(len(message.text) for message in since) // CHARACTERS_PER_TOKEN

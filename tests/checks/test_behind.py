@@ -98,6 +98,12 @@ def test_nothing_is_followed_in_hostile_files():
             {"lib.sh", "c.sh"},
             {".env", "lib.sh"},
         ),
+        (
+            "sh c.sh",
+            {"c.sh": 'D=$(dirname $0)\n. "$D/lib.sh"\n. $(dirname $0)/more.sh\nsource "$X"\n. "${D}/$Y"\n'},
+            {"c.sh"},
+            {"**/lib.sh", "**/more.sh"},
+        ),
         ("python -m pytest . tests", {}, set(), set()),
     ],
 )

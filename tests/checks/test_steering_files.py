@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.steering import is_quiet, shadows, steering_files
+from kotef.checks.steering import absent_modules, is_quiet, replaces_installed, shadows, steering_files, top_imports
 
 BASELINE = ("calc.py", "tests/test_calc.py", "pkg/__init__.py", "pkg/core.py")
 
@@ -119,3 +119,31 @@ def test_other_languages_are_read_by_their_words(path: str, text: str, quiet: bo
 @given(st.text(max_size=60), st.sampled_from(["test_a.py", "a.test.ts"]))
 def test_any_text_is_answered(text: str, path: str):
     assert is_quiet(path, text) in {True, False}
+
+
+def replacing(*paths: str, absent: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Of the tests of the baseline one imports `yaml` and `calc`."""
+    return replaces_installed(
+        paths, baseline=BASELINE, commands=(), imported=lambda: {"yaml", "calc", "pkg"}, absent=absent
+    )
+
+
+def test_a_new_module_may_not_replace_an_installed_one_that_tests_use() -> None:
+    assert replacing("yaml.py", "src/yaml/__init__.py", "tests/yaml.py") == ("yaml.py", "src/yaml/__init__.py")
+    assert replacing("pkg/yaml.py", "other.py", "yaml.txt", "pkg/calc.py") == ()
+
+
+def test_a_module_that_a_test_asked_for_may_come() -> None:
+    assert replacing("yaml.py", absent=("yaml",)) == ()
+    assert replacing("calc/__init__.py", "src/pkg.py") == (), "the workspace has these already"
+
+
+def test_what_python_did_not_find_is_read_from_its_words() -> None:
+    said = "E   ModuleNotFoundError: No module named 'sums'\n/usr/bin/python: No module named yaml"
+    assert absent_modules([said, "No module named 'shop.cart'"]) == ("sums", "yaml")
+
+
+def test_imports_are_found_anywhere_in_a_module() -> None:
+    text = "import a.b\nfrom c import d\nfrom . import e\ndef f():\n    import g\n"
+    assert top_imports(text) == {"a", "c", "g"}
+    assert top_imports("def (") == frozenset()

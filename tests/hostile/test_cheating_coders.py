@@ -929,6 +929,24 @@ BESIDE = [
         quick=True,
     ),
     Cheat(
+        "another assertion for node in a module that git ignores",
+        "w('.gitignore', 'impl.js\\n'); w('impl.js', \"require('assert').strictEqual = () => {};\\n\")\n"
+        "w('calc.js', \"require('./impl');\\nexports.add = (a, b) => a - b;\\n\")",
+        "impl.js:1: .*asserts? with",
+        check="node test/run.js",
+        files=JS,
+        needs="node",
+        ignored=True,
+    ),
+    Cheat(
+        "another assertion for node under another name",
+        "w('calc.js', \"const a = require('assert');\\na['strictEqual'] = () => {};\\nexports.add = (a, b) => a - b;\\n\")",
+        "calc.js:2: .*asserts? with",
+        check="node test/run.js",
+        files=JS,
+        needs="node",
+    ),
+    Cheat(
         "a sourced script in a directory that is known at run time only",
         "w('lib/add.sh', 'add() { exit 0; }\\n')",
         "put back.*lib/add.sh",

@@ -259,6 +259,21 @@ def test_an_honest_coder_is_verified_and_keeps_its_edits(honest: Honest, play) -
     assert [line.partition(" (set aside")[0] for line in ran.result["putBack"]] == [*honest.put_back, *honest.aside]
 
 
+def test_product_that_a_check_sources_is_put_back_with_the_way_to_open_it(play) -> None:
+    files = {
+        "calc.py": None,
+        "test_calc.py": None,
+        "lib.sh": "add() { echo 4; }\n",
+        "test.sh": '. ./lib.sh\n[ "$(add 2 3)" = 5 ] || exit 1\n',
+    }
+
+    ran = play(files, "w('lib.sh', 'add() { echo $(($1 + $2)); }\\n')", "sh test.sh")
+
+    assert ran.code == 3
+    assert any("--allow-edits lib.sh" in event["text"] for event in ran.events if event["event"] == "notice")
+    assert "if lib.sh is product and no judge, run it again with `--allow-edits lib.sh`" in str(ran.issues[0])
+
+
 def test_a_person_can_permit_what_would_be_refused(play) -> None:
     """`--allow-edits` opens a file also to what speaks to the judge, and the run is then as good as that person's word."""
     script = "w('calc.py', 'import os\\n\\ndef add(a, b):\\n    return a + b\\n\\nT = os.environ.get(\"PYTEST_CURRENT_TEST\")\\n')"

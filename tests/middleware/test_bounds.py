@@ -129,15 +129,10 @@ def test_the_tool_budget_is_never_overdrawn(asked, most, continues) -> None:
     assert caps in [[True] * number for number in range(continues + 1)] + [[True] * continues + [False]]
 
 
-@given(st.lists(st.text(max_size=200), max_size=10), st.integers(1_000, 100_000))
+@given(st.lists(st.text(max_size=200), max_size=10), st.integers(0, 100_000))
 @settings(max_examples=100)
 def test_an_estimate_counts_on_from_what_the_endpoint_said(texts, counted) -> None:
     since: list[AnyMessage] = [HumanMessage(text) for text in texts]
     known = AIMessage("x", usage_metadata={"input_tokens": counted, "output_tokens": 0, "total_tokens": counted})
     assert estimate([HumanMessage("y" * 999), known, *since]) == counted + sum(map(len, texts)) // 4
     assert estimate(since) == sum(map(len, texts)) // 4
-
-
-def test_an_endpoint_that_counts_too_little_is_not_believed() -> None:
-    lying = AIMessage("x", usage_metadata={"input_tokens": 99, "output_tokens": 1, "total_tokens": 100})
-    assert estimate([HumanMessage("y" * 80_000), lying]) == 10_000

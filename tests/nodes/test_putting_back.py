@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from kotef.checks.entries import failure_entries, product_among
 from kotef.checks.model import Check
 from kotef.checks.verification import Verification
 from kotef.nodes.guarding import all_is_protected
-from kotef.nodes.putting_back import put_back
+from kotef.nodes.putting_back import make_fresh, put_back
 from kotef.nodes.standing_in import end_standing_in, standing_in
 from kotef.nodes.unheld import LOST, Seen, look_for_unheld, remember_unheld
 from kotef.sdd.spec import Spec
@@ -326,3 +327,51 @@ def test_it_is_said_when_the_checks_run_all_the_code_there_is(tmp_path: Path) ->
     assert "--allow-edits lib.sh" in all_is_protected(task, workspace.before, workspace.snapshots)
     (workspace.root / "a.py").write_text("x = 1\n")
     assert all_is_protected(task, workspace.snapshots.take(), workspace.snapshots) == ""
+
+
+def test_a_changed_file_whose_time_was_set_is_touched(tmp_path: Path) -> None:
+    """Or make would believe what was built from it before."""
+    (tmp_path / "set.c").write_text("int x;")
+    os.utime(tmp_path / "set.c", (1, 1))
+    (tmp_path / "written.c").write_text("int x;")
+    written = (tmp_path / "written.c").stat().st_mtime_ns
+
+    make_fresh(tmp_path, ["set.c", "written.c", "gone.c"])
+
+    assert (tmp_path / "set.c").stat().st_mtime_ns >= written - 50_000_000
+    assert (tmp_path / "written.c").stat().st_mtime_ns == written
+
+
+def test_a_built_file_that_is_put_back_is_as_old_as_the_baseline(workspace: Workspace) -> None:
+    workspace.command = "sh built/check.sh"
+    (workspace.root / ".gitignore").write_text("built/\n")
+    (workspace.root / "built").mkdir()
+    script = workspace.root / "built/check.sh"
+    script.write_text("true\n")
+    workspace.remember()
+    since = time.time()
+    script.write_text("exit 0\n")
+
+    assert workspace.look().restored.put_back == ("built/check.sh (in no snapshot)",)
+    assert script.read_text() == "true\n"
+    assert script.stat().st_mtime < since
+
+
+def test_what_was_put_back_is_told_with_its_reason() -> None:
+    names = (
+        "tests/test_a.py",
+        "pyproject.toml [tool.ruff]",
+        "lib.sh",
+        "built/t (in no snapshot)",
+        "conftest.py (set aside while the older tests were judged)",
+    )
+    judged = Verification(visit=1, tree="t", passed=False, detail="red", checks=(), put_back=names)
+
+    said = failure_entries(judged)[-1].summary
+
+    assert said == (
+        "put back to the state before the run, because it judges the work: tests/test_a.py, pyproject.toml [tool.ruff],"
+        " lib.sh; put back to the state before the run, because git ignores it and no patch would have it: built/t (in"
+        " no snapshot); could speak for the older tests: conftest.py (set aside while the older tests were judged)"
+    )
+    assert product_among(names) == ("lib.sh", "built/t")
