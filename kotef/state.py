@@ -1,7 +1,7 @@
 """Which channels does the graph carry, and who writes each?"""
 
 from functools import reduce
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Final, Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -37,6 +37,14 @@ StoppedBy = Literal[
     "aborted",
     "model_error",
 ]
+
+VISIT_CAPS: Final[frozenset[StoppedBy]] = frozenset({"step_cap", "tool_budget"})
+"""Caps of one visit: a person can grant one more by `kotef resume RUN --continue`."""
+
+CUT_SHORT: Final[frozenset[StoppedBy]] = VISIT_CAPS | frozenset[StoppedBy](
+    {"tokens", "calls", "money", "time", "mistakes", "doom_loop", "cycle", "content_repeat", "aborted", "model_error"}
+)
+"""What ends a visit against the coder's will: a person is told, with `Edits.detail`."""
 
 
 class Task(BaseModel):

@@ -23,7 +23,7 @@ from kotef.runs.servers import NONE, search_url, trusted_servers
 from kotef.runs.start import Setting, may_resume, resume, start
 from kotef.runs.unfinished import put_right
 from kotef.sdd.tickets import list_tickets
-from kotef.state import Task
+from kotef.state import VISIT_CAPS, Task
 from kotef.workspace.git import GitFacts, inspect
 
 LIMITS = (
@@ -31,7 +31,6 @@ LIMITS = (
     *("max_steps", "max_tool_calls", "continues", "context_window"),
 )
 CAST = ("coder", "model", "planner_model", "fallback_model", "base_url")
-VISIT_CAPS = ("step_cap", "tool_budget")
 MOST_ATTEMPTS = 20
 
 
@@ -197,6 +196,11 @@ def say_result(result: Result, *, where: bool = True) -> None:
     for title, items in (("fixed", result.fixed), ("changed", result.changed)):
         if items and result.tree_visit:
             screen.print(f"  {title}: {', '.join(plain(item) for item in items[:10])}")
+    for attempt in result.attempts:
+        if attempt.why_stopped:
+            screen.print(f"  attempt {attempt.visit} stopped by: {one_line(attempt.why_stopped, 300)}", style="yellow")
+            if attempt.said:
+                screen.print(f"    its coder's last words (a claim): {one_line(' '.join(attempt.said.split()), 400)}")
     if result.new_tests and result.tree_visit:
         screen.print(f"  {_new_tests(result)}")
     if result.edit:

@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from kotef.checks.model import CommandResult
 from kotef.coders.base import Brief, Work
 from kotef.coders.briefing import Past, first_message, system_prompt
+from kotef.coders.git_kept import GitKept
 from kotef.coders.hands import Hands
 from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
@@ -37,6 +38,7 @@ from kotef.tools.row import Row, ToolContext
 from kotef.tools.told import Told
 from kotef.tools.truncated import Keep
 from kotef.workspace.effects import Effects, digest
+from kotef.workspace.process import Completed
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import Stash
 
@@ -83,8 +85,13 @@ class ModelCoder:
         hands = Hands(self.snapshots)
         recent = RecentFailures(self.run_dir, visit)
         rows = self._rows(brief.task.roles.coder, await self.outside.rows())
-        background = Background(self.run_on, self.run_dir / "logs", visit, watching=hands.alongside)
-        agent = self._agent(brief, hands, recent, rows, background)
+        kept = GitKept(self.root, self.run_dir, self.emit)
+
+        async def run_on(command: str, log: Path, timeout: float | None) -> Completed:
+            return await kept.after_background(lambda: self.run_on(command, log, timeout), log)
+
+        background = Background(run_on, self.run_dir / "logs", visit, watching=hands.alongside)
+        agent = self._agent(brief, hands, recent, rows, background, kept=kept)
         past = Past(brief.failures, brief.visits, brief.changed, brief.files, brief.hints)
         request = HumanMessage(first_message(self.prompts, self.kit, brief.task, brief.plan, past))
         # create_agent brings a recursion limit of its own, far above what the step ceiling allows
@@ -110,18 +117,25 @@ class ModelCoder:
         return Work(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
 
     def _agent(
-        self, brief: Brief, hands: Hands, recent: RecentFailures, rows: Sequence[Row], background: Background
+        self,
+        brief: Brief,
+        hands: Hands,
+        recent: RecentFailures,
+        rows: Sequence[Row],
+        background: Background,
+        *,
+        kept: GitKept,
     ) -> Any:
         task = brief.task
         profile = PROFILES[task.profile]
 
         async def run(command: str, timeout: float | None) -> CommandResult:
             with hands.watching():
-                return await self.run(command, timeout)
+                return await kept.after(lambda: self.run(command, timeout))
 
         async def run_checks(names: list[str] | None) -> Told:
             with hands.watching():
-                return await self.run_checks(names, stash.keep if stash else None)
+                return await kept.after_checks(lambda: self.run_checks(names, stash.keep if stash else None))
 
         known = Known()
 

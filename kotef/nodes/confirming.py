@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from kotef.checks import inside
 from kotef.checks.commands import judging_files
 from kotef.checks.entries import ASIDE
+from kotef.checks.javascript import SUFFIXES, required
 from kotef.checks.protected import is_configuration, is_shared, is_test_code, matches
 from kotef.checks.speaking import READ, Finding, speaks_to_the_judge
 from kotef.checks.steering import replaces_installed, steering_files, top_imports
@@ -118,6 +120,7 @@ def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
     read = [path for path in (*product, *suspects) if path.endswith(READ) and not matches(path, allow)]
     now = {path: text for path in read if (text := _text(deps.root / path)) is not None}
+    now |= _loaded_unheld(now, judged, deps)
     unread = [path for path in product if not matches(path, allow) and (deps.root / path).exists()]
     found = tuple(finding for path in unread for finding in _unreadable(path, judged, deps))
     told_by_status = any(
@@ -129,6 +132,21 @@ def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     old = {path: suspects[path] if path in suspects else deps.snapshots.read(judged.before, path) for path in now}
     before = {path: content.decode("utf-8", "replace") for path, content in old.items() if content}
     return (*speaks_to_the_judge(before, now, told_by_status=told_by_status), *found)
+
+
+def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[str, str]:
+    """Modules of JavaScript that no snapshot holds, that changed files load, and that came or changed with the run."""
+    known, held = judged.unheld.known, deps.snapshots.paths(judged.tree)
+    names = {path for start, text in now.items() if start.endswith(SUFFIXES) for path in required(start, text)}
+    found = {}
+    for path in sorted(names):
+        inside = not path.startswith("../") and "node_modules/" not in path and path.endswith(SUFFIXES)
+        if known is None or not inside or path in held or matches(path, judged.task.allow_edits):
+            continue
+        with suppress(OSError):
+            if (deps.root / path).stat().st_ctime >= known.since and (text := _text(deps.root / path)) is not None:
+                found[path] = text
+    return found
 
 
 def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:

@@ -1,5 +1,6 @@
 """What must a person know about a run that did not succeed?"""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.way_out import way_out
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issues import issues_path, record, timestamp
-from kotef.state import AgentState, StateUpdate
+from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
 from kotef.workspace.paths import write_atomic
 
 SHOWN_ENTRIES = 5
@@ -103,14 +104,26 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         run_dir=str(run_dir),
         patches=tuple(str(run_dir / path.name) for path in sorted(deps.run_dir.glob("visit-*.patch"))),
         follow_up=way_out(state, ending, failures, deps.snapshots),
-        resume=resume_hint(ending, task.run_id, task.limits.max_attempts) or "",
-        notes=tuple(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
+        resume=resume_hint(ending, task.run_id, task.limits.max_attempts, edits) or "",
+        notes=(
+            *_cut_short(state),
+            *(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
+        ),
     )
 
 
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:
     """What the attempts ended with; the baseline's failures only when there was no attempt."""
     return tuple(entry for entry in history.entries if entry.visit) or history.entries
+
+
+def _cut_short(state: AgentState) -> Iterator[str]:
+    """What ended each attempt that a guard or a limit ended, and what its coder said last."""
+    for number, visit in sorted(state["visits"].items()):
+        if visit.stopped:
+            yield f"attempt {number} stopped by: {visit.stopped}"
+            if visit.said:
+                yield f"attempt {number}, the coder's last words (a claim): {visit.said}"
 
 
 def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
@@ -120,14 +133,16 @@ def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
     return tuple(sorted(touched))
 
 
-def resume_hint(ending: Ending, run_id: str, max_attempts: int) -> str | None:
-    """The command that goes on from this ending; None when there is nothing to go on with."""
+def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
+    """The command that goes on from this ending of the visit `edits`; None when there is nothing to go on with."""
     outcome = ending.outcome
     if ending.reason == "ambiguous_repair":
         return f"kotef resume {run_id} --accept-ambiguous"
     if ending.reason in ("nothing_left_to_try", "search_time_over"):
         return None
     if outcome in ("bounded_attempts_exceeded", "stuck"):
+        if edits is not None and edits.stopped_by in VISIT_CAPS and max_attempts < 20:  # noqa: PLR2004  as below
+            return f"kotef resume {run_id} --continue"
         return f"kotef resume {run_id} --max-attempts {min(20, max_attempts + 2)}" if max_attempts < 20 else None  # noqa: PLR2004
     if outcome == "budget_exceeded":
         limit = ending.reason.replace("_", "-") if ending.reason.startswith("max_") else "max-time"

@@ -7,7 +7,7 @@ from kotef.checks.model import RED
 from kotef.checks.verdict import Verification, failure_entries, rank
 from kotef.failures.history import MAX_TESTS
 from kotef.failures.visits import MAX_SAID, MAX_UNITS, Visit, before
-from kotef.state import AgentState, Edits
+from kotef.state import CUT_SHORT, AgentState, Edits
 
 PUT_BACK: Final = "put_back"
 """Name of the failure that says what was put back: not a way in which the project fails."""
@@ -49,6 +49,7 @@ def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> V
         changed=edits.changed[:MAX_UNITS] if edits else (),
         foreign=edits.foreign[:MAX_UNITS] if edits else (),
         said=" ".join(said[:MAX_SAID].split()),
+        stopped=edits.detail if edits and edits.stopped_by in CUT_SHORT else "",
         fixed=tuple(unit for unit in sorted(was.difference(red)) if _is_green(unit, judged, last)),
         broke=tuple(unit for unit in red if unit not in was)[:MAX_UNITS],
     )

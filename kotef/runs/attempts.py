@@ -5,12 +5,16 @@ from typing import Any, Final
 
 from kotef.runs.events import read_events
 from kotef.runs.result import ResultAttempt
+from kotef.state import CUT_SHORT
 
 MAX_ITEMS: Final = 20
 """Steps, files or tests kept of one attempt."""
 
 MAX_TEXT: Final = 300
 """Characters kept of each text of an attempt."""
+
+MAX_SAID: Final = 400
+"""Characters kept of the coder's last words."""
 
 
 def attempts_of(events: Path) -> tuple[ResultAttempt, ...]:
@@ -26,7 +30,9 @@ def attempts_of(events: Path) -> tuple[ResultAttempt, ...]:
                 found[visit] = {"visit": visit, **plan}
             case "coder_finished":
                 edits = {"changed": _items(line["changed"]), "stopped_by": line["stopped_by"]}
-                found.setdefault(visit, {"visit": visit}).update(edits, said=_clip(line["summary"]))
+                words = {"said": _clip(line["summary"], MAX_SAID)}
+                words["why_stopped"] = _clip(line["detail"]) if line["stopped_by"] in CUT_SHORT else ""
+                found.setdefault(visit, {"visit": visit}).update(edits | words)
             case "verified":
                 verdict = {"passed": line["passed"], "verdict": _clip(line["summary"])}
                 units = {"fixed": _items(line["fixed"]), "broken": _items(line["broken"])}
@@ -43,5 +49,5 @@ def _items(texts: list[str]) -> tuple[str, ...]:
     return tuple(_clip(text) for text in texts[:MAX_ITEMS])
 
 
-def _clip(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+def _clip(text: str, most: int = MAX_TEXT) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

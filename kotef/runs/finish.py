@@ -196,7 +196,7 @@ def _result(
         usage=ResultUsage.of(spent, priced=not task.model or deps.priced),
         started_at=started_at,
         finished_at=timestamp(),
-        resume=resume_hint(ending, run.run_id, task.limits.max_attempts) if run.checkpoints.exists() else None,
+        resume=resume_hint(ending, run.run_id, task.limits.max_attempts, edits) if run.checkpoints.exists() else None,
     )
 
 

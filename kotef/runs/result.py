@@ -115,6 +115,8 @@ class ResultAttempt(Camel):
     changed: tuple[str, ...] = ()
     stopped_by: StoppedBy | None = None
     """Null when the visit never ended."""
+    why_stopped: str = ""
+    """The guard or limit that ended it, in one line; empty when the coder came to an end itself."""
     said: str = ""
     """The coder's last words; a claim."""
     passed: bool | None = None

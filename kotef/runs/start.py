@@ -33,7 +33,7 @@ from kotef.runs.store import RunDir
 from kotef.runs.workshop import Workshop
 from kotef.sdd.issues import timestamp
 from kotef.settings import Price
-from kotef.state import AgentState, Task, Usage
+from kotef.state import VISIT_CAPS, AgentState, Task, Usage
 from kotef.tools.kit import Kit
 from kotef.tools.mcp.servers import Server
 from kotef.tools.outside import Outside
@@ -110,10 +110,11 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
         return
     if result.outcome in ("bounded_attempts_exceeded", "stuck"):
         used = result.failure_history.attempts
+        granted = ", or --continue" if result.stopped_by in VISIT_CAPS else ""
         if limits.max_attempts <= used:
             raise UsageError(
                 f"run {run.run_id} has used its {counted(used, 'attempt')}",
-                hint=f"pass --max-attempts {min(20, used + 1)} or more",
+                hint=f"pass --max-attempts {min(20, used + 1)} or more{granted}",
             )
         if result.reason in ("nothing_left_to_try", "search_time_over") and not _somebody_new(task, changed):
             why = "each of its coders was asked about this failure on this very tree already"

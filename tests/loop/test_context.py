@@ -302,7 +302,7 @@ def test_a_resume_sends_what_the_killed_process_would_have_sent(files: Path, tmp
     with OpenAIServer(Agent(coder=coder)) as server:
         env = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
         asked = ["run", GOAL, *ONCE, "--coder", "model", "--context-window", "5000", "--root", str(files)]
-        killed = kotef_process(asked, env, tmp_path, kill_at="tool_finished:13")
+        killed = kotef_process(asked, env, tmp_path, kill_at="tool_finished:12")
         assert killed.returncode == -signal.SIGKILL
         known, summaries = len(coder.asked), len(coder.summaries)
         assert summaries

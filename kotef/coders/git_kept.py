@@ -1,0 +1,85 @@
+"""Are the user's git hooks and configuration, after the coder's commands, as they were before them?"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.model import CommandResult
+from kotef.deps import Emit
+from kotef.errors import WorkspaceError
+from kotef.failures.plain import plain
+from kotef.tools.told import Told
+from kotef.workspace.git_state import GitState, git_state
+from kotef.workspace.process import Completed
+
+ASIDE: Final = "git-put-back"
+"""In the directory of a run: copies of what was put back."""
+_MOST_NAMES: Final = 10
+_THEIRS: Final = ".git/hooks and .git/config are the user's"
+
+
+class GitKept:
+    """Remembers them before a command and puts them back after it; one instance per visit.
+
+    While several commands run, what there was before the first of them counts, and the end of each is a moment to put
+    it back: the last of them cannot win. What changes while none runs is the user's doing.
+    """
+
+    def __init__(self, root: Path, run_dir: Path, emit: Emit) -> None:
+        """Nothing is read before the first command."""
+        self._root, self._aside, self._emit = root, run_dir / ASIDE, emit
+        self._running = 0
+        self._before: GitState | None = None
+
+    async def after(self, command: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
+        """The result of a command, with a line for the model where something was put back."""
+        with self._kept() as said:
+            result = await command()
+        return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
+
+    async def after_checks(self, checks: Callable[[], Awaitable[Told]]) -> Told:
+        """As `after`, of checks: they run what the coder wrote."""
+        with self._kept() as said:
+            told = await checks()
+        return told._replace(text="\n".join((told.text, *said)))
+
+    async def after_background(self, command: Callable[[], Awaitable[Completed]], log: Path) -> Completed:
+        """As `after`, of a command whose output is in `log`, also when it is cancelled: the line goes there."""
+        said: list[str] = []
+        try:
+            with self._kept() as said:
+                return await command()
+        finally:
+            if said:
+                with log.open("a", encoding="utf-8") as file:
+                    file.writelines(f"\n{line}\n" for line in said)
+
+    @contextmanager
+    def _kept(self) -> Iterator[list[str]]:
+        """Yields the lines for the model; they are there once the block is left."""
+        if not self._running:
+            self._before = git_state(self._root)
+        self._running += 1
+        said: list[str] = []
+        try:
+            yield said
+        finally:
+            self._running -= 1
+            if told := self._put_back():
+                said.append(told)
+
+    def _put_back(self) -> str:
+        try:
+            names = self._before.put_back(self._aside) if self._before else ()
+        except WorkspaceError as error:
+            told = f"{_THEIRS}, and were changed: {error}"
+            self._emit("notice", text=told)
+            return told
+        if not names:
+            return ""
+        more = f"{len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        some = ", ".join(filter(None, (*(plain(name, 80) for name in names[:_MOST_NAMES]), more)))
+        told = f"{_THEIRS}: {some} {'was' if len(names) == 1 else 'were'} put back"
+        self._emit("notice", text=f"{told} after a command of the coder; copies are in {ASIDE}/ of the run")
+        return told
