@@ -1,5 +1,6 @@
 """Which failures of tools should a model remember that no longer sees the conversation they happened in?"""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -24,6 +25,8 @@ MAX_BYTES: Final = 1_500
 
 _SUBJECT: Final = 50
 """Characters of a description that say what the call was about."""
+_KEPT_NOTE: Final = re.compile(r"\n\[view_truncated_output [^\]\n]*\]\Z")
+"""What ends an output that was cut; it says nothing of the failure."""
 _SUBJECTS: Final = ("path", "command", "pattern", "glob", "url", "name", "names")
 """Arguments that say what a call was about, the most telling first."""
 
@@ -120,8 +123,9 @@ def _said(call: Call) -> str:
     in its first line.
     """
     printed = call.mistake is None or "command" in call.arguments
-    found = _finding(call.result) if printed else ""
-    return found or call.result.strip().split("\n")[-1 if call.mistake is None else 0]
+    result = _KEPT_NOTE.sub("", call.result.strip())
+    found = _finding(result) if printed else ""
+    return found or result.strip().split("\n")[-1 if call.mistake is None else 0]
 
 
 @lru_cache(maxsize=64)

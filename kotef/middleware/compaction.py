@@ -112,7 +112,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         try:
             return await self._ask(request, handler, step)
         except ContextOverflowError as error:
-            await self.window.lower(_tokens(request))
+            await self.window.lower(_tokens(request), str(error))
             again = await self._compacted(request, handler, await self._measure(request, step.cut), step.cut)
             if not again.new:
                 raise

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -21,6 +22,13 @@ LEAST: Final = 512
 
 _LISTED: Final = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """Fields of a model in `/v1/models`: vLLM and SGLang; OpenRouter and others; Groq; LM Studio and Mistral; llama.cpp."""
+
+_NAMED: Final = re.compile(
+    r"""(?:n_ctx\W{0,5}|context\ (?:length|size|window)\ (?:is|of)\ (?:only\ )?|available\ context\ size\ \(|
+    input\ length\ limit\ is\ )(\d{3,8})\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The window in an error's words: llama.cpp's field and sentence, OpenAI's and vLLM's sentence."""
 
 
 class Window(NamedTuple):
@@ -46,9 +54,10 @@ class ContextWindow:
             self._known = await self._found()
         return self._known
 
-    async def lower(self, tokens: int) -> None:
-        """The model had no room for about so many, whoever said that it has."""
+    async def lower(self, tokens: int, said: str = "") -> None:
+        """The model had no room for about so many, whoever said that it has; `said` is the error, which may name it."""
         known = await self.find()
+        tokens = min([tokens, *(int(figure) for figure in _NAMED.findall(said) if int(figure) >= LEAST)])
         if tokens < known.tokens:
             self._known = Window(tokens, "overflow")
 

@@ -18,7 +18,7 @@ MAX_LINES: Final = 2000
 
 def note(name: str) -> str:
     """What stands where a part is left out."""
-    return f"view_truncated_output {name} shows all"
+    return f"view_truncated_output {name} shows what was kept"
 
 
 def clip_kept(text: str, limit: int, keep: Keep | None) -> str:

@@ -48,6 +48,7 @@ def test_a_long_path_keeps_its_end_and_a_long_command_its_beginning() -> None:
             "test_add",
         ),
         ("exit 2 (0.2 s)\nsomething odd\nthe last word", "the last word"),
+        ("exit 3 (0.1 s)\n1\n2\nlast words\n[view_truncated_output tr_1 shows what was kept]", "last words"),
     ],
 )
 def test_of_a_red_command_the_telling_line_is_kept(output: str, telling: str) -> None:

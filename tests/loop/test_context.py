@@ -222,7 +222,7 @@ def test_a_long_output_names_its_rest_and_a_resume_reads_it(project: Path, run) 
     first = Agent(coder=[noisy, DONE])
     ran = run(project, first, GOAL, *ONCE)
     assert ran.code == 3
-    name = re.search(r"view_truncated_output (tr_[a-z2-7]{12}) shows all", first.requests("coder")[1].text)[1]
+    name = re.search(r"view_truncated_output (tr_[a-z2-7]{12}) shows what was kept", first.requests("coder")[1].text)[1]
     again = calls(call("view_truncated_output", id=name, range="4000-4002"))
     second = Agent(coder=[again, FIX, DONE])
     assert run(project, second, "--last", "--max-attempts", "2", command="resume").code == 0

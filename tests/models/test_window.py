@@ -76,3 +76,22 @@ def test_a_slot_of_llama_cpp() -> None:
 def test_any_json_can_be_read(body: object) -> None:
     for found in (read_props(body), read_models(body, "m")):
         assert found is None or found >= 512
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you requested 6100 tokens.", 4096),
+        ("the request exceeds the available context size (4096 tokens), try increasing it", 4096),
+        ('{"error": {"code": 400, "n_prompt_tokens": 6100, "n_ctx": 4096}}', 4096),
+        ("the prompt is too long", 6000),
+        ("the context window is 12 pages", 6000),
+    ],
+)
+def test_an_overflow_that_names_the_window_is_believed(said: str, tokens: int) -> None:
+    async def lowered() -> Window:
+        window = ContextWindow(ScriptedChatModel(replies=[]))
+        await window.lower(6000, said)
+        return await window.find()
+
+    assert asyncio.run(lowered()) == (tokens, "overflow")

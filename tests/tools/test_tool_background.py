@@ -156,7 +156,7 @@ def test_output_is_bounded_on_disk_and_in_the_answer(tmp_path: Path, monkeypatch
         (tmp_path / "pipe").write_text("go\n")
         kept: list[str] = []
         told = await commands.read("bg_2_1", 20, keep=lambda text: kept.append(text) or "tr_1")
-        assert told.endswith("[view_truncated_output tr_1 shows all]")
+        assert told.endswith("[view_truncated_output tr_1 shows what was kept]")
         assert len(kept[0]) > 5000
         assert (tmp_path / "logs" / "bg_2_1.log").stat().st_size < 11_000
         assert len(told) < 2000
