@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,7 +148,8 @@ def test_a_check_command_that_does_not_exist_ends_before_any_model_call(project:
 
 
 def test_a_check_that_hangs_is_stopped_with_the_run(project: Path, run) -> None:
-    ran = run(project, Agent(), GOAL, "--check", "sleep 300", "--max-time", "1.5")
+    late = replace(DONE, delay=60.0)  # a quick machine has time left to ask the model
+    ran = run(project, Agent(coder=[late]), GOAL, "--check", "sleep 300", "--max-time", "1.5")
     assert (ran.code, ran.result["reason"]) == (4, "max_time")
     assert "--max-time" in ran.result["sentence"]
     assert ran.result["usage"]["seconds"] < 15

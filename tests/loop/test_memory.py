@@ -1,27 +1,17 @@
 """A failure is remembered: the next run knows what was tried, the log has one entry of it, and a success settles it."""
 
-import itertools
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.loop import CHECK, DONE, FIX, PYTEST, Agent, edit, kotef, plan, write
 
 from kotef.failures.memory import MAX_BYTES
-from kotef.runs import store
 from kotef.sdd.issues import parse_issues, record
 
 GOAL = "make add add"
 ONCE = ("--check", CHECK, "--max-attempts", "1")
-
-
-@pytest.fixture(autouse=True)
-def _ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of the same second are told apart by random digits; here those rise, so that the newest id is the newest run."""
-    digits = itertools.count()
-    monkeypatch.setattr(store, "secrets", SimpleNamespace(token_hex=lambda _: f"{next(digits):04x}"))
 
 
 def failing(idea: str = "swap the operands") -> Agent:
