@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
 from kotef.context.prompts import Prompts
-from kotef.models.structured import RungMemory
 from kotef.settings import Limits, Price
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
+    from asyncio import Task
+
     from langchain_core.language_models import BaseChatModel
 
+    from kotef.checks.verification import Verification
     from kotef.coders.chain import Chain
+    from kotef.models.structured import RungMemory
+    from kotef.state import StateUpdate
 
 
 class Emit(Protocol):
@@ -75,8 +79,8 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Deps:
-    """The outside world of one run."""
+class Ground:
+    """What it takes to judge a tree: all of the outside world but the models."""
 
     root: Path
     """The workspace: git top level, or `--root`."""
@@ -86,6 +90,14 @@ class Deps:
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check; the second argument names its log (`visit-1-pytest`)."""
     baselines: Baselines
+    emit: Emit
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Deps(Ground):
+    """The outside world of one run."""
+
     coder: "Chain"
     planner: "BaseChatModel | None"
     """None: the plan is made by code, and nothing can be reviewed."""
@@ -96,6 +108,6 @@ class Deps:
     """None with `planner`, and only then."""
     reviewer_price: Price | None
     prompts: Prompts
-    rungs: RungMemory
-    emit: Emit
-    clock: Clock
+    rungs: "RungMemory"
+    baseline: "Task[tuple[Verification, StateUpdate]] | None"
+    """The baseline that was begun while all this was loaded; None on a resume: the verifier takes it, if need be."""

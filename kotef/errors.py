@@ -10,6 +10,7 @@
     x NoSpaceError           5   the disk (or a quota) is full
   x CheckError               5   a verification command could not be started at all
     x NoChecksError          5   there is none
+  x SandboxError             5   the sandbox that is wanted is not to be had
 
 3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
 A *failing* test is not an error: it is a `FailureEntry` in the state.
@@ -118,3 +119,12 @@ class NoChecksError(CheckError):
     def __init__(self, root: Path) -> None:
         hint = "name one with --check, or in .sdd/kotef.toml"
         super().__init__(str(root), "no check is named or found here", hint=hint)
+
+
+class SandboxError(KotefError):
+    """Commands cannot be confined as they have to be; nothing is run unconfined instead."""
+
+    exit_code = 5
+
+    def __init__(self, wanted: str, problem: str, *, hint: str) -> None:
+        super().__init__(f"--sandbox {wanted}: {problem} ({hint})")

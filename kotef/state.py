@@ -16,6 +16,7 @@ from kotef.sdd.agents import Company
 from kotef.sdd.spec import Spec
 from kotef.sdd.ticket import Ticket
 from kotef.settings import Limits, ProfileName
+from kotef.workspace.sandbox.sandbox import Wanted
 
 SCHEMA_VERSION = 1
 
@@ -74,6 +75,12 @@ class Task(BaseModel):
     """The visit stopped by a cap of its own whose tree a person asked to go on from (`--continue`); 0: none."""
     accept_ambiguous: bool = False
     """Whether an edit may be kept although other passing edits disagree with it."""
+    sandbox: Wanted = "auto"
+    """What confines the commands, as asked for."""
+    network: bool = False
+    """Whether commands may use the network."""
+    reads: tuple[str, ...] = ()
+    """Folders outside the workspace that commands and the coder may read."""
     reuse_baseline: bool = True
     """Whether an earlier run's baseline of the same tree may stand for this one's; False with `--no-cache`."""
     web: bool = False

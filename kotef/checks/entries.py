@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.protected import is_protected
 from kotef.checks.verification import CheckVerdict, Verification, with_line
 from kotef.failures.fingerprint import fingerprint
-from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry
+from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, FailureKind
 
 ASIDE: Final = "(set aside while the older tests were judged)"
 """After the name of a new file in `put_back` that is there still."""
@@ -75,15 +75,15 @@ def _of_check(visit: int, check: CheckVerdict) -> FailureEntry:
 
 
 def _of_verdict(visit: int, name: str, detail: str, summary: str, units: Sequence[str]) -> FailureEntry:
-    """A failure that no command reported; its name stands for the command too."""
+    """A failure that no command reported."""
     about_tests = detail in {"regression", "flaky", "tests_missing"}
-    kind = "test_failure" if about_tests else "unknown"
+    kind: FailureKind = "test_failure" if about_tests else "unknown"
     return FailureEntry(
         visit=visit,
         check=name,
-        command=name,
+        command="",
         exit_code=0,
-        kind="test_failure" if about_tests else "unknown",
+        kind=kind,
         detail=detail,
         summary=summary,
         fingerprint=fingerprint(kind, detail, units),

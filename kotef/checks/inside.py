@@ -1,7 +1,6 @@
 """Which tests that stood inside the product are gone, or say something else?"""
 
 import ast
-import doctest
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
@@ -135,6 +134,8 @@ def _examples(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunct
     if ">>>" not in text:
         return
     try:
+        import doctest
+
         examples = doctest.DocTestParser().get_examples(text)
     except ValueError:  # which doctest would stumble over as well
         return

@@ -20,7 +20,8 @@ from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.failures.unwrap import unwrap
-from kotef.workspace.process import Completed, run_process
+from kotef.workspace.process import KEEP, Completed, run_process
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
 """In the closing line of pytest, also where nothing else is left to count."""
@@ -36,18 +37,20 @@ async def run_check(
     log: Path | None = None,
     log_name: str | None = None,
     wrap: Callable[[str], str] | None = None,
+    sandbox: Sandbox = OFF,
+    keep: int = KEEP,
 ) -> CommandResult:
     """Run a command line from the workspace root and judge it by everything it left: status, report, closing line.
 
     `env` is the whole environment of the command (`workspace.environment.child_environment`), to which the request for
     a report is added. `log` gets the full output; `log_name` is what the result calls it. The report goes into a fresh
     directory outside the workspace that exists for this one command. `wrap` makes the line that is run in its place: it
-    is the same command to whoever judges it.
+    is the same command to whoever judges it. `keep` is how many bytes of each stream the result holds.
 
     Raises `CheckError` when the shell cannot be started.
     """
     command = without_watch(command)
-    with tempfile.TemporaryDirectory(prefix="kotef-", ignore_cleanup_errors=True) as directory:
+    with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
         done = await run_process(
             wrap(command) if wrap else command,
             cwd=root,
@@ -55,6 +58,8 @@ async def run_check(
             timeout=timeout,
             idle_timeout=idle_timeout,
             log=log,
+            keep=keep,
+            sandbox=sandbox,
         )
         xml = _read(Path(directory) / REPORT_NAME)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}

@@ -13,6 +13,12 @@ def agents(root: str | None, trust: bool, as_json: bool) -> None:
     """Tell which roles are in force here and where each is from: .sdd/agents.md, the user's file, built in.
 
     \b
+    Examples:
+      kotef agents
+      kotef agents --trust --json
+      kotef run --agent refactorer "split shop/cart.py"
+
+    \b
     A role is written as
       ## refactorer
       ---

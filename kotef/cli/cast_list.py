@@ -57,7 +57,7 @@ def _lines(role: Role) -> list[str]:
     asked = [f"model {role.model}"] if role.model else []
     asked += [f"at {role.base_url}"] if role.base_url else []
     asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
-    lines = [f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls a visit", ", ".join(asked)]
+    lines = [f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt", ", ".join(asked)]
     if role.tools is not None:
         group = next((word for word, names in GROUPS.items() if tuple(sorted(names)) == role.tools), "")
         lines.append(

@@ -19,7 +19,8 @@ from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.runs import store
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.result import Result
-from kotef.runs.start import Models, Setting, start
+from kotef.runs.setting import Models, Setting
+from kotef.runs.start import start
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def demo_command(wanted: str | None, case: str | None) -> int:
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"--keep {keep}: not empty", hint="name a new or an empty directory")
     screen = console()
-    screen.print("No key, no model, no network: a search edits, pytest judges, and every file is real.\n")
+    who = " or ".join(dict.fromkeys("a script" if scene.cheats else "a search" for scene in scenes))
+    screen.print(f"No key, no model, no network: {who} edits, pytest judges, and every file is real.\n")
     # the examples' `python -m pytest` must find the interpreter that kotef runs on, which has a pytest
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     home = Path(tempfile.mkdtemp(prefix="kotef-demo-")) if keep is None else keep.resolve()

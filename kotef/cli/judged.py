@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from kotef.cli.loading import loaded
 from kotef.cli.options import JSON, where
+from kotef.runs.loading import loaded
 
 CHECK_STATUS = """\b
 Exit status:

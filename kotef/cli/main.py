@@ -134,8 +134,13 @@ def demo(case: str | None, keep: str | None) -> None:
 @where
 @MODEL
 @BASE_URL
-def doctor(root: str | None, model: str | None, base_url: str | None) -> None:
+@click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
+def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool) -> None:
     """Check what a run needs here: git, the checks, the endpoint; say what to do. Exit status 0, or 5."""
+    if sandbox:
+        from kotef.cli.sandbox_doctor import sandbox_command
+
+        sys.exit(sandbox_command(root))
     from kotef.cli.doctor import doctor_command
 
     sys.exit(doctor_command(root, model=model, base_url=base_url))

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain
+from kotef.errors import SpecError
 from kotef.failures.counted import counted
 from kotef.runs.servers import FILES, find_servers
 from kotef.tools.mcp.servers import MISSING, Server
@@ -25,20 +26,24 @@ class _Finding(NamedTuple):
 
 
 def doctor_command(root: str | None) -> int:
-    """`kotef mcp doctor`: one line a server, `ok` or `missing` and why, then its tools; 0, or 5."""
+    """`kotef mcp doctor`: one line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5."""
     screen = console()
     place = workspace_of(root)
-    servers = find_servers(place).servers()
-    if not servers:
+    named = find_servers(place).each()
+    servers = [each for each in named if isinstance(each, Server)]
+    faults = [_Finding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]
+    if not named:
         screen.print(f"ok      no MCP server is named here, in {' or '.join(FILES)}")
         return 0
     if importlib.util.find_spec("mcp") is None:
         screen.print(f"missing {MISSING}", style="red")
         return BROKEN
     with tempfile.TemporaryDirectory(prefix="kotef-") as logs:
-        findings = asyncio.run(_findings(servers, place, Path(logs)))
+        findings = [*faults, *asyncio.run(_findings(servers, place, Path(logs)))]
     for finding in findings:
         screen.print(f"{'ok' if finding.ok else 'missing':<7} {plain(finding.text)}", style="" if finding.ok else "red")
+    if faults:
+        return SpecError.exit_code
     return 0 if all(finding.ok for finding in findings) else BROKEN
 
 

@@ -73,6 +73,30 @@ def limits(command: F) -> F:
     return command
 
 
+def confinement(command: F) -> F:
+    """The options that say what commands may touch; shared by all that run the project's commands."""
+    options = (
+        click.option(
+            "--sandbox",
+            type=click.Choice(["auto", "bwrap", "landlock", "strict", "off"]),
+            envvar="KOTEF_SANDBOX",
+            show_envvar=True,
+            help="What confines commands; `kotef doctor --sandbox` tries it.  [default: auto]",
+        ),
+        click.option("--network", is_flag=True, help="Let commands use the network."),
+        click.option(
+            "--read",
+            "reads",
+            multiple=True,
+            metavar="PATH",
+            help="A folder outside the workspace that may be read; may be repeated.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
 PLANNER_MODEL = click.option(
     "--planner-model",
@@ -84,7 +108,7 @@ FALLBACK_MODEL = click.option(
     "--fallback-model",
     envvar="KOTEF_FALLBACK_MODEL",
     show_envvar=True,
-    help="Model of the same endpoint that takes over when the other is of no use.",
+    help="Model of the same endpoint that takes over when the other fails beyond its retries.",
 )
 AGENT = click.option(
     "--agent", default="coder", metavar="NAME", help="Role of the coder; see `kotef agents`.  [default: coder]"
@@ -100,7 +124,8 @@ CODER = click.option(
     envvar="KOTEF_CODER",
     show_envvar=True,
     metavar="CHAIN",
-    help="Who edits, in order.  [default: fixers,search:10s,model; without a model: fixers,search]",
+    help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one.  [default: "
+    "fixers,search:10s,model; without a model: fixers,search]",
 )
 ACCEPT = click.option(
     "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."

@@ -33,7 +33,7 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.cli.place import workspace_of
     from kotef.cli.screen import console, plain, say
     from kotef.context.prompts import Prompts
-    from kotef.runs.available import available
+    from kotef.runs.available import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
     from kotef.runs.prepare import Request, prepare
     from kotef.runs.preview import preview_coder, preview_planner
@@ -48,7 +48,10 @@ def prompt(role: str, **options: Any) -> None:
     task = task.model_copy(update={"roles": company})
     overrides, _ = prompt_overrides(root, config, trust=options["trust"])
     model = company.coder.model or os.environ.get("KOTEF_MODEL") or config.model or ""
-    kit, _ = available(root, config, model=model)
+    kit, warned = available(root, config, model=model)
+    for warning in (*warned, idle(kit, company.coder) if role == "coder" else ""):
+        if warning:
+            click.echo(f"kotef: warning: {plain(warning)}", err=True)
     prompts = Prompts(overrides)
     shown = preview_coder(task, prompts, kit) if role == "coder" else preview_planner(task, prompts)
     total = sum(part.tokens for part in shown.parts)

@@ -14,13 +14,15 @@ from kotef.cli.screen import Screen, console, is_live, one_line, plain, say
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.runs import store
-from kotef.runs.available import available
+from kotef.runs.available import available, idle
 from kotef.runs.config import config_path, prompt_overrides, read_config
+from kotef.runs.confined import sandbox_of
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.result import Result
 from kotef.runs.roles import read_agents
 from kotef.runs.servers import NONE, search_url, trusted_servers
-from kotef.runs.start import Setting, may_resume, resume, start
+from kotef.runs.setting import Setting
+from kotef.runs.start import may_resume, resume, start
 from kotef.runs.unfinished import put_right
 from kotef.sdd.tickets import list_tickets
 from kotef.state import VISIT_CAPS, Task
@@ -52,6 +54,9 @@ def run_command(options: dict[str, Any]) -> int:
         reuse_baseline=not options["no_cache"],
         web=options["web"],
         web_search_url=search_url(options["web_search_url"], web=options["web"]),
+        sandbox=options["sandbox"] or "auto",
+        network=options["network"],
+        reads=options["reads"],
     )
     if any(not check.strip() for check in request.checks):
         raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
@@ -61,6 +66,7 @@ def run_command(options: dict[str, Any]) -> int:
     righted = put_right(root)
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
     trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
+    sandbox, unconfined = sandbox_of(root, request.sandbox, network=request.network, reads=request.reads)
     agents = read_agents(root, config, trust=request.trust)
     cast = cast_of(options, config, agents.company(options["agent"]))
     cast.need_prices(options["max_cost"], config)
@@ -70,9 +76,18 @@ def run_command(options: dict[str, Any]) -> int:
     task = trial.task.model_copy(update={"run_id": run.run_id, "mcp": found.fingerprint, **cast.fields()})
     overrides, ignored = prompt_overrides(root, config, trust=request.trust)
     kit, warned = available(root, config, model=task.model)
-    said = (*(text for text in (ignored, unused) if text), *warned)
-    notices = (*righted, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
-    setting = Setting(root, cast.models(config), Prompts(overrides), notices=notices, servers=servers, kit=kit)
+    unable = idle(kit, task.roles.coder) if cast.coder else ""
+    said = (*(text for text in (ignored, unused, unable) if text), *warned)
+    notices = (*righted, *unconfined, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
+    setting = Setting(
+        root,
+        cast.models(config),
+        Prompts(overrides),
+        notices=notices,
+        servers=servers,
+        kit=kit,
+        sandbox=sandbox,
+    )
     return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
 
 
@@ -96,18 +111,30 @@ def resume_command(options: dict[str, Any]) -> int:
             "limits": task.limits.model_copy(update=given),
             "resumed_after": _newest_visit(run) if "max_attempts" in given else task.resumed_after,
             "accept_ambiguous": task.accept_ambiguous or options["accept_ambiguous"],
+            "sandbox": options["sandbox"] or task.sandbox,
+            "network": task.network or options["network"],
+            "reads": tuple(dict.fromkeys((*task.reads, *options["reads"]))),
             **cast.fields(),
         }
     )
     may_resume(run, task, changed)
     righted = put_right(root, but=run.path)
+    sandbox, unconfined = sandbox_of(root, changed.sandbox, network=changed.network, reads=changed.reads)
     cast.need_prices(changed.limits.max_cost, config)
     overrides, ignored = prompt_overrides(root, config, trust=task.trust)
     found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp) if task.mcp else (NONE, "")
     kit, warned = available(root, config, model=changed.model)
-    notices = (*righted, *(text for text in (ignored, unused) if text), *warned)
+    notices = (*righted, *unconfined, *(text for text in (ignored, unused) if text), *warned)
     servers = found.servers()
-    setting = Setting(root, cast.models(config), Prompts(overrides), notices=notices, servers=servers, kit=kit)
+    setting = Setting(
+        root,
+        cast.models(config),
+        Prompts(overrides),
+        notices=notices,
+        servers=servers,
+        kit=kit,
+        sandbox=sandbox,
+    )
     return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
 
 

@@ -191,18 +191,6 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
         case "snapshot" if event["left_out"]:
             some = ", ".join(event["left_out"][:5])
             return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
-        case "retry":
-            return f"  {event['what']}: {event['why']}", "yellow"
-        case "model_retry" if event["level"] != "quiet":
-            style = "bold red" if event["level"] == "loud" else "yellow"
-            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", style
-        case "model_fallback":
-            return f"  {event['stand_in']} takes over for {event['model']}: {one_line(event['why'])}", "yellow"
-        case "mended":
-            return f"  {event['tool']}: its arguments were mended: {one_line(event['what'])}", "dim"
-        case "empty_answer":
-            then = "it is asked once more" if event["asked_again"] else "the visit ends"
-            return f"  the model answered with nothing; {then}", "yellow"
         case "check_finished":
             return _check_line(event)
         case "baseline_reused":
@@ -218,25 +206,6 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return "  the model gave no readable plan; code made one", "yellow"
         case "recalled":
             return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` tells what was tried", ""
-        case "nudge":
-            return f"  nudge: {event['what']}", "yellow"
-        case "tool_finished":
-            note = "" if event["ok"] else f" {one_line(event['note'], 100)}"
-            mark = "✓" if event["ok"] else "✗"
-            return f"  ↳ {event['tool']} {one_line(event['arguments'], 80)} {mark}{note}", "" if event["ok"] else "red"
-        case "mistake_recovery":
-            kinds = ", ".join(dict.fromkeys(event["failure_kinds"]))
-            if event["escalated"]:
-                return f"  errors persisted ({kinds}), the visit was stopped", "red"
-            return f"  repeated different errors ({kinds}), guidance injected, continuing", "yellow"
-        case "repeat":
-            then = "the visit was stopped" if event["stopped"] else "warned, continuing"
-            return f"  {event['tool']}: {one_line(event['what'])}; {then}", "red" if event["stopped"] else "yellow"
-        case "compacted" | "prefix_drift":
-            return _context_line(event)
-        case "cap_reached":
-            then = "going on from a summary" if event["can_continue"] else "the visit ends with a summary"
-            return f"  {one_line(event['detail'])}; {then}", "yellow"
         case "coder_finished" if event["stopped_by"] != "exhausted":
             changed = ", ".join(event["changed"][:8]) or "nothing"
             why = (
@@ -261,6 +230,44 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             return f"the edit of attempt {event['visit']} is kept as {event['patch']}, not in the tree", ""
         case "restored" if event["put_back"] or event["left"]:
             return _restored_line(event), ""
+        case _:
+            return _said_in_a_visit(event)
+
+
+def _said_in_a_visit(event: Line) -> tuple[str, str] | None:
+    """As `_said`, of a coder at work: its model, its tools, and what guards them."""
+    match event["event"]:
+        case "retry":
+            return f"  {event['what']}: {event['why']}", "yellow"
+        case "model_retry" if event["level"] != "quiet":
+            style = "bold red" if event["level"] == "loud" else "yellow"
+            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", style
+        case "model_fallback":
+            return f"  {event['stand_in']} takes over for {event['model']}: {one_line(event['why'])}", "yellow"
+        case "mended":
+            return f"  {event['tool']}: its arguments were mended: {one_line(event['what'])}", "dim"
+        case "empty_answer":
+            then = "it is asked once more" if event["asked_again"] else "the visit ends"
+            return f"  the model answered with nothing; {then}", "yellow"
+        case "nudge":
+            return f"  nudge: {event['what']}", "yellow"
+        case "tool_finished":
+            note = "" if event["ok"] else f" {one_line(event['note'], 100)}"
+            mark = "✓" if event["ok"] else "✗"
+            return f"  ↳ {event['tool']} {one_line(event['arguments'], 80)} {mark}{note}", "" if event["ok"] else "red"
+        case "mistake_recovery":
+            kinds = ", ".join(dict.fromkeys(event["failure_kinds"]))
+            if event["escalated"]:
+                return f"  errors persisted ({kinds}), the visit was stopped", "red"
+            return f"  repeated different errors ({kinds}), guidance injected, continuing", "yellow"
+        case "repeat":
+            then = "the visit was stopped" if event["stopped"] else "warned, continuing"
+            return f"  {event['tool']}: {one_line(event['what'])}; {then}", "red" if event["stopped"] else "yellow"
+        case "compacted" | "prefix_drift":
+            return _context_line(event)
+        case "cap_reached":
+            then = "going on from a summary" if event["can_continue"] else "the visit ends with a summary"
+            return f"  {one_line(event['detail'])}; {then}", "yellow"
         case _:
             return None
 

@@ -13,13 +13,18 @@ from kotef.cli.options import JSON, where
 def skills(root: str | None, as_json: bool) -> None:
     """List the skills of .sdd/skills, .agents/skills and the user's configuration; a broken one with its reason.
 
+    \b
+    Examples:
+      kotef skills
+      kotef skills --root ~/shop --json
+
     A skill is a folder with a SKILL.md, whose head has the fields name and description. Of two with one name the first
     of these places counts. Exit status 0, also where one is broken.
-    """
+    """  # noqa: D301  click reads the backspace character
     from kotef.cli.place import workspace_of
     from kotef.cli.screen import console, one_line, plain
     from kotef.context.skills import FILE, PLACES
-    from kotef.runs.available import skills_of
+    from kotef.runs.available import skills_of, users_skills
 
     known = skills_of(workspace_of(root))
     if as_json:
@@ -35,7 +40,9 @@ def skills(root: str | None, as_json: bool) -> None:
         return
     screen = console()
     if not (known.found or known.problems):
-        screen.print(f"no skill here; one is a folder with a {FILE} in {' or '.join(PLACES)}")
+        screen.print(
+            f"no skill here; one is a folder with a {FILE} in {', '.join(PLACES)} or {plain(str(users_skills()))}"
+        )
     for one in known.found:
         screen.print(f"{plain(one.name):<24} {plain(one.place)}\n    {one_line(one.description, 200)}", soft_wrap=True)
     for one in known.hidden:

@@ -25,10 +25,22 @@ def tools(tier: str | None, as_json: bool) -> None:
 
     core are the four that read; standard has edits, commands, checks, git and the overview as well; all has the web,
     MCP servers, the memory and skills, too. KOTEF_TOOLS is a ceiling for runs; `needs` is what a run must have besides.
+
+    A reader changes nothing, an editor changes files, a runner runs what the project or a command says, a keeper notes.
+
+    \b
+    needs            is had by
+      apply_patch    [models."NAME"] with apply_patch = true in the user's config.toml
+      web            kotef run --web
+      web_search     kotef run --web --web-search-url URL
+      memory         a folder .sdd/memory in the repository
+      skills         a skill that `kotef skills` lists; skill_files: one with files beside SKILL.md;
+                     more_skills: more of them than the brief has room for
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.screen import console
+    from kotef.cli.screen import console, plain
     from kotef.models.usage import CHARACTERS_PER_TOKEN
     from kotef.runs.available import TIER
+    from kotef.runs.config import config_path
     from kotef.tools.registry import TABLE, TIERS, tier_of
 
     chosen, warning = tier_of(tier or os.environ.get(TIER))
@@ -54,5 +66,8 @@ def tools(tier: str | None, as_json: bool) -> None:
     for row in rows:
         facts = f"{row['name']:<22} {row['kind']:<7} {row['tier']:<9} {row['needs'] or '':<12}"
         screen.print(f"{facts} {row['tokens']:>6}  {row['description']}", soft_wrap=True)
+    if any(row["needs"] == "apply_patch" for row in rows):
+        asked = f'apply_patch is offered to models with `[models."NAME"] apply_patch = true` in {config_path()}'
+        screen.print(plain(f"{asked}; `kotef tools --help` tells of the other needs"), soft_wrap=True)
     always = sum(int(str(row["tokens"])) for row in rows if row["needs"] is None)
     screen.print(f"about {always:,} tokens with every request, without those that need something")

@@ -5,8 +5,19 @@ from typing import Any
 
 import click
 
-from kotef.cli.loading import loaded
-from kotef.cli.options import ACCEPT, AGENT, BASE_URL, CODER, FALLBACK_MODEL, JSON, MODEL, PLANNER_MODEL, limits, where
+from kotef.cli.options import (
+    ACCEPT,
+    AGENT,
+    BASE_URL,
+    CODER,
+    FALLBACK_MODEL,
+    JSON,
+    MODEL,
+    PLANNER_MODEL,
+    confinement,
+    limits,
+    where,
+)
 
 EXIT_STATUS = """\b
 Exit status:
@@ -41,9 +52,11 @@ A run that began and was not verified leaves one entry in .sdd/issues.md.
     type=click.Choice(["strict", "fast", "smoke", "yolo"]),
     default="strict",
     show_default=True,
-    help="Which detected checks, which limits.",
+    help="strict: every detected check. fast: tests and linters, smaller limits. smoke: tests, one attempt. yolo: "
+    "every check, five attempts, installs allowed. Success is judged alike.",
 )
 @limits
+@confinement
 @CODER
 @AGENT
 @MODEL
@@ -85,8 +98,6 @@ def run(**options: Any) -> None:
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import run_command
 
-    loaded()
-
     sys.exit(run_command(options))
 
 
@@ -95,6 +106,7 @@ def run(**options: Any) -> None:
 @click.option("--last", is_flag=True, help="The newest run of this workspace.")
 @where
 @limits
+@confinement
 @CODER
 @MODEL
 @PLANNER_MODEL
@@ -120,7 +132,5 @@ def resume(**options: Any) -> None:
     Attempts and budgets go on from where they were.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import resume_command
-
-    loaded()
 
     sys.exit(resume_command(options))

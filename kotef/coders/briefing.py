@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from kotef.context.ledger import Files
 from kotef.context.prompts import Prompts
+from kotef.context.skills import SHOWN
 from kotef.failures.history import FailureEntry
 from kotef.failures.memory import tell
 from kotef.failures.visits import Visit, recount
@@ -42,7 +43,8 @@ def first_message(prompts: Prompts, kit: Kit, task: Task, plan: Plan, past: Past
         failures=past.failures,
         memory=tell(task.memory, {entry.fingerprint for entry in past.failures}),
         notes=kit.memory.told() if kit.memory else "",
-        skills=kit.skills.found,
+        skills=kit.skills.found[:SHOWN],
+        skills_known=len(kit.skills.found),
         attempts=recount(past.visits),
         changed=past.changed,
         files_read=past.files.read,

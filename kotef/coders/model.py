@@ -29,6 +29,7 @@ from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Price
 from kotef.state import Edits, Spent, StoppedBy, Usage
 from kotef.tools.background import Background, Start
+from kotef.tools.choice import unfit
 from kotef.tools.git import RunStart
 from kotef.tools.kit import Kit
 from kotef.tools.outside import Outside
@@ -67,24 +68,26 @@ class ModelCoder:
     name: str = "model"
     outside: Outside = field(default_factory=Outside)
     kit: Kit = field(default_factory=Kit)
-    uses_model: bool = field(default=True, init=False)
+    role: Role = field(default_factory=lambda: Role(name="coder"))
 
-    def declines(self, brief: Brief) -> str:
+    @property
+    def uses_model(self) -> bool:
+        """Not where it declines whatever it is asked; then no plan is worth a call, either."""
+        return not unfit(self.kit, self.role)
+
+    def declines(self, brief: Brief) -> str:  # noqa: ARG002  the name is the protocol's
         """Only where it is offered no tool that edits; else a model can always try."""
-        role = brief.task.roles.coder
-        why = cannot_edit(self._rows(role))
-        where = f"at KOTEF_TOOLS={self.kit.tier}" + (f", in the role {role.name}" if role.tools is not None else "")
-        return f"{why}, {where}" if why else ""
+        return unfit(self.kit, self.role)
 
-    def _rows(self, role: Role, more: Sequence[Row] = ()) -> list[Row]:
-        return offered(self.kit.tier, (*self.outside.features, *self.kit.features), only=role.tools, more=more)
+    def _rows(self, more: Sequence[Row]) -> list[Row]:
+        return offered(self.kit.tier, (*self.outside.features, *self.kit.features), only=self.role.tools, more=more)
 
     async def work(self, brief: Brief) -> Work:
         """One conversation, from the brief to the model's last words or to a limit."""
         visit = brief.plan.visit
         hands = Hands(self.snapshots)
         recent = RecentFailures(self.run_dir, visit)
-        rows = self._rows(brief.task.roles.coder, await self.outside.rows())
+        rows = self._rows(await self.outside.rows())
         kept = GitKept(self.root, self.run_dir, self.emit)
 
         async def run_on(command: str, log: Path, timeout: float | None) -> Completed:

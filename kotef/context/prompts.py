@@ -6,6 +6,7 @@ from typing import Any
 
 import jinja2
 
+from kotef.context.compiled import Compiled
 from kotef.errors import SpecError
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -35,11 +36,13 @@ def code(text: str) -> str:
 @cache
 def environment(*places: Path) -> jinja2.Environment:
     """Markdown templates from `places`, first to last; a fact that is not given is an error, never an empty string."""
+    ours = all(place == shipped() or PACKAGE in place.parents for place in places)
     templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
         loader=jinja2.FileSystemLoader([str(place) for place in places]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=False,
+        bytecode_cache=Compiled() if ours else None,
     )
     templates.filters |= {"clip": clip, "cell": cell, "code": code}
     return templates
@@ -55,6 +58,12 @@ class Prompts:
     @property
     def _environment(self) -> jinja2.Environment:
         return environment(*([self.overrides] if self.overrides else []), shipped())
+
+    def head(self, name: str) -> str:
+        """What the prompt `name` begins with whatever it is filled with."""
+        environment = self._environment
+        assert environment.loader is not None  # noqa: S101  it was made with one
+        return environment.loader.get_source(environment, f"{name}.md")[0].partition("{")[0]
 
     def render(self, name: str, **facts: Any) -> str:
         """The prompt `name` (without `.md`) with `facts` filled in; a fact the template misses is a SpecError."""

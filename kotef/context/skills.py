@@ -19,6 +19,8 @@ FILE: Final = "SKILL.md"
 MAX_DESCRIPTION: Final = 1024
 MAX_FOLDERS: Final = 200
 """Folders looked at in one place."""
+SHOWN: Final = 8
+"""Skills that a first message names; more of them are there to be searched."""
 MAX_RESOURCES: Final = 50
 _NAME: Final = re.compile(r"[\w][\w.-]{0,63}")
 
@@ -32,6 +34,8 @@ class Skill(NamedTuple):
     """Where it is from: `.sdd/skills`, `.agents/skills`, or the user's directory."""
     folder: Path
     """Absolute, without links."""
+    has_files: bool
+    """Whether there is more in it than its SKILL.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ def _read(base: Path, prefix: str, folder: str) -> Skill | Problem:
     if not description:
         return Problem(path=shown, line=1, text="the field description is missing; it says when to use the skill")
     place = prefix.removesuffix("/") or str(base)
-    return Skill(called, description[:MAX_DESCRIPTION], place, real.parent)
+    return Skill(called, description[:MAX_DESCRIPTION], place, real.parent, any(_files(real.parent)))
 
 
 def _hits(skill: Skill, words: set[str]) -> int:

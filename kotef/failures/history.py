@@ -28,9 +28,11 @@ class FailureEntry(BaseModel):
     check: str
     """Name of the check, unique within the task; with `visit` the key of the entry."""
     command: str
-    """The command line as run, from the workspace root."""
+    """The command line as run, from the workspace root; empty when none reported this: `check` names the reason then
+    (`verdict`, `put_back`, `review`)."""
     exit_code: int | None
-    """Exit status, 0-255; None when our own timeout ended it; negative N: killed by signal N, as in `subprocess`."""
+    """Exit status, 0-255; None when our own timeout ended it; negative N: killed by signal N, as in `subprocess`.
+    0 without a command."""
     kind: FailureKind
     detail: str = ""
     """A machine word for the situation (`assertion`, `command_not_found`, `no_tests`, `put_back`, …)."""
@@ -66,13 +68,13 @@ class FailureHistory(BaseModel):
 
     @property
     def last_error_kinds(self) -> tuple[FailureKind, ...]:
-        """Kinds of the newest visit's failures, without repetition."""
-        return tuple(dict.fromkeys(entry.kind for entry in self.last))
+        """Kinds of the newest visit's failures, without repetition; `unknown` says nothing and is left out."""
+        return tuple(dict.fromkeys(entry.kind for entry in self.last if entry.kind != "unknown"))
 
     @property
     def last_commands(self) -> tuple[str, ...]:
-        """Commands that failed in the newest visit, without repetition."""
-        return tuple(dict.fromkeys(entry.command for entry in self.last))
+        """Commands that failed in the newest visit, without repetition; none where only the verdict had reasons."""
+        return tuple(dict.fromkeys(entry.command for entry in self.last if entry.command))
 
     def with_failures(self, failed: Iterable[FailureEntry]) -> Self:
         """This history plus one more failed verification; applying it twice changes nothing."""

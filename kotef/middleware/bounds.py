@@ -199,7 +199,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         except ModelError as error:
             return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming)
         said = next(message for message in response.result if isinstance(message, AIMessage))
-        spent = spent_on(said, self.budget.price)
+        spent = spent_on(said, self.budget.price, alone=True)
         self.emit("model_answer", visit=visit, node="coder", **spent.model_dump(include=FIGURES))
         return said
 

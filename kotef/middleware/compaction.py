@@ -30,7 +30,7 @@ from kotef.middleware.files import ledger_of
 from kotef.middleware.recent import COMPACTED, RecentFailures
 from kotef.middleware.setting import Setting
 from kotef.middleware.tail import told
-from kotef.models.usage import ASIDE, estimate, spent_on
+from kotef.models.usage import ASIDE, believed, estimate, spent_on
 from kotef.models.window import LEAST, ContextWindow
 from kotef.state import Spent
 from kotef.tools.text import clip_middle
@@ -104,6 +104,9 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self.setting, self.budget, self.recent, self.window = setting, budget, recent, window
         self._short: dict[tuple[str, How], str] = {}
+        self._pieces: dict[int, tuple[AnyMessage, Piece]] = {}
+        """By the identity of a message, which is kept with it: a conversation is measured in every request."""
+        self._before: int | None = None
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
         """Ask with what fits; an endpoint that says it does not is asked once more with less."""
@@ -112,7 +115,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         try:
             return await self._ask(request, handler, step)
         except ContextOverflowError as error:
-            await self.window.lower(_tokens(request), str(error))
+            await self.window.lower(self._tokens(request, step.cut), str(error))
             again = await self._compacted(request, handler, await self._measure(request, step.cut), step.cut)
             if not again.new:
                 raise
@@ -120,17 +123,34 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
             return await self._ask(request, handler, again._replace(spent=spent))
 
     async def _fitting(self, request: ModelRequest[Any], handler: Ask, cut: Cut) -> Step:
-        tokens = _tokens(request)
+        tokens = self._tokens(request, cut)
         if tokens < ASKED_FROM * FULL or tokens < FULL * (await self.window.find()).tokens:
             return Step(cut)
         return await self._compacted(request, handler, await self._measure(request, cut), cut)
 
     async def _measure(self, request: ModelRequest[Any], cut: Cut) -> Measure:
-        pieces = [_piece(message) for message in request.messages]
-        tokens, window = _tokens(request), (await self.window.find()).tokens
-        before = sum(len(json.dumps(convert_to_openai_tool(tool))) for tool in request.tools)
-        before += len(request.system_message.text) if request.system_message else 0
+        pieces, before = self._measured(request.messages), self._ahead(request)
+        tokens, window = self._tokens(request, cut), (await self.window.find()).tokens
         return Measure(pieces, tokens, before, (size_of(pieces, cut) + before) / max(1, tokens), window)
+
+    def _tokens(self, request: ModelRequest[Any], cut: Cut) -> int:
+        """About how many tokens the request has as it is cut; what the model counted last was counted with that cut."""
+        system = [request.system_message] if request.system_message else []
+        sent = size_of(self._measured(request.messages), cut) + self._ahead(request)
+        return believed(estimate([*system, *request.messages]), sent)
+
+    def _ahead(self, request: ModelRequest[Any]) -> int:
+        """Characters of the system prompt and the tools, which are the same in every request of a visit."""
+        if self._before is None:
+            tools = sum(len(json.dumps(convert_to_openai_tool(tool))) for tool in request.tools)
+            self._before = tools + (len(request.system_message.text) if request.system_message else 0)
+        return self._before
+
+    def _measured(self, messages: Sequence[AnyMessage]) -> list[Piece]:
+        for message in messages:
+            if id(message) not in self._pieces:
+                self._pieces[id(message)] = message, _piece(message)
+        return [self._pieces[id(message)][1] for message in messages]
 
     async def _compacted(self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut) -> Step:
         """The lightest cut that leaves room for some time; a summary where truncating does not."""
@@ -180,7 +200,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
 
     async def _answer(self, request: ModelRequest[Any], handler: Ask) -> tuple[str, Spent]:
         """The model's summary and its cost; nothing where the budget or the window has no room for one."""
-        if self.budget.refusal(request.state["messages"], 2 * _tokens(request)):
+        if self.budget.refusal(request.state["messages"], 2 * self._tokens(request, Cut())):
             return "", Spent()
         visit = self.setting.visit
         self.setting.emit("model_call", visit=visit, node="compaction")
@@ -223,7 +243,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         """The messages that are sent; the summary joins the task, for some templates refuse two of a kind in a row."""
         if cut == Cut():
             return list(messages)
-        shown = [self._as(messages[at], how) for at, how in view([_piece(message) for message in messages], cut)]
+        shown = [self._as(messages[at], how) for at, how in view(self._measured(messages), cut)]
         if cut.summary:
             shown[0] = shown[0].model_copy(update={"content": f"{shown[0].text}\n\n{cut.summary}"})
         return shown
@@ -250,12 +270,6 @@ def cut_of(messages: Sequence[AnyMessage]) -> Cut:
         if isinstance(message, AIMessage) and COMPACTED in message.additional_kwargs:
             return Cut.model_validate(message.additional_kwargs[COMPACTED])
     return Cut()
-
-
-def _tokens(request: ModelRequest[Any]) -> int:
-    """About how many tokens the request has; what the model counted last was counted with the last cut."""
-    system = [request.system_message] if request.system_message else []
-    return estimate([*system, *request.messages])
 
 
 def _piece(message: AnyMessage) -> Piece:

@@ -41,6 +41,12 @@ class Faults(AgentMiddleware[Any, Any, Any]):
             return mistaken(request, "schema_reject", clip_middle(str(error), _MAX_REJECT))
         except KotefError as error:
             return mistaken(request, "exec_error", str(error))
+        except RecursionError:
+            name = request.tool_call["name"]
+            text = (
+                f"{name} gave up: its arguments, or what they lead to, are nested too deeply; ask for something simpler"
+            )
+            return mistaken(request, "exec_error", text)
         except Exception as error:  # noqa: BLE001  whatever a tool raises is one call's failure, not the run's
             name = request.tool_call["name"]
             return mistaken(request, "exec_error", f"{name} failed: {type(error).__name__}: {error}"[:500])

@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from kotef.deps import Emit
 from kotef.middleware.faults import mistaken
-from kotef.models.answers import MENDED
+from kotef.models.answers import MENDED, ORDER
 from kotef.models.coercion import coerced
 from kotef.models.rescue import rescue_tool_calls
 
@@ -53,7 +53,10 @@ class Malformed(AgentMiddleware[Any, Any, Any]):
                 )
                 for call in message.invalid_tool_calls
             ]
-            return message.model_copy(update={"tool_calls": [*message.tool_calls, *broken], "invalid_tool_calls": []})
+            order = message.response_metadata.get(ORDER, ())
+            place = {call_id: number for number, call_id in enumerate(order)}
+            made = sorted([*message.tool_calls, *broken], key=lambda call: place.get(call["id"], len(place)))
+            return message.model_copy(update={"tool_calls": made, "invalid_tool_calls": []})
         if message.tool_calls or not isinstance(message.content, str):
             return message
         rescued = rescue_tool_calls(message.content, self.known)

@@ -30,7 +30,7 @@ class MistakeGuard(AgentMiddleware[Any, Any, Any]):
         """Go on, or end the visit."""
         made = self._made(request)
         if made.verdict:
-            self.setting.emit("mistake_recovery", **made.event.model_dump())
+            self.setting.emit("mistake_recovery", visit=self.setting.visit, **made.event.model_dump())
         if made.verdict != "stop":
             return await handler(request)
         kinds = ", ".join(dict.fromkeys(made.kinds))

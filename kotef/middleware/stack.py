@@ -13,6 +13,7 @@ from kotef.middleware.faults import Faults
 from kotef.middleware.files import FileLedger
 from kotef.middleware.malformed import Malformed
 from kotef.middleware.mistakes import MistakeGuard
+from kotef.middleware.nested import NestedInstructions
 from kotef.middleware.prefix import PrefixWatch
 from kotef.middleware.recent import RecentFailures
 from kotef.middleware.repeats import RepeatGuard
@@ -38,6 +39,7 @@ def stack(
         Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is no effect
         Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit
         PrefixWatch(setting, "coder"),  # innermost of those that change a request: it sees what is sent
+        NestedInstructions(setting),  # outside the ledger: what it keeps of an effect is the effect's own answer
         EffectsOnce(setting),  # outside the error handler: a failure is a result to replay, too
         FileLedger(setting, guard),  # inside the ledger of effects: a replayed edit finds its file changed, rightly
         Faults(),  # innermost: a tool's exception would end the whole run

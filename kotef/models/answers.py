@@ -26,6 +26,9 @@ DRAIN_SECONDS: Final = 1.0
 UNSAFE_FINISHES: Final = frozenset({"length", "content_filter"})
 """Finish reasons after which the last thing written may be half a thing."""
 
+ORDER: Final = "kotef_order"
+"""Key in `response_metadata` of an answer with valid calls and others: the ids of all, as the model made them."""
+
 COMPLETE: Final = frozenset({"stop", "tool_calls", "function_call"})
 """Finish reasons that say the model came to its own end: what it wrote last is all of it."""
 
@@ -124,9 +127,11 @@ class Answer:
         mended: list[list[str]] = []
         invalid: list[InvalidToolCall] = []
         taken = set(used_ids)
+        order: list[str] = []
         for draft in self._calls:
             call_id = draft.id if draft.id and draft.id not in taken else f"call_{uuid4().hex[:24]}"
             taken.add(call_id)
+            order.append(call_id)
             written = _joined(draft.arguments)
             args, said = _arguments(draft.name, written, self.finish_reason or "")
             if args is None:
@@ -147,6 +152,8 @@ class Answer:
         }
         if mended:
             metadata[MENDED] = mended
+        if valid and invalid:
+            metadata[ORDER] = order
         if usage is None:
             usage = _estimated(request_characters, self.characters)
             metadata["usage_estimated"] = True

@@ -215,10 +215,12 @@ class StrictChatOpenAI(ChatOpenAI):
         self.emit("model_retry", attempt=failed, seconds=wait, why=why, level=shown_as)
 
     async def _try(self, payload: dict[str, Any], *, with_usage: bool) -> Answer:
-        """One request. The messages go around the client's transformation, which costs more than all the rest."""
+        """One request. Messages and tools go around the client's transformation, which costs more than all the rest."""
         client = await self._client()
-        extra = {**(payload.get("extra_body") or {}), "messages": payload["messages"]}
-        request = {**payload, "stream": True, "messages": [], "extra_body": extra}
+        around = {name: payload[name] for name in ("messages", "tools") if name in payload}
+        places: dict[str, Any] = {name: [] for name in around}
+        extra = {**(payload.get("extra_body") or {}), **around}
+        request = {**payload, "stream": True, **places, "extra_body": extra}
         if with_usage:
             request["stream_options"] = {"include_usage": True}
         async with client.chat.completions.with_streaming_response.create(**request) as response:

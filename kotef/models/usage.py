@@ -20,16 +20,17 @@ ASIDE: Final = "kotef_aside"
 """Key in `response_metadata` of an answer: what a summary of the conversation cost that was asked for before it."""
 
 
-def spent_on(message: AIMessage, price: Price | None = None) -> Spent:
+def spent_on(message: AIMessage, price: Price | None = None, *, alone: bool = False) -> Spent:
     """Tokens and money of one model call, as its endpoint (or our estimate) tells them.
 
     `calls` counts the HTTP requests made, failed ones included; one that failed while the endpoint was at work (`lost`)
-    is taken to have cost its input tokens. Without a price the cost is 0; what took over for a model has its own.
+    is taken to have cost its input tokens. Without a price the cost is 0; what took over for a model has its own. A
+    summary that was asked for on the way is part of it unless the answer `alone` is meant.
     """
     if STAND_IN in message.response_metadata:
         price = price.stand_in if isinstance(price, Tariff) else None
     own = _own(message, price)
-    if ASIDE not in message.response_metadata:
+    if alone or ASIDE not in message.response_metadata:
         return own
     aside = Spent.model_validate(message.response_metadata[ASIDE])
     cost = price.of(aside.tokens_in, aside.tokens_out, aside.tokens_cached) if price else 0.0
@@ -67,3 +68,13 @@ def estimate(messages: Sequence[AnyMessage]) -> int:
             counted, since = message.usage_metadata["total_tokens"], list(messages[number + 1 :])
             break
     return counted + sum(len(message.text) for message in since) // CHARACTERS_PER_TOKEN
+
+
+def believed(counted: int, characters: int) -> int:
+    """The tokens that are `counted` of a text of so many characters; our estimate where the count cannot be true.
+
+    Some servers report nothing but the newest message, or a constant. Eight characters a token is more than prose, code
+    or logs ever have on the whole.
+    """
+    guess = characters // CHARACTERS_PER_TOKEN
+    return guess if 2 * counted < guess else counted

@@ -9,16 +9,16 @@ from kotef.checks.model import Check, CommandResult
 from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.verdict import Results, environment_fault
 from kotef.checks.verification import MAX_RED, Verification
-from kotef.deps import Deps
+from kotef.deps import Ground
 from kotef.failures.history import MAX_TESTS
-from kotef.state import Task
+from kotef.state import Spent, Task, Usage
 
 QUICK: Final = 60.0
 """Seconds a check may take to be run whole, or once more, where the verdict does not need it."""
 
 
 async def baseline_results(
-    task: Task, tree: str, ignored: Sequence[str], deps: Deps
+    task: Task, tree: str, ignored: Sequence[str], deps: Ground
 ) -> tuple[Results, tuple[str, ...]]:
     """What the checks say about the tree before the run, and which of its paths they wrote.
 
@@ -44,8 +44,14 @@ async def baseline_results(
     return results, wrote
 
 
+def usage_of(verification: Verification, *, seconds: float) -> Usage:
+    """What one verification cost."""
+    spent = Spent(seconds=seconds, commands=len(verification.checks))
+    return Usage(by_call={f"{verification.visit}/verifier/checks": spent})
+
+
 async def run_checks(
-    checks: Sequence[Check], visit: int, deps: Deps, *, reruns: int = 0, baseline: Verification | None = None
+    checks: Sequence[Check], visit: int, deps: Ground, *, reruns: int = 0, baseline: Verification | None = None
 ) -> Results:
     """Every check, in order, one at a time: checks of one project share its files and ports.
 
@@ -67,7 +73,7 @@ async def run_checks(
     return results
 
 
-async def _reds_first(check: Check, visit: int, deps: Deps, baseline: Verification) -> CommandResult | None:
+async def _reds_first(check: Check, visit: int, deps: Ground, baseline: Verification) -> CommandResult | None:
     """The result of the tests red at the baseline, if it settles the matter; None when the whole has to be run.
 
     All that were red are run, not only those that have to turn green, and in the same order: so the failure is the one
@@ -95,7 +101,7 @@ async def _reds_first(check: Check, visit: int, deps: Deps, baseline: Verificati
 
 
 async def _again(
-    check: Check, visit: int, result: CommandResult, deps: Deps, *, reruns: int, baseline: Verification | None
+    check: Check, visit: int, result: CommandResult, deps: Ground, *, reruns: int, baseline: Verification | None
 ) -> CommandResult:
     """The result, with those of the unexpected failures named that are none when the tests are run alone."""
     tests = unexpected(check, result, baseline)
@@ -112,7 +118,7 @@ async def _again(
     return result.model_copy(update={"flaky": flaky})
 
 
-def _tell(check: Check, visit: int, result: CommandResult, deps: Deps) -> None:
+def _tell(check: Check, visit: int, result: CommandResult, deps: Ground) -> None:
     deps.emit(
         "check_finished",
         visit=visit,

@@ -17,6 +17,7 @@ from kotef.failures.memory import recall, tell
 from kotef.failures.visits import merge_visits, recount
 from kotef.models.structured import ask
 from kotef.nodes.decide import Ending, decide, no_progress
+from kotef.nodes.prefix import watch_prefix
 from kotef.nodes.review import account, review
 from kotef.nodes.visits import judged_visit
 from kotef.sdd.agents import in_role
@@ -140,6 +141,7 @@ async def _ask_model(
     If the second names none either, or there is no budget for it, code's note stands where the hypothesis should.
     """
     assert deps.planner is not None  # noqa: S101  the caller has looked
+    watch_prefix("planner", PlanAnswer, deps.planner, visit, deps)
     deps.emit("model_call", visit=visit, node="planner")
     answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
     usage = account(answer, visit, "planner", deps.planner_price, deps)
@@ -208,7 +210,7 @@ def _what(entry: FailureEntry) -> str:
     """What has to be done about a failure; one that no command reported is told by the verdict's own words."""
     tests = _named(entry.tests)
     line = entry.summary.partition("\n")[0]
-    match entry.command:
+    match entry.command or entry.check:
         case "verdict":
             return f"make {tests} run and pass again" if tests else f"meet the verdict: {line}"
         case "put_back":

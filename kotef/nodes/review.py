@@ -13,6 +13,7 @@ from kotef.models.answers import MENDED
 from kotef.models.structured import Answer, ask
 from kotef.models.usage import FIGURES, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.nodes.prefix import watch_prefix
 from kotef.sdd.agents import in_role
 from kotef.sdd.proof import proved_lines
 from kotef.settings import Price
@@ -73,6 +74,7 @@ async def _ask(state: AgentState, judged: Verification, unproved: tuple[str, ...
     patch = deps.snapshots.patch(state["snapshots"][0], judged.tree)
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
     text = deps.prompts.render("review", goal=state["task"].goal, unproved=unproved, patch=shown)
+    watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps)
     deps.emit("model_call", visit=judged.visit, node="review")
     text = in_role(text, state["task"].roles.reviewer)
     return await ask(deps.reviewer, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)
@@ -82,7 +84,7 @@ def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage)
     entry = FailureEntry(
         visit=judged.visit,
         check="review",
-        command="review",
+        command="",
         exit_code=0,
         kind="unknown",
         detail="review_refused",

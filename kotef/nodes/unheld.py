@@ -12,7 +12,7 @@ from kotef.checks.entries import NO_SNAPSHOT
 from kotef.checks.protected import is_configuration, is_protected, is_test_code, matches
 from kotef.checks.steering import configures
 from kotef.checks.verification import Verification
-from kotef.deps import Deps
+from kotef.deps import Deps, Ground
 from kotef.nodes.guarding import guard_of
 from kotef.state import Task
 from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
     known: Unheld | None
 
 
-def remember_unheld(task: Task, tree: str, deps: Deps) -> str:
+def remember_unheld(task: Task, tree: str, deps: Ground) -> str:
     """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
     root, held = deps.root, deps.snapshots.paths(tree)
 

@@ -6,31 +6,23 @@ from typing import Final
 
 from langgraph.runtime import Runtime
 
-from kotef.checks.steering import absent_modules
-from kotef.checks.verdict import Verification, compared, failure_entries, judge, judge_baseline
+from kotef.checks.verdict import Verification, compared, failure_entries, judge
 from kotef.deps import Deps
-from kotef.failures.history import MAX_SUMMARY
-from kotef.nodes.checking import QUICK, baseline_results, run_checks
+from kotef.nodes.baseline import take_baseline
+from kotef.nodes.checking import QUICK, run_checks, usage_of
 from kotef.nodes.confirming import Judged, confirm
 from kotef.nodes.decide import NEEDS_REVIEW
-from kotef.nodes.guarding import all_is_protected
-from kotef.nodes.other_runner import other_runner
 from kotef.nodes.proof import prove_new_tests
 from kotef.nodes.putting_back import make_fresh, put_back
 from kotef.nodes.standing_in import end_standing_in
-from kotef.nodes.unheld import look_for_unheld, remember_unheld
+from kotef.nodes.unheld import look_for_unheld
 from kotef.sdd.ticket import open_lines
-from kotef.state import AgentState, Edits, Spent, StateUpdate, StoppedBy, Task, Usage
+from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {"model_error", "exhausted", "search_time", "none_is_right", "tokens", "calls", "money", "time"}
 )
 """What can end a visit that is no attempt, if it changed nothing."""
-
-NO_CHECKS = (
-    "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
-    "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
-)
 
 
 async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
@@ -43,11 +35,12 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     started = time.monotonic()
     baseline, edits = state.get("baseline"), state.get("edits")
     if baseline is None or edits is None:
-        verification, update = await _baseline(state["task"], deps)
+        verification, update = await (deps.baseline or take_baseline(state["task"], deps))
     elif edits.stopped_by in NOTHING_DONE and not edits.changed:
         return {}
     else:
         verification, update = await _visit(state, baseline, edits, deps)
+        update["usage"] = usage_of(verification, seconds=time.monotonic() - started)
     deps.emit(
         "verified",
         visit=verification.visit,
@@ -61,41 +54,7 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     )
     kept = deps.run_dir / f"visit-{verification.visit}.json"
     kept.write_text(verification.model_dump_json(), encoding="utf-8")
-    spent = Spent(seconds=time.monotonic() - started, commands=len(verification.checks))
-    update["usage"] = Usage(by_call={f"{verification.visit}/verifier/checks": spent})
     return update
-
-
-async def _baseline(task: Task, deps: Deps) -> tuple[Verification, StateUpdate]:
-    """The state before the run: what is red already is known before a token is paid for."""
-    tree = deps.snapshots.take()
-    kept, left_out = deps.snapshots.preserve_ignored()
-    deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
-    results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
-    verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
-    absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)
-    verification = verification.model_copy(
-        update={"wrote": wrote, "absent": absent, "unheld": remember_unheld(task, tree, deps)}
-    )
-    if hint := other_runner(verification, deps.snapshots):
-        verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
-    if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots)):
-        deps.emit("notice", text=closed)
-    if not task.checks and not task.allow_unverified:
-        verification = verification.model_copy(update={"environment": "no_checks", "summary": NO_CHECKS})
-    return verification, {
-        "baseline": verification,
-        "test_results": verification,
-        "snapshots": {0: tree},
-        "failure_history": failure_entries(verification),
-    }
-
-
-def _named_text(task: Task) -> str:
-    """Where the goal and the ticket may name tests and checks: all they say but the risks and what is not wanted."""
-    ticket = task.ticket
-    said = (ticket.title, ticket.objective, *(line.text for line in ticket.done), *ticket.steps) if ticket else ()
-    return "\n".join((task.goal, *said))
 
 
 async def _visit(

@@ -8,7 +8,9 @@ from typing import Final
 from kotef.context.skills import Skills, find_skills
 from kotef.failures.counted import counted
 from kotef.runs.config import UserConfig, config_path
+from kotef.sdd.agents import Role
 from kotef.sdd.memory import memory_of, remembers
+from kotef.tools.choice import unfit
 from kotef.tools.kit import Kit
 from kotef.tools.registry import tier_of
 
@@ -26,6 +28,7 @@ def available(
     kit = Kit(
         tier=tier,
         patches=known is not None and known.apply_patch,
+        window=known.window if known else None,
         memory=memory_of(root, environment) if tier == "all" and remembers(root) else None,
         skills=skills,
     )
@@ -35,6 +38,18 @@ def available(
     return kit, tuple(text for text in (warning, broken) if text)
 
 
+def idle(kit: Kit, role: Role) -> str:
+    """What a person should know about a model coder that will decline whatever it is asked; empty when it can work."""
+    why = unfit(kit, role)
+    hint = f"--agent chooses its role, {TIER} its tools"
+    return f"the model coder cannot work: {why}; it is not asked ({hint})" if why else ""
+
+
 def skills_of(root: Path, environment: Mapping[str, str] = os.environ) -> Skills:
     """The skills of a workspace, and those of the user's configuration."""
-    return find_skills(root, config_path(environment).parent / "skills")
+    return find_skills(root, users_skills(environment))
+
+
+def users_skills(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder for skills in the user's configuration."""
+    return config_path(environment).parent / "skills"

@@ -19,6 +19,8 @@ class ModelSettings(BaseModel):
 
     apply_patch: bool = False
     """Whether it is offered apply_patch: models that were trained on that format use it well, others do not."""
+    window: int | None = Field(default=None, ge=512)
+    """Tokens it reads at once, input and output together; None: its profile or its server is asked."""
 
 
 class EndpointSettings(BaseModel):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from kotef.failures.mistakes import MistakeRecovery
 from kotef.models.loudness import Loudness
+from kotef.workspace.paths import append_line
 
 log = logging.getLogger("kotef")
 
@@ -86,7 +87,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "rescued": {"calls": list[str]},
     "mended": {"tool": str, "what": str},
     "empty_answer": {"visit": int, "asked_again": bool},
-    "mistake_recovery": {name: field.annotation for name, field in MistakeRecovery.model_fields.items()},
+    "mistake_recovery": {
+        "visit": int,
+        **{name: field.annotation for name, field in MistakeRecovery.model_fields.items()},
+    },
     "repeat": {"visit": int, "kind": str, "tool": str, "what": str, "stopped": bool},
     "cap_reached": {"visit": int, "cap": str, "detail": str, "can_continue": bool},
     "compacted": {
@@ -146,8 +150,7 @@ class EventLog:
         self._number += 1
         line = {"n": self._number, "t": round(time.time(), 3), "event": event, **fields}
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            append_line(self.path, json.dumps(line))
         except OSError as error:
             log.warning("event not written: %s: %s", event, error)
         for watcher in self.watchers:

@@ -35,7 +35,7 @@ def finish(
     notices: Sequence[str],
     signal: int = 0,
 ) -> Result:
-    """Close the ticket or make sure of the entry, then write `result.json` and `report.md`."""
+    """Close the ticket or make sure of the entry, then write `report.md` and `result.json`."""
     state, deps, now, lost = _held(state, deps)  # before kotef itself moves a ticket
     said = [*notices, *lost]
     issue: Path | None = None
@@ -55,9 +55,9 @@ def finish(
             "notices": tuple(said),
         }
     )
-    run.write_result(result)
     write_atomic(run.path / "report.md", render_report(result).encode())
     note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
+    run.write_result(result)  # the last of all: what has a result is not resumed, and so lacks nothing
     deps.emit(
         "run_finished",
         outcome=result.outcome,

@@ -15,6 +15,7 @@ from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import TicketFolder, find_ticket, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
+from kotef.workspace.sandbox.sandbox import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Request:
     """Whether an earlier run's judgement of the same tree may stand for the baseline."""
     web: bool = False
     web_search_url: str = ""
+    sandbox: Wanted = "auto"
+    network: bool = False
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,9 @@ def prepare(
         reuse_baseline=request.reuse_baseline,
         web=request.web,
         web_search_url=request.web_search_url,
+        sandbox=request.sandbox,
+        network=request.network,
+        reads=request.reads,
         memory=known.memories,
         coder=coder,
         model=model,

@@ -26,13 +26,16 @@ class Agents:
 
     roles: dict[str, Role]
     notices: tuple[str, ...]
+    broken: tuple[tuple[str, Problem], ...] = ()
+    """Names that only malformed blocks of a file have, and what is wrong there."""
 
     def role(self, name: str) -> Role:
         """The role of this name. UsageError where there is none, or where it names a field that nobody knows."""
         found = self.roles.get(slug(name))
         if found is None:
-            more = f"; {self.notices[0]}" if self.notices else ""
-            raise UsageError(f"there is no role {name}", hint=f"there are {', '.join(sorted(self.roles))}{more}")
+            others = f"there are {', '.join(sorted(self.roles))}"
+            problem = next((problem for broken, problem in self.broken if broken == slug(name)), None)
+            raise UsageError(str(problem) if problem else f"there is no role {name}", hint=others)
         if found.unknown:
             known = ", ".join(field for field in Role.model_fields if field not in _OURS)
             raise UsageError(
@@ -60,7 +63,8 @@ def read_agents(root: Path, config: UserConfig, *, trust: bool) -> Agents:
         trusted=is_trusted(root, config, trust=trust),
     )
     problems = (*built_in.problems, *user.problems, *repository.problems)
-    return Agents(layers.roles, (*map(str, problems), *_ignored(layers, root), *_missing_tools(layers)))
+    notices = (*map(str, problems), *_ignored(layers, root), *_missing_tools(layers))
+    return Agents(layers.roles, notices, (*repository.broken, *user.broken))
 
 
 def endpoint_of(role: Role, run: Endpoint, config: UserConfig, env: Mapping[str, str]) -> Endpoint:
@@ -99,7 +103,7 @@ def _users() -> Roles:
 def _repositorys(root: Path) -> Roles:
     read = read_file(root, f".sdd/{FILE}")
     found = parse_roles(read.text, f".sdd/{FILE}")
-    return Roles(found.roles, (*read.problems, *found.problems))
+    return found._replace(problems=(*read.problems, *found.problems))
 
 
 def _named(role: Role) -> Role:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from kotef.errors import SpecError, UsageError, WorkspaceError
 from kotef.runs.config import UserConfig, config_path
-from kotef.tools.mcp.servers import MISSING, Server, parse_servers
+from kotef.tools.mcp.servers import MISSING, Server, named_servers, parse_servers, server_of
 from kotef.workspace.paths import resolve_inside
 
 FILES: Final = (".mcp.json", ".sdd/mcp.json")
@@ -32,6 +32,22 @@ class Found:
         named: dict[str, Server] = {}
         for path, text in self.texts.items():
             named |= {server.name: server for server in parse_servers(text, path, environment)}
+        return tuple(named.values())
+
+    def each(self, environment: Mapping[str, str] = os.environ) -> tuple[Server | SpecError, ...]:
+        """As `servers`, and in the place of what cannot be used why it cannot."""
+        named: dict[str, Server | SpecError] = {}
+        for path, text in self.texts.items():
+            try:
+                found = named_servers(text, path)
+            except SpecError as error:
+                named[path] = error
+                continue
+            for name, one in found.items():
+                try:
+                    named[name] = server_of(name, one, path, environment)
+                except SpecError as error:
+                    named[name] = error
         return tuple(named.values())
 
 

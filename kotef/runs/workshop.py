@@ -25,8 +25,10 @@ from kotef.tools.outside import Outside
 from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.environment import child_environment
-from kotef.workspace.process import Completed, run_process
+from kotef.workspace.process import KEEP, Completed, run_process
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.stash import WHOLE
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -54,13 +56,14 @@ class Workshop:
     ask: Ask | None = None
     outside: Outside = field(default_factory=Outside)
     kit: Kit = field(default_factory=Kit)
+    sandbox: Sandbox = OFF
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
 
-    async def run_check(self, check: Check, log_name: str) -> CommandResult:
-        """One check in the project's environment; its full output goes to `logs/`."""
-        result = await self._run(check.command, log_name)
+    async def run_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
+        """One check in the project's environment; its full output goes to `logs/`, `keep` bytes a stream are told."""
+        result = await self._run(check.command, log_name, keep=keep)
         if check in self.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
@@ -69,7 +72,7 @@ class Workshop:
     async def run_command(self, command: str, timeout: float | None) -> CommandResult:
         """One command of the coder, with the same environment and bounds as a check."""
         self._commands += 1
-        return await self._run(command, f"command-{os.getpid()}-{self._commands}", timeout=timeout)
+        return await self._run(command, f"command-{os.getpid()}-{self._commands}", timeout=timeout, keep=WHOLE)
 
     async def run_on(self, command: str, log: Path, timeout: float | None) -> Completed:
         """One command of the coder in the background: it may be silent, and last as long as the run may."""
@@ -80,6 +83,7 @@ class Workshop:
             env=child_environment(os.environ),
             timeout=min(timeout or left, left),
             idle_timeout=None,
+            sandbox=self.sandbox,
             log=log,
             log_cap=LOG_CAP,
             keep=1,
@@ -97,7 +101,7 @@ class Workshop:
         shown, red = [], list[Category]()
         for check in wanted:
             self._commands += 1
-            result = await self.run_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}")
+            result = await self.run_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}", keep=WHOLE)
             state = "passed" if result.passed else f"FAILED ({result.kind}/{result.detail})\n{result.summary}"
             output = "" if result.passed else f"\n{clip_kept(result.stdout + result.stderr, MAX_OUTPUT, keep)}"
             shown.append(f"{check.name}: `{check.command}` {state}{output}")
@@ -126,11 +130,12 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
-            window=ContextWindow(model, self.task.limits.context_window),
+            window=ContextWindow(model, self.task.limits.context_window or self.kit.window),
             price=price,
             name=name,
             outside=self.outside,
             kit=self.kit,
+            role=self.task.roles.coder,
         )
 
     def chain(self, model: "BaseChatModel | None", *, model_name: str, price: Price | None) -> Chain:
@@ -169,6 +174,7 @@ class Workshop:
             snapshots=self.snapshots,
             run_check=self.run_check,
             environment=child_environment(os.environ),
+            sandbox=self.sandbox,
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
@@ -176,7 +182,7 @@ class Workshop:
             seconds=seconds or SECONDS,
         )
 
-    async def _run(self, command: str, log_name: str, *, timeout: float | None = None) -> CommandResult:
+    async def _run(self, command: str, log_name: str, *, timeout: float | None = None, keep: int) -> CommandResult:
         wall, idle = self.clock.cap(self.task.limits)
         log = self.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
         return await run_check(
@@ -185,6 +191,8 @@ class Workshop:
             env=child_environment(os.environ),
             timeout=min(timeout or wall, wall),
             idle_timeout=idle,
+            sandbox=self.sandbox,
             log=log,
             log_name=f"logs/{log.name}",
+            keep=keep,
         )

@@ -1,7 +1,7 @@
 """Which roles do people write down for the agents, and which of two layers of roles holds?"""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -87,6 +87,12 @@ _LAYERED: Final = (
 )
 _WIDENING: Final = ("prompt", "model", "base_url", "temperature")
 _READ: Final = frozenset(_LAYERED) - {"prompt"}
+_EXPECTED: Final = {
+    "temperature": "a number from 0 to 2",
+    "steps": "a whole number from 0 to 200",
+    "max_tool_calls": "a whole number from 1 to 100",
+}
+"""What the fields of `Role` that are no words take, as its bounds say."""
 
 
 class Company(BaseModel):
@@ -104,6 +110,8 @@ class Roles(NamedTuple):
 
     roles: tuple[Role, ...]
     problems: tuple[Problem, ...]
+    broken: tuple[tuple[str, Problem], ...] = ()
+    """Of each name that only malformed blocks have, what is wrong with the first of them."""
 
 
 class _Block(NamedTuple):
@@ -135,15 +143,29 @@ def parse_roles(text: str, path: str) -> Roles:
     A list is written `a, b`, `[a, b]` or as indented `- a` lines. `path` is for the problems and the sources.
     """
     roles: dict[str, Role] = {}
-    problems: list[Problem] = []
+    malformed: list[tuple[str, _MalformedError]] = []
+    begins: dict[str, int] = {}
     for block in _blocks(read_markdown(text).lines):
+        name = slug(block.title)
         try:
-            role = _role(block, path, known=roles)
+            roles[name] = _role(name, block, path, first=begins.get(name))
         except _MalformedError as error:
-            problems.append(Problem(path=path, line=error.line, text=f"{error.text}; this block is left out"))
+            malformed.append((name, error))
         else:
-            roles[role.name] = role
-    return Roles(tuple(roles.values()), tuple(problems))
+            begins[name] = block.number
+    told = [(name, _problem(path, name, error, begins.get(name))) for name, error in malformed]
+    broken: dict[str, Problem] = {}
+    for name, problem in told:
+        if name and name not in roles:
+            broken.setdefault(name, problem)
+    return Roles(tuple(roles.values()), tuple(problem for _, problem in told), tuple(broken.items()))
+
+
+def _problem(path: str, name: str, error: _MalformedError, counts: int | None) -> Problem:
+    """What is wrong with a block; `counts` is the line of the one of its name that is in force."""
+    whose = f"the role {name}: " if name else ""
+    instead = f", and the one in line {counts} counts" if counts is not None and counts > error.line else ""
+    return Problem(path=path, line=error.line, text=f"{whose}{error.text}; this block is left out{instead}")
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
@@ -159,17 +181,17 @@ def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
         yield block
 
 
-def _role(block: _Block, path: str, *, known: Collection[str]) -> Role:
-    name = slug(block.title)
+def _role(name: str, block: _Block, path: str, *, first: int | None) -> Role:
+    """The role of a block; `first` is the line of another one of its name."""
     if not name:
         raise _MalformedError(block.number, "the name of a role needs a letter or a digit")
-    if name in known:
-        raise _MalformedError(block.number, f"the role {name} is here a second time; the first one counts")
+    if first is not None:
+        raise _MalformedError(block.number, f"is here a second time; the first one, in line {first}, counts")
     head = _head(block)
     fields = {key.lower().replace("-", "_"): said for key, said in head.fields.items()}
     prompt = head.body.strip()[:MAX_PROMPT]
     if not (fields or prompt):
-        raise _MalformedError(block.number, f"the role {name} says nothing: neither a field nor a prompt")
+        raise _MalformedError(block.number, "says nothing: neither a field nor a prompt")
     unknown = tuple(key for key in fields if key not in _READ)
     values: dict[str, Any] = {key: said for key, said in fields.items() if key in _READ}
     if "tools" in values:
@@ -182,9 +204,9 @@ def _role(block: _Block, path: str, *, known: Collection[str]) -> Role:
     try:
         return Role(name=name, prompt=prompt, source=f"{path}:{block.number}", unknown=unknown, **values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = str(first["loc"][0])
-        raise _MalformedError(block.line_of(key), f"{key}: {first['msg']}") from None
+        key = str(error.errors(include_url=False)[0]["loc"][0])
+        expected = _EXPECTED.get(key, "what it can be")
+        raise _MalformedError(block.line_of(key), f"{key}: {fields[key][:60]} is not {expected}") from None
 
 
 def _head(block: _Block) -> Frontmatter:

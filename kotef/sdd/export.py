@@ -125,11 +125,8 @@ def to_github(entry: IssueEntry) -> str:
 
 
 def _failure(failure: IssueFailure) -> Iterator[str]:
-    status = "timeout" if failure.exit_code is None else f"exit {failure.exit_code}"
-    kind = f"{failure.kind}/{failure.detail}" if failure.detail else failure.kind
-    said = f": {code_span(failure.summary, 400)}" if failure.summary.strip() else ""
     when = f"attempt {failure.visit}" if failure.visit else "before the run"
-    yield f"- {when}: {code_span(failure.command)}, {status}, {code_span(kind, 80)}{said}"
+    yield f"- {when}: {failure.words}"
     yield from (f"  - {code_span(test)}" for test in failure.tests)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kotef.failures.outcomes import Outcome
-from kotef.sdd.issue import IssueFailure, code_span, one_line
+from kotef.sdd.issue import IssueFailure, code_span, joined, one_line
 
 _SHOWN = 240
 
@@ -22,7 +22,7 @@ def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) ->
         case "unverified":
             return "read the diff, for no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"
         case "bounded_attempts_exceeded" | "stuck" if newest and newest.detail == "review_refused":
-            refusal = one_line(newest.summary, _SHOWN).rstrip(".")
+            refusal = one_line(joined(newest.summary), _SHOWN).rstrip(".")
             return (
                 f"read the diff against the review ({refusal}); then close the ticket by hand, or say what is missing"
             )
@@ -31,7 +31,7 @@ def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) ->
         case "budget_exceeded":
             return f"resume with a larger limit: {why}" + (f"; or {look}" if look else "")
         case "environment_broken":
-            return _repair(newest, why)
+            return _repair(next((entry for entry in entries[::-1] if entry.command), None), why)
         case "blocked" if reason.endswith("?"):
             return f"answer it by one more assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
         case "blocked":
@@ -45,16 +45,19 @@ def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) ->
 
 
 def _inspect(entries: Sequence[IssueFailure]) -> str:
-    """Where to look: the first failing test of the newest visit, else its first failing command."""
+    """Where to look: the first failing test of the newest visit, else its first failing command, else the verdict."""
     failures = [entry for entry in entries if entry.visit == entries[-1].visit]
-    failure = next((entry for entry in failures if entry.tests), failures[0])
+    ran = next((entry for entry in failures if entry.command), failures[0])
+    failure = next((entry for entry in failures if entry.tests), ran)
     named = failure.tests[0] if failure.tests else ""
-    summary = one_line(failure.summary.removeprefix(named), _SHOWN)
+    summary = one_line(joined(failure.summary.removeprefix(named)), _SHOWN)
     said = f": {summary}" if summary else ""
     if failure.tests:
         others = len(failure.tests) - 1
         more = f" (and {others} more)" if others else ""
         return f"inspect {code_span(failure.tests[0])}{more}{said}"
+    if not failure.command:
+        return f"mend what the verdict names{said}"
     return f"run {code_span(failure.command)} and mend what it reports{said}"
 
 
@@ -62,7 +65,7 @@ def _repair(failure: IssueFailure | None, why: str) -> str:
     """What is missing before any attempt can be made."""
     if failure is None:
         return f"make the checks runnable, or name one with `--check` or in a ticket's `## Tests` block: {why}"
-    command, summary = code_span(failure.command), one_line(failure.summary, _SHOWN)
+    command, summary = code_span(failure.command), one_line(joined(failure.summary), _SHOWN)
     said = f": {summary}" if summary else ""
     match failure.detail:
         case "command_not_found" | "missing_runner":

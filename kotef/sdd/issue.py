@@ -47,6 +47,7 @@ class IssueFailure(_Stored):
 
     visit: int
     command: Text
+    """Empty: no command reported it, `detail` says what is wrong."""
     exit_code: int | None
     """None: our own timeout ended it; negative N: killed by signal N."""
     kind: FailureKind
@@ -55,6 +56,15 @@ class IssueFailure(_Stored):
     fingerprint: Text = ""
     """Equal for the same failure; empty in an entry of a version that did not keep it."""
     tests: tuple[Text, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What failed, how and of what kind, in one line of Markdown; what says nothing is left out."""
+        status = "timeout" if self.exit_code is None else f"exit {self.exit_code}"
+        kind = "/".join(word for word in (self.kind.replace("unknown", ""), plain(self.detail, 40)) if word)
+        ran = (code_span(self.command), status) if self.command else ()
+        said = f": {code_span(joined(self.summary), 400)}" if self.summary.strip() else ""
+        return f"{', '.join(word for word in (*ran, kind) if word)}{said}"
 
 
 class Sighting(_Stored):
@@ -199,10 +209,7 @@ def _readable(entry: IssueEntry) -> Iterator[str]:
     if entry.entries:
         yield from ("", "Last failures, newest last:", "")
     for failure in entry.entries:
-        status = "timeout" if failure.exit_code is None else f"exit {failure.exit_code}"
-        detail = f"/{plain(failure.detail, 40)}" if failure.detail else ""
-        said = f": {code_span(failure.summary, 400)}" if failure.summary.strip() else ""
-        yield f"- visit {failure.visit}: {code_span(failure.command)}, {status}, {failure.kind}{detail}{said}"
+        yield f"- visit {failure.visit}: {failure.words}"
         for test in failure.tests:
             yield f"  - {code_span(test)}"
     yield ""
@@ -213,6 +220,13 @@ def one_line(text: str, limit: int) -> str:
     visible = (" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in _ANSI.sub(" ", text))
     line = " ".join("".join(visible).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def joined(text: str) -> str:
+    """Lines as one, told apart: by `; ` where the line before ends without a mark of its own."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    parts = (line if line.endswith((".", ":", ";", ",", "!", "?")) else f"{line};" for line in lines[:-1])
+    return " ".join((*parts, *lines[-1:]))
 
 
 def plain(text: str, limit: int) -> str:

@@ -1,9 +1,11 @@
-"""Which tools does a role mean by a word?"""
+"""Which tools does a role mean by a word, and do they suffice for a coder?"""
 
 from collections.abc import Sequence
 from typing import Final
 
-from kotef.tools.registry import EDITORS, READERS, RUNNERS, TABLE, TIERS
+from kotef.sdd.agents import Role
+from kotef.tools.kit import Kit
+from kotef.tools.registry import EDITORS, READERS, RUNNERS, TABLE, TIERS, cannot_edit, offered
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "readers": READERS,
@@ -17,3 +19,11 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 def names_of(word: str) -> Sequence[str]:
     """The tools of a group, else the word itself, which may be a tool that only some runs have."""
     return GROUPS.get(word.lower(), (word,))
+
+
+def unfit(kit: Kit, role: Role) -> str:
+    """Why a coder in this role can change no file, in one line with what keeps its tools from it; empty when it can."""
+    why = cannot_edit(offered(kit.tier, kit.features, only=role.tools))
+    tier = f"at KOTEF_TOOLS={kit.tier}" if kit.tier != "all" else ""
+    narrowed = f"in the role {role.name}" if role.tools is not None else ""
+    return ", ".join(part for part in (why, tier, narrowed) if part) if why else ""

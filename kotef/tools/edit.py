@@ -7,7 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from kotef.failures.counted import counted
 from kotef.tools.difference import compare
@@ -33,9 +33,9 @@ class Edit(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    search: str = Field(description="exact text, unique in the file")
+    search: str
     replace: str
-    all: bool = Field(default=False, description="every occurrence")
+    all: bool = False
 
 
 class MismatchError(Exception):

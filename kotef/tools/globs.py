@@ -33,5 +33,5 @@ def _pattern(glob: str) -> re.Pattern[str]:
             parts.append(_MEANING.get(part) or re.escape(part))
     try:
         return re.compile("".join(parts), re.DOTALL)
-    except re.error:
+    except (re.error, RecursionError):
         return re.compile(re.escape(glob))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from kotef.context.skills import Skills
+from kotef.context.skills import SHOWN, Skills
 from kotef.sdd.memory import MemoryFiles
 from kotef.tools.row import Feature, Tier
 
@@ -15,11 +15,20 @@ class Kit:
     """The ceiling: it narrows what is offered and never widens it."""
     patches: bool = False
     """Whether the model's settings ask for apply_patch."""
+    window: int | None = None
+    """Tokens the model reads at once, by its settings; None where they do not say."""
     memory: MemoryFiles | None = None
     skills: Skills = field(default_factory=Skills)
 
     @property
     def features(self) -> tuple[Feature, ...]:
         """What the registry asks for before it offers a tool."""
-        had: dict[Feature, object] = {"apply_patch": self.patches, "memory": self.memory, "skills": self.skills.found}
+        skills = self.skills.found
+        had: dict[Feature, object] = {
+            "apply_patch": self.patches,
+            "memory": self.memory,
+            "skills": skills,
+            "more_skills": len(skills) > SHOWN,
+            "skill_files": any(skill.has_files for skill in skills),
+        }
         return tuple(name for name, is_there in had.items() if is_there)

@@ -18,6 +18,8 @@ MAX_TEXT: Final = 6_000
 MAX_FOLDERS: Final = 20
 MAX_OF_A_FILE: Final = 8
 """Definitions shown of one file; the outermost come first."""
+MAX_NAME: Final = 300
+"""Characters of a name, those of what it is defined in among them."""
 MAX_HITS: Final = 40
 SECONDS: Final = 2.0
 """Wall seconds of parsing in one call."""
@@ -56,6 +58,8 @@ def search_symbols(root: Path, name: str, path: str = ".") -> str:
     below = _below(root, path)
     wanted = name.strip().replace("::", ".").replace("#", ".").rstrip("()").strip(".")
     last = wanted.rpartition(".")[2]
+    if len(wanted) > MAX_NAME:
+        raise ToolFault("schema_reject", f"a name of {len(wanted)} characters is none; at most {MAX_NAME} are searched")
     if not last.replace("_", "").isalnum():
         raise ToolFault("schema_reject", f"{name!r} is no name; give a function, class or type, or use grep for text")
     with opened(root) as repository:

@@ -1,12 +1,13 @@
 """Which tools are there, and which of them is the model offered?"""
 
 from collections.abc import Collection, Sequence
-from typing import Final, get_args
-
-from langchain_core.tools import BaseTool
+from typing import TYPE_CHECKING, Final, get_args
 
 from kotef.tools.row import Feature, Kind, Row, Tier, ToolContext
 from kotef.tools.table import browsing, comparing, editing, exploring, reading, remembering, running
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 _ROWS: Final = (
     *(*reading.ROWS, *exploring.ROWS, *comparing.ROWS, *browsing.ROWS),
@@ -74,6 +75,6 @@ def cannot_edit(rows: Sequence[Row]) -> str:
     return f"none of its tools edits a file ({', '.join(row.name for row in rows) or 'it has none'})"
 
 
-def build_tools(context: ToolContext, rows: Sequence[Row] | None = None) -> list[BaseTool]:
+def build_tools(context: ToolContext, rows: Sequence[Row] | None = None) -> "list[BaseTool]":
     """These tools on this context, sorted by name; they are async only. None: all that need no feature."""
     return [row.bind(context) for row in sorted(offered() if rows is None else rows, key=lambda row: row.name)]

@@ -19,6 +19,7 @@ from kotef.context.repomap.rank import rank
 from kotef.context.repomap.sketch import Sketch, sketch
 from kotef.context.repomap.symbols import Symbol, read_by, symbols
 from kotef.errors import WorkspaceError
+from kotef.tools.faults import ToolFault
 from kotef.tools.tree import NOISE, RUNS, walk
 from kotef.workspace.git import run_git
 from kotef.workspace.paths import resolve_inside, state_dir
@@ -101,7 +102,18 @@ class Repository:
 
 @contextmanager
 def opened(root: Path) -> Iterator[Repository]:
-    """The map of the workspace, brought up to date; what changed is looked into for `SECONDS` at most."""
+    """The map of the workspace, brought up to date; what changed is looked into for `SECONDS` at most.
+
+    Raises `ToolFault` where it cannot be kept: a full disk, another process at work on it.
+    """
+    try:
+        yield from _opened(root)
+    except sqlite3.Error as error:
+        said = "the map of the workspace cannot be used now; use grep and find_files, or try again later"
+        raise ToolFault("exec_error", said) from error
+
+
+def _opened(root: Path) -> Iterator[Repository]:
     with _ONE_AT_A_TIME, _no_collector(), closing(_kept(root)) as kept:
         paths = tuple(_listed(root))
         yield Repository(root, paths, _refresh(kept, os.path.realpath(root), paths), kept)

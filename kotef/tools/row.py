@@ -7,22 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from langchain_core.tools import BaseTool, StructuredTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict
 
 from kotef.checks.model import CommandResult
 from kotef.context.skills import Skills
 from kotef.failures.calls import Category
 from kotef.sdd.memory import MemoryFiles
 from kotef.tools.guard import Guard
-from kotef.tools.lean import lean
 from kotef.tools.policy import Ruling
 from kotef.tools.told import Told
 from kotef.tools.truncated import Keep
 from kotef.workspace.stash import Stash
 
 if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
     from kotef.tools.background import Background
     from kotef.tools.git import RunStart
     from kotef.tools.web.fetch import Web
@@ -32,7 +31,7 @@ Kind = Literal["reader", "editor", "keeper", "runner"]
 ends a process."""
 Tier = Literal["core", "standard", "all"]
 """Each contains the one before."""
-Feature = Literal["apply_patch", "mcp", "memory", "skills", "web", "web_search"]
+Feature = Literal["apply_patch", "mcp", "memory", "more_skills", "skill_files", "skills", "web", "web_search"]
 """What a run must have switched on, or have, for a tool to be offered at all."""
 
 
@@ -110,7 +109,7 @@ class Row:
     polls: bool = False
     """Whether it asks after something that changes by itself: asking again and again is no loop."""
 
-    def bind(self, context: ToolContext) -> BaseTool:
+    def bind(self, context: ToolContext) -> "BaseTool":
         """The tool as langchain wants it, its artifact the kind of failure; a `ToolFault` it raises passes through."""
 
         async def call(*whole: dict[str, Any], **arguments: Any) -> tuple[str, Category | None]:
@@ -122,10 +121,14 @@ class Row:
     @property
     def schema(self) -> dict[str, Any]:
         """What an endpoint is sent of it."""
+        from langchain_core.utils.function_calling import convert_to_openai_tool
+
         return convert_to_openai_tool(self._tool(self.act))
 
-    def _tool(self, call: Callable[..., Awaitable[Any]]) -> BaseTool:
-        kind = _FromOutside if isinstance(self.args, dict) else _Lean
+    def _tool(self, call: Callable[..., Awaitable[Any]]) -> "BaseTool":
+        from kotef.tools.bound import FromOutside, Lean
+
+        kind = FromOutside if isinstance(self.args, dict) else Lean
         return kind(
             name=self.name,
             description=self.description,
@@ -133,29 +136,3 @@ class Row:
             coroutine=call,
             response_format="content_and_artifact",
         )
-
-
-class _Lean(StructuredTool):
-    """Is described by no more than a model needs to call it: what it must not send, it is told when it does."""
-
-    _described: dict[str, Any] | None = PrivateAttr(default=None)
-
-    @property
-    def tool_call_schema(self) -> dict[str, Any]:
-        """The schema of the arguments; it is asked for with every request."""
-        if self._described is None:
-            assert isinstance(self.args_schema, type)  # noqa: S101  a row of ours
-            assert issubclass(self.args_schema, BaseModel)  # noqa: S101  see above
-            self._described = lean(self.args_schema.model_json_schema())
-        return self._described
-
-
-class _FromOutside(StructuredTool):
-    """Hands its arguments over as one dictionary: a server may call them `config` or `self`, as langchain does."""
-
-    def _to_args_and_kwargs(
-        self,
-        tool_input: str | dict[str, Any],
-        tool_call_id: str | None,  # noqa: ARG002  part of the hook
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (tool_input,), {}

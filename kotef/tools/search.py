@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import regex  # type: ignore[import-untyped]  # for its time limit: a pattern that explodes cannot be stopped in `re`
-
 from kotef.errors import WorkspaceError
 from kotef.tools.faults import ToolFault
 from kotef.tools.globs import matches
@@ -180,6 +178,8 @@ class _Query:
             raise _NotUnderstoodError
 
     def _python(self) -> Generator[_Hit]:
+        import regex  # type: ignore[import-untyped]  # for its time limit: `re` cannot be stopped where a pattern explodes
+
         try:
             compiled = regex.compile(self.pattern, regex.IGNORECASE if self.ignore_case else 0)
         except regex.error as error:

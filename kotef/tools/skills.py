@@ -8,7 +8,7 @@ from kotef.errors import WorkspaceError
 from kotef.sdd.frontmatter import FrontmatterError
 from kotef.tools.faults import ToolFault
 from kotef.tools.text import clip_middle
-from kotef.tools.tree import Place, read_text
+from kotef.tools.tree import Place, must_be_path, read_text
 from kotef.workspace.paths import resolve_inside
 
 MAX_TEXT: Final = 30_000
@@ -42,6 +42,7 @@ def use(skills: Skills, name: str) -> str:
 def resource(skills: Skills, name: str, path: str) -> str:
     """The text of one of its files. Raises `ToolFault` for what is not there, and for what lies outside its folder."""
     skill = _named(skills, name)
+    must_be_path(path)
     try:
         real = resolve_inside(skill.folder, path, write=False)
     except WorkspaceError as error:

@@ -14,7 +14,7 @@ from typing import Final
 from kotef.errors import WorkspaceError
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
-from kotef.tools.text import MAX_BYTES, Text, decode
+from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
 from kotef.workspace.paths import resolve_inside
 
 NOISE: Final = frozenset(
@@ -44,8 +44,10 @@ class Place:
 def locate(root: Path, path: str, *, guard: Guard | None = None) -> Place:
     """Check a path the model gave, for writing if there is a guard to ask.
 
-    Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected.
+    Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected, and
+    `schema_reject` for what is no path at all.
     """
+    must_be_path(path)
     try:
         real = resolve_inside(root, path or ".", write=guard is not None)
     except WorkspaceError as error:
@@ -59,6 +61,13 @@ def locate(root: Path, path: str, *, guard: Guard | None = None) -> Place:
             if reason := guard.may_edit(named):
                 raise ToolFault("permission_denied", reason)
     return Place(real, name)
+
+
+def must_be_path(path: str) -> None:
+    """Raise `ToolFault` `schema_reject` for a name that no file can have, wherever it would lie."""
+    if "\0" in path:
+        shown = clip_line(path.replace("\0", "\\0"), 200)
+        raise ToolFault("schema_reject", f"{shown}: no path holds a NUL character; give a plain path")
 
 
 def read_text(root: Path, place: Place) -> Text:

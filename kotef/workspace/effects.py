@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.workspace.paths import append_line
 
 Standing = Literal["new", "done", "doubt"]
 
@@ -57,10 +57,7 @@ class Effects:
 
     def _append(self, line: dict[str, Any]) -> None:
         try:
-            with self.path.open("a", encoding="utf-8") as ledger:
-                ledger.write(json.dumps(line) + "\n")
-                ledger.flush()
-                os.fsync(ledger.fileno())
+            append_line(self.path, json.dumps(line), durable=True)
         except OSError as error:
             raise (
                 NoSpaceError(self.path) if error.errno in NoSpaceError.ERRNOS else WorkspaceError(self.path, str(error))

@@ -76,6 +76,12 @@ class Listing:
             if not self._is_kotefs_own(path) and not REBUILT.intersection(path.split("/")):
                 yield path
 
+    def unfinished(self) -> Iterable[str]:
+        """Files that kotef was about to put in place when it was killed; those in `.sdd` may be another command's."""
+        for path in self._ask("-o"):
+            if TEMPORARY.fullmatch(path.rpartition("/")[2]) and not path.startswith(".sdd/"):
+                yield path
+
     def _ask(self, *options: str) -> set[str]:
         """Paths from git; once the user's git fails (`.git` broken or gone), ours answers."""
         command = ["ls-files", "-z", "--exclude-standard", *EXCLUDES, *options]

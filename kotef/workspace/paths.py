@@ -98,11 +98,33 @@ def write_atomic(path: Path, content: bytes, *, root: Path | None = None) -> Non
             temporary.unlink()
 
 
+def append_line(path: Path, line: str, *, durable: bool = False) -> None:
+    """Add a line to a log; a last line that a kill has torn stays a line of its own. Raises OSError.
+
+    `durable`: it is on disk when this returns.
+    """
+    with path.open("a+b") as file:
+        torn = False
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+        file.write((b"\n" if torn else b"") + line.encode() + b"\n")
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+
+
 def os_fault(path: Path | str, error: OSError, *, hint: str = "check its permissions and the disk") -> WorkspaceError:
     """The error of kotef for an error of the operating system."""
     if error.errno in _FULL:
         return NoSpaceError(path)
     return WorkspaceError(path, (error.strerror or str(error)).lower(), hint=hint)
+
+
+def holds_secrets(name: str) -> bool:
+    """Whether a file of this name may hold secrets, whatever folder it lies in; names are compared without case."""
+    name = name.casefold()
+    return (name.startswith(".env") and not _ENV_SAMPLE.fullmatch(name)) or bool(_KEY_FILE.fullmatch(name))
 
 
 def _check_names(path: str, parts: tuple[str, ...], *, write: bool) -> None:

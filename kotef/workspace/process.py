@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
 from kotef.workspace.output import HeadTail, Log
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
 
 LOG_CAP: Final = 50 * 1024 * 1024
@@ -64,18 +65,20 @@ async def run_process(
     log: Path | None = None,
     log_cap: int = LOG_CAP,
     keep: int = KEEP,
+    sandbox: Sandbox = OFF,
 ) -> Completed:
     """Run a shell command line exactly as written, with an empty stdin, in its own session.
 
     `timeout` is in wall seconds, `idle_timeout` in seconds without any output (None: may be silent). When the main
     process has ended, or has to, everything it started is ended too: SIGTERM, a short grace, SIGKILL. Cancellation
-    does the same and is raised again. `env` is the whole environment of the command, but for one marker.
+    does the same and is raised again. `env` is the whole environment of the command, but for one marker and for what
+    `sandbox` adds, which also says what the command may touch.
 
     Raises `WorkspaceError` when `cwd` is no directory and `CheckError` when the shell cannot be started.
     """
     adopt_orphans()
     started = time.monotonic()
-    running = _start(command, cwd, env)
+    running = _start(command, cwd, sandbox.environment(env), sandbox)
     capture = _Capture(running, keep=keep, log=Log(log, log_cap))
     loop = asyncio.get_running_loop()
     try:
@@ -202,7 +205,7 @@ def _shell() -> str:
     return "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
 
 
-def _start(command: str, cwd: Path, env: Mapping[str, str]) -> _Running:
+def _start(command: str, cwd: Path, env: Mapping[str, str], sandbox: Sandbox) -> _Running:
     if not cwd.is_dir():
         raise WorkspaceError(cwd, "is not a directory", hint="commands run there; create it or choose another --root")
     token = secrets.token_hex(16)
@@ -210,9 +213,11 @@ def _start(command: str, cwd: Path, env: Mapping[str, str]) -> _Running:
     held, lifeline = os.pipe()
     report, reported = os.pipe()
     added_by_python = [name for name in ("LC_CTYPE",) if name not in env]  # PEP 538
-    arguments = [_shell(), command, str(held), str(reported), *added_by_python]
-    try:
-        supervisor = subprocess.Popen(
+    words = sandbox.within([_shell(), "-c", command], cwd=cwd)
+    arguments = [str(held), str(reported), ",".join(added_by_python), *words]
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [sys.executable, "-I", "-S", "-B", str(_SUPERVISOR), *arguments],
             cwd=cwd,
             env={**env, MARKER: f"{outer},{token}" if outer else token},
@@ -223,6 +228,9 @@ def _start(command: str, cwd: Path, env: Mapping[str, str]) -> _Running:
             pass_fds=(held, reported),
             start_new_session=True,
         )
+
+    try:
+        supervisor = sandbox.started(start)
     except (OSError, ValueError) as error:
         os.close(lifeline)
         os.close(report)

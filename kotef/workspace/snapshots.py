@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -80,6 +81,13 @@ class Snapshots:
             raise os_fault(store, error) from error
         return cls(root, store)
 
+    def sweep(self) -> None:
+        """Delete what a killed run has left of files it was about to put in place."""
+        with suppress(WorkspaceError):  # a workspace that cannot be listed is the next snapshot's to tell
+            for path in self._listing.unfinished():
+                with suppress(OSError):  # it is litter, and stays where it cannot be deleted
+                    (self.root / path).unlink()
+
     def take(self) -> str:
         """Keep the tracked files and the untracked ones that are not ignored, as they are now; returns the tree id.
 
@@ -125,6 +133,8 @@ class Snapshots:
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Paths that differ between two trees, sorted; a renamed file is two of them."""
+        if old == new:
+            return ()
         return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new))))
 
     def patch(self, old: str, new: str) -> str:

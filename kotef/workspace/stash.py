@@ -9,11 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from kotef.workspace.output import HeadTail
 from kotef.workspace.paths import os_fault, write_atomic
 
 NAME: Final = re.compile(r"tr_[a-z2-7]{12}")
 MAX_BYTES: Final = 5_000_000
-"""Of one text, in UTF-8; the rest is lost."""
+"""Of one text, in UTF-8; of a longer one, head and tail."""
+_SAID: Final = 1_000
+"""Bytes of them for the line that says what is left out."""
+WHOLE: Final = MAX_BYTES - _SAID
+"""Bytes of one output that are asked of whoever makes it: with a line of its own in the middle it is kept as it is."""
 MAX_AGE: Final = 7 * 86_400
 """Seconds after which a text is removed, whichever run it belongs to."""
 
@@ -43,7 +48,7 @@ class Stash:
                 self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise os_fault(self.path, error) from error
-            write_atomic(place, content[:MAX_BYTES])
+            write_atomic(place, _bounded(content))
         return name
 
     def read(self, name: str) -> str | None:
@@ -56,6 +61,14 @@ class Stash:
             return None
         with open(file, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
             return stream.read().decode("utf-8", "replace")
+
+
+def _bounded(content: bytes) -> bytes:
+    if len(content) <= MAX_BYTES:
+        return content
+    ends = HeadTail(WHOLE)
+    ends.add(content)
+    return ends.text().encode("utf-8", "replace")
 
 
 def name_of(content: bytes) -> str:

@@ -13,8 +13,8 @@ import sys
 _SHRUGGED_OFF = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def main(shell: str, command: str, lifeline: int, report: int, dropped: list[str]) -> None:
-    """Run a command line; writes its process number to `report`, then its wait status, a line each.
+def main(lifeline: int, report: int, dropped: list[str], command: list[str]) -> None:
+    """Run a program with its arguments; writes its process number to `report`, then its wait status, a line each.
 
     `dropped` names variables the command does not get: Python adds one to its own environment in the C locale.
     """
@@ -27,7 +27,7 @@ def main(shell: str, command: str, lifeline: int, report: int, dropped: list[str
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     for number in (*_SHRUGGED_OFF, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)  # a function, for an ignored signal would stay ignored in the command
-    child = _start(shell, command, {name: os.environ[name] for name in os.environ if name not in dropped})
+    child = _start(command, {name: os.environ[name] for name in os.environ if name not in dropped})
     _tell(report, child)
     while True:
         readable, _, _ = select.select([lifeline, awake], [], [])
@@ -46,7 +46,7 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
 
 
-def _start(shell: str, command: str, environment: dict[str, str]) -> int:
+def _start(command: list[str], environment: dict[str, str]) -> int:
     child = os.fork()
     if child:
         return child
@@ -54,9 +54,9 @@ def _start(shell: str, command: str, environment: dict[str, str]) -> int:
         os.setsid()
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)  # Python ignores them, and exec would hand that on
-        os.execve(shell, [shell, "-c", command], environment)  # noqa: S606 - a shell command line is what is asked for
+        os.execve(command[0], command, environment)  # noqa: S606 - a command line is what is asked for
     except OSError as error:
-        os.write(2, f"{shell}: {error.strerror}\n".encode())
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
     finally:
         os._exit(126)
 
@@ -89,4 +89,4 @@ def _end_all() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), sys.argv[4:])

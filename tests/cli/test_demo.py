@@ -1,33 +1,50 @@
 """The demo shows every ending for real."""
 
 import json
+import re
 import subprocess
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from kotef.cli import demo
 from kotef.cli.main import main
 from kotef.coders.repair import hunt
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 def test_the_demo_shows_every_ending_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # the scene without a solution is searched to its end: the likeliest single edits will do for that
-    monkeypatch.setattr(hunt, "first_order", lambda suspects, every=hunt.first_order: islice(every(suspects), 300))
+    monkeypatch.setattr(hunt, "first_order", lambda suspects, every=hunt.first_order: islice(every(suspects), 100))
     monkeypatch.setattr(hunt, "pairs", lambda *_: iter(()))
     monkeypatch.setattr(hunt.NearMisses, "with_others", lambda *_: iter(()))
     kept = tmp_path / "kept"
     done = CliRunner().invoke(main, ["demo", "--keep", str(kept)])
     assert done.exit_code == 0, done.output
-    assert "No key, no model, no network" in done.output
+    assert "No key, no model, no network: a search or a script edits, pytest judges" in done.output
     assert "verified (by search)" in done.output
     assert "return total // 10" in (kept / "solved" / "shop" / "cart.py").read_text()
     assert (kept / "solved" / ".sdd" / "backlog" / "tickets" / "closed" / "01-discount.md").exists()
     assert "stuck: no coder could do anything" in done.output
     assert "inspect `tests/test_format.py::" in (kept / "impossible" / ".sdd" / "issues.md").read_text()
     _deleting_the_failing_test_is_refused_and_explained(kept / "cheat", done.output)
+    shown = re.sub(r"\(\d+\.\d s\)", "(0.4 s)", done.output)
+    *lines, seen = _excerpt().splitlines()
+    assert "\n".join(lines) in shown, "the README shows what it prints"
+    assert f"\n{seen}\n" in shown, "with --keep, below where its files are"
+
+
+def _excerpt() -> str:
+    """What the README shows of it: the last attempt, and what is said of the run."""
+    (shown,) = (
+        block for block in re.findall(r"```text\n(.*?)```", README.read_text(), re.DOTALL) if "put back" in block
+    )
+    return str(shown)
 
 
 def _deleting_the_failing_test_is_refused_and_explained(root: Path, output: str) -> None:
@@ -47,12 +64,20 @@ def _deleting_the_failing_test_is_refused_and_explained(root: Path, output: str)
     assert changed.stdout == b"", "tests and code are as they were"
 
 
-def test_one_case_of_the_demo_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["demo", "--case", "cheat", "--keep", "kept"])
-    assert done.exit_code == 0, done.output
-    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["cheat"]
-    _deleting_the_failing_test_is_refused_and_explained(tmp_path / "kept" / "cheat", done.output)
+@pytest.mark.parametrize(("case", "who"), [("solved", "a search"), ("impossible", "a search"), ("cheat", "a script")])
+def test_one_case_of_the_demo_can_be_named_and_the_first_line_says_who_edits(
+    case: str, who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = []
+
+    def play(scene: demo.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
+        played.append((scene.case, root.name, kept))
+        return SimpleNamespace(outcome=scene.ends[0])
+
+    monkeypatch.setattr(demo, "_play", play)
+    done = CliRunner().invoke(main, ["demo", "--case", case])
+    assert (done.exit_code, played) == (0, [(case, case, False)])
+    assert f"No key, no model, no network: {who} edits, pytest judges, and every file is real." in done.output
 
 
 def test_the_demo_never_writes_into_a_directory_with_something_in_it(tmp_path: Path) -> None:

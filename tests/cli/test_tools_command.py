@@ -37,6 +37,40 @@ def test_a_tier_lists_its_own_by_option_or_by_environment(monkeypatch: pytest.Mo
     assert len(json.loads(told("tools", "--tier", "all", "--json")[0])) == len(NAMES), "what is asked for here counts"
 
 
+def test_the_list_says_how_a_model_gets_apply_patch() -> None:
+    out, _ = told("tools")
+    assert '`[models."NAME"] apply_patch = true`' in out
+    assert "config.toml" in out
+    assert "apply_patch = true" not in told("tools", "--tier", "core")[0]
+
+
+@pytest.mark.parametrize("words", [("agents",), ("skills",), ("mcp",), ("mcp", "doctor"), ("tools",), ("prompt",)])
+def test_the_help_shows_examples(words: tuple[str, ...]) -> None:
+    out, _ = told(*words, "--help")
+    shown = out.split("Examples:\n", 1)[1]
+    assert shown.lstrip().startswith(f"kotef {' '.join(words)}") or "kotef mcp doctor" in shown
+
+
+def test_the_help_tells_what_gives_each_need() -> None:
+    out, _ = told("tools", "--help")
+    needs = {row.needs for row in BY_NAME.values()} - {None}
+    assert needs
+    assert all(f"{need}" in out.split("is had by")[1] for need in needs)
+
+
+def test_the_prompt_tells_of_what_keeps_the_coder_from_working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("prompt", "coder", "go", "--root", str(tmp_path))
+    _, err = told(*words, "--agent", "planner")
+    assert "kotef: warning: the model coder cannot work: none of its tools edits a file (" in err
+    assert "), in the role planner; it is not asked (" in err
+    monkeypatch.setenv("KOTEF_TOOLS", "core")
+    assert "at KOTEF_TOOLS=core; it is not asked" in told(*words, "--json")[1]
+    monkeypatch.setenv("KOTEF_TOOLS", "most")
+    assert told(*words)[1].startswith("kotef: warning: KOTEF_TOOLS=most: there is no such tier")
+    monkeypatch.delenv("KOTEF_TOOLS")
+    assert told(*words)[1] == ""
+
+
 def test_an_unknown_tier_lists_all_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KOTEF_TOOLS", "most")
     out, err = told("tools", "--json")
@@ -73,4 +107,5 @@ def test_skills_are_listed_with_where_they_are_from_and_broken_ones_with_why(tmp
 
 def test_where_there_is_no_skill_it_says_how_one_is_made(tmp_path: Path) -> None:
     out, _ = told("skills", "--root", str(tmp_path))
-    assert out == "no skill here; one is a folder with a SKILL.md in .sdd/skills or .agents/skills\n"
+    user = Path(os.environ["XDG_CONFIG_HOME"]) / "kotef" / "skills"
+    assert out == f"no skill here; one is a folder with a SKILL.md in .sdd/skills, .agents/skills or {user}\n"

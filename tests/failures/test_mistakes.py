@@ -84,7 +84,7 @@ def test_the_event_says_what_the_schema_of_the_log_says() -> None:
         "escalated": False,
         "can_continue": True,
     }
-    assert set(FIELDS["mistake_recovery"]) == set(MistakeRecovery.model_fields)
+    assert set(FIELDS["mistake_recovery"]) == {"visit", *MistakeRecovery.model_fields}
 
 
 def test_a_command_that_ends_red_neither_counts_nor_clears() -> None:

@@ -245,7 +245,13 @@ def test_a_test_that_was_edited_to_pass_is_put_back(project: Path, run) -> None:
     assert ran.result["putBack"] == ["test_calc.py"]
     assert "allow test edits" in agent.requests("coder")[1].text, "the refusal names the way out"
     assert "assertEqual" in (project / "test_calc.py").read_text()
-    assert "put_back" in [entry["detail"] for entry in ran.result["failureHistory"]["entries"]]
+    history = ran.result["failureHistory"]
+    assert "put_back" in [entry["detail"] for entry in history["entries"]]
+    assert (history["lastCommands"], "unknown" in history["lastErrorKinds"]) == ([CHECK], False), "no made-up command"
+    assert (ran.issues[0]["last_command"], ran.issues[0]["last_error_kinds"]) == (
+        CHECK,
+        tuple(history["lastErrorKinds"]),
+    )
 
 
 def test_uncommitted_and_untracked_work_survives_a_failed_run(project: Path, run) -> None:

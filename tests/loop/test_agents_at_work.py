@@ -44,7 +44,7 @@ def test_a_built_in_role_speaks_last_and_has_its_steps(project: Path, run) -> No
     assert ran.result["stoppedBy"] == "step_cap"
     assert len(agent.requests("coder")) == 6, "five, and a closing summary"
     assert system_of(agent).rstrip().endswith("the checks must pass after each.")
-    assert system_of(agent).startswith("You are the coder of kotef.")
+    assert system_of(agent).startswith("You are the coder of kotef")
 
 
 def test_a_role_of_the_user_chooses_model_temperature_and_tools(project: Path, run) -> None:
@@ -73,6 +73,12 @@ def test_planner_and_reviewer_have_roles_of_their_own(project: Path, run) -> Non
     (planned,) = agent.requests("planner")
     (reviewed,) = agent.requests("reviewer")
     assert (planned.body["model"], planned.body["temperature"]) == ("head", 0.5)
+    sent = json.loads((ran.run_dir / "prefixes.json").read_text())
+    assert {role: list(models) for role, models in sent.items()} == {
+        "planner": ["head"],
+        "coder": ["scripted"],
+        "reviewer": ["eye"],
+    }
     assert planned.messages[-1]["content"].endswith("Plan in one step.")
     assert (reviewed.body["model"], "temperature" in reviewed.body) == ("eye", False)
     assert reviewed.messages[-1]["content"].endswith("Look twice.")
@@ -160,16 +166,29 @@ def test_a_malformed_block_is_told_of_and_the_others_hold(project: Path, run) ->
     repositorys(project, "## broken\n---\nsteps: many\n---\n## coder\n---\nmax_tool_calls: 2\n---\n")
     ran = run(project, Agent(coder=[LOOK, LOOK, text("so far")]), GOAL, *ONCE, "--continues", "0")
     assert ran.result["stoppedBy"] == "tool_budget"
-    assert "note: .sdd/agents.md:3: steps: Input should be a valid integer" in ran.stdout
+    assert "note: .sdd/agents.md:3: the role broken: steps: many is not a whole number from 0 to 200" in ran.stdout
+
+
+def test_a_role_that_is_malformed_is_told_by_its_own_problem(project: Path) -> None:
+    """Not by that of another block, nor as a role that nobody wrote."""
+    repositorys(project, "## first\n---\nsteps: many\n---\n## broken\n---\ntemperature: hot\n---\n")
+    ran = kotef(project, "run", GOAL, "--agent", "Broken")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(
+        "kotef: error: .sdd/agents.md:7: the role broken: temperature: hot is not a number from 0 to 2; this block is left out"
+    )
+    assert "first" not in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["reviewer", "planner"])
 def test_a_coder_in_a_role_that_edits_nothing_declines(project: Path, run, name: str) -> None:
     agent = Agent(coder=[FIX, DONE])
     ran = run(project, agent, GOAL, *ONCE, "--agent", name)
-    assert (ran.code, agent.requests("coder")) == (3, [])
-    assert "none of its tools edits a file" in ran.stdout
-    assert f"in the role {name}" in ran.stdout
+    assert (ran.code, agent.seen) == (3, []), "no model is asked, not for a plan either"
+    told, at_work = ran.stdout.split("baseline: ", 1)
+    assert "note: the model coder cannot work: none of its tools edits a file (" in told
+    assert f"), in the role {name}; it is not asked (--agent chooses" in told
+    assert f"), in the role {name}\n" in at_work
 
 
 def test_an_agent_without_steps_answers_in_words(project: Path, run) -> None:
@@ -228,6 +247,6 @@ def test_the_command_tells_who_is_in_force_and_from_where(project: Path) -> None
     ]
     assert all(role["model"] is None for name, role in roles.items() if name != "coder")
     shown = kotef(project, "agents").stdout
-    assert "note: .sdd/agents.md:6: the role broken says nothing" in shown
+    assert "note: .sdd/agents.md:6: the role broken: says nothing" in shown
     assert "prompt of coder ignored: this repository is not trusted" in shown
     assert "OBEY" in kotef(project, "agents", "--trust").stdout

@@ -133,7 +133,9 @@ def test_a_summary_stands_for_the_steps_and_the_next_one_supersedes_it(files: Pa
     assert last.messages[1]["content"].startswith(first[1]["content"]), "task and spec stay as they are"
     assert "Files modified: calc.py" in last.text
     assert re.search(r"Files read: calc\.py, n0\.txt, n1\.txt", last.text)
+    told = [event["tokens_in"] for event in named(ran, "model_answer")]
     usage = ran.result["usage"]
+    assert sum(told) == usage["tokensIn"], "each call is told once: a summary is no part of the answer after it"
     assert usage["calls"] == len(coder.asked) + len(coder.summaries) + len(agent.requests("planner"))
 
 
@@ -174,6 +176,39 @@ def test_an_endpoint_that_says_it_is_too_much_is_asked_once_more_with_less(files
     must_be_well_formed(coder.asked)
 
 
+def test_an_endpoint_that_counts_too_little_is_not_believed(files: Path, run) -> None:
+    """Ten tokens for any request: the window is full all the same, and what is sent tells so."""
+    coder = Coder(*(look(f"n{number}.txt") for number in range(12)), FIX, DONE)
+    sizes = []
+
+    def agent(request: Request, number: int) -> Reply:
+        if "PlanAnswer" not in request.tools:
+            sizes.append(len(prompt_of(request)))
+        return replace(inner(request, number), tokens=(5, 5))
+
+    inner = Agent(coder=coder)
+    ran = run(files, agent, GOAL, *ONCE, "--context-window", "6000")
+    assert ran.code == 0
+    cuts = named(ran, "compacted")
+    assert cuts
+    assert all(cut["tokens_after"] < 0.6 * 6000 < 0.85 * 6000 <= cut["tokens_before"] < 9000 for cut in cuts)
+    assert max(sizes) / 4 < 1.3 * 6000, "at four characters a token, with the words of JSON around them"
+    must_be_well_formed([*coder.asked, *coder.summaries])
+
+
+def test_an_endpoint_that_counts_few_tokens_for_plain_text_is_believed(files: Path, run) -> None:
+    """Text of one letter is cheap: the model's own count stands while it can be true."""
+    coder = Coder(*(look(f"n{number}.txt") for number in range(6)), FIX, DONE)
+
+    def agent(request: Request, number: int) -> Reply:
+        return replace(inner(request, number), tokens=(len(prompt_of(request)) // 6, 5))
+
+    inner = Agent(coder=coder)
+    ran = run(files, agent, GOAL, *ONCE, "--context-window", "8500")
+    assert ran.code == 0
+    assert not named(ran, "compacted")
+
+
 def test_the_server_is_asked_for_its_window_once(files: Path, run) -> None:
     coder = Coder(*(look(f"n{number}.txt") for number in range(9)), FIX, DONE)
     listed = json.dumps({"data": [{"id": "scripted", "max_model_len": 6000}]})
@@ -188,6 +223,62 @@ def test_the_server_is_asked_for_its_window_once(files: Path, run) -> None:
         assert ran.code == 0
         assert {event["window"] for event in named(ran, "compacted")} == {6000}
         assert server.lookups == 1
+
+
+@pytest.mark.parametrize(("asked", "window"), [((), 6000), (("--context-window", "9000"), 9000)])
+def test_the_users_settings_say_what_a_model_reads_at_once(
+    files: Path, run, asked: tuple[str, ...], window: int
+) -> None:
+    """For this model only, and an option of the run goes before it."""
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "kotef" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[models."scripted"]\nwindow = 6000\n[models."another"]\nwindow = 1000\n')
+    coder = Coder(*(look(f"n{number}.txt") for number in range(9)), FIX, DONE)
+    ran = run(files, Agent(coder=coder), GOAL, *ONCE, *asked)
+    assert ran.code == 0
+    assert {event["window"] for event in named(ran, "compacted")} == {window}
+
+
+def test_the_nearest_instructions_of_a_folder_are_told_once_with_the_first_file_below_it(project: Path, run) -> None:
+    for folder, said in (("web", "Tabs here."), ("web/deep", f"No tabs here.{' Really.' * 1000}"), ("plain", "")):
+        (project / folder).mkdir()
+        (project / folder / "AGENTS.md").write_text(said)
+        (project / folder / "a.txt").write_text("a\n")
+        (project / folder / "b.txt").write_text("b\n")
+    (project / "AGENTS.md").write_text("Be brief.\n")
+    steps = [
+        look("calc.py"),
+        calls(call("view_file", path="web/a.txt"), call("view_file", path="web/b.txt")),
+        calls(blind("web/a.txt", "a", "c"), call("list_dir", path="web/deep")),
+        write("web/deep/new.txt", "x\n"),
+        look("web/deep/none.txt"),
+        look("plain/a.txt"),
+        FIX,
+        DONE,
+    ]
+    agent = Agent(coder=steps)
+    ran = run(project, agent, GOAL, *ONCE)
+    assert ran.code == 0
+    last = agent.requests("coder")[-1]
+    results = [message["content"] for message in last.messages if message["role"] == "tool"]
+    assert ["<repository>" in result for result in results] == [False, True, *[False] * 3, True, *[False] * 4]
+    assert results[1].startswith("web/a.txt: ")
+    assert "web/AGENTS.md: how this folder wants to be worked on" in results[1]
+    assert "Tabs here." in results[1]
+    assert "No tabs here." in results[5]
+    assert len(results[5]) < 3_500
+    assert last.text.count("Be brief.") == 1, "that of the workspace stands in the first message"
+    asked = [request.messages for request in agent.requests("coder")]
+    assert all(now[: len(before)] == before for before, now in pairwise(asked)), "what was sent stays as it was"
+
+
+def test_instructions_that_a_person_asks_to_see_are_not_told_twice(project: Path, run) -> None:
+    (project / "web").mkdir()
+    (project / "web" / "AGENTS.md").write_text("Tabs here.")
+    (project / "web" / "a.txt").write_text("a\n")
+    agent = Agent(coder=[look("web/AGENTS.md"), look("web/a.txt"), FIX, DONE])
+    assert run(project, agent, GOAL, *ONCE).code == 0
+    assert agent.requests("coder")[-1].text.count("Tabs here.") == 1
 
 
 def test_recent_failures_are_shown_from_the_first_cut_on_and_not_before(files: Path, run) -> None:
@@ -228,6 +319,37 @@ def test_a_long_output_names_its_rest_and_a_resume_reads_it(project: Path, run) 
     assert run(project, second, "--last", "--max-attempts", "2", command="resume").code == 0
     assert "lines 4000-4002 of" in second.requests("coder")[1].text
     assert "\n4001\n" in second.requests("coder")[1].text
+
+
+def test_the_middle_of_a_very_long_output_can_be_read_back(project: Path, run) -> None:
+    """Half a million characters, of which a command's result holds the ends only; and of more than is kept, both ends."""
+    long = r"import sys; getattr(sys, sys.argv[1]).write('\n'.join(map(str, range(1, int(sys.argv[2])))))"
+    (project / "long.py").write_text(f"{long}\nraise SystemExit(len(sys.argv) > 3)\n")
+    red = "python long.py stdout 100001 red"
+
+    def coder(request: Request, number: int) -> Reply:
+        if number == 0:
+            runs = [call("run_command", command=f"python long.py {stream} 100001") for stream in ("stdout", "stderr")]
+            return calls(*runs, call("run_checks"), call("run_command", command="python long.py stdout 1000001"))
+        if number > 1:
+            return [FIX, DONE][number - 2]
+        found = [
+            re.search(r"view_truncated_output (tr_[a-z2-7]{12})", one["content"])[1] for one in request.messages[-4:]
+        ]
+        ranges = [*["50000-50001"] * 3, "1-2"]
+        return calls(
+            *(call("view_truncated_output", id=name, range=lines) for name, lines in zip(found, ranges, strict=True))
+        )
+
+    agent = Agent(coder=coder)
+    ran = run(project, agent, GOAL, "--check", CHECK, "--check", red, "--max-attempts", "1")
+    shown = [message["content"] for message in agent.requests("coder")[2].messages[-4:]]
+    assert all("\n50000\n50001\n" in text for text in shown[:3])
+    assert shown[3].partition("\n")[2].startswith("1\n2\n")
+    longest = max((ran.run_dir / "stash").iterdir(), key=lambda path: path.stat().st_size)
+    assert "bytes left out" in (kept := longest.read_text())
+    assert kept.endswith("\n1000000")
+    assert longest.stat().st_size <= 5_000_000
 
 
 def test_a_file_is_edited_only_after_it_was_read_and_as_it_was_read(project: Path, run) -> None:
@@ -285,6 +407,21 @@ def test_a_prefix_that_changes_between_two_parts_of_a_run_is_warned_of(project: 
         "once, not in each request"
     )
     assert "what stands before the conversation changed: system prompt" in ran.stdout
+
+
+def test_what_the_planner_sends_first_is_kept_too_and_its_change_told(project: Path, run) -> None:
+    started = run(project, Agent(coder=[DONE, DONE]), GOAL, "--check", CHECK, "--max-attempts", "2")
+    assert not named(started, "prefix_drift"), "two plans of one run begin alike, whatever they are asked"
+    kept = started.run_dir / "prefixes.json"
+    before = json.loads(kept.read_text())
+    assert before["planner"]["scripted"]["parts"].keys() == {"system prompt", "PlanAnswer"}
+    before["planner"]["scripted"] |= {"sha256": "0" * 64}
+    before["planner"]["scripted"]["parts"]["PlanAnswer"] = "another"
+    kept.write_text(json.dumps(before))
+    ran = run(project, Agent(coder=[FIX, DONE]), "--last", "--max-attempts", "3", command="resume")
+    (drift,) = named(ran, "prefix_drift")
+    assert (drift["role"], drift["changed"]) == ("planner", ["PlanAnswer"])
+    assert json.loads(kept.read_text())["coder"] == before["coder"]
 
 
 def test_an_old_text_of_the_stash_is_removed(project: Path, run) -> None:

@@ -62,13 +62,13 @@ def test_two_failing_calls_in_turn_end_by_the_guard_against_mistakes(project: Pa
     assert len(agent.requests("coder")) == 6, "no model call after the stop"
     assert where(agent, "take a different approach rather than a variation") == [3], "the nudge is shown once"
     facts = [
-        {name: event[name] for name in ("failure_kinds", "count", "escalated", "can_continue")}
+        {name: event[name] for name in ("visit", "failure_kinds", "count", "escalated", "can_continue")}
         for event in named(ran, "mistake_recovery")
     ]
     kinds = ["exec_error"] * 3
     assert facts == [
-        {"failure_kinds": kinds, "count": 3, "escalated": False, "can_continue": True},
-        {"failure_kinds": kinds, "count": 3, "escalated": True, "can_continue": False},
+        {"visit": 1, "failure_kinds": kinds, "count": 3, "escalated": False, "can_continue": True},
+        {"visit": 1, "failure_kinds": kinds, "count": 3, "escalated": True, "can_continue": False},
     ]
     told, after = (request.messages for request in agent.requests("coder")[3:5])
     assert after[: len(told) - 1] == told[:-1], "but for the nudge the next request begins as this one"

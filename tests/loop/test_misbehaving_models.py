@@ -57,6 +57,21 @@ def test_what_is_half_is_never_closed_but_answered_with_its_error(project: Path,
     assert (project / "calc.py").read_text() == FIXED
 
 
+def test_answers_to_one_turn_come_in_the_order_of_its_calls(project: Path, run) -> None:
+    """Also where the first, or one between, is malformed; a model that counts takes none for another's."""
+    turn = calls(
+        Call("grep", '{"pattern": '), call("list_dir"), Call("view_file", '{"path'), call("view_file", path="calc.py")
+    )
+    agent = Agent(coder=[turn, FIX, DONE])
+    assert run(project, agent, GOAL, *ONCE).code == 0
+    *_, said, first, second, third, fourth = agent.requests("coder")[1].messages
+    assert [one["function"]["name"] for one in said["tool_calls"]] == ["grep", "list_dir", "view_file", "view_file"]
+    answered = [first, second, third, fourth]
+    assert [one["tool_call_id"] for one in answered] == [one["id"] for one in said["tool_calls"]]
+    broken = ["Nothing was executed" in one["content"] for one in answered]
+    assert broken == [True, False, True, False]
+
+
 def test_a_whole_call_in_an_answer_without_an_end_of_its_own_is_not_mended(project: Path, run) -> None:
     broken = Reply(calls=(Call("write_file", "{'path': 'sneaky.txt', 'content': 'x'}"),), finish_reason="length")
     ran = run(project, Agent(coder=[broken, FIX, DONE]), GOAL, *ONCE)
@@ -197,3 +212,25 @@ def test_an_honest_run_trips_nothing(project: Path, run) -> None:
     ran = run(project, agent, GOAL, *ONCE, "--fallback-model", "spare")
     assert (ran.code, named(ran, *ODD)) == (0, [])
     assert {request.body["model"] for _, request in agent.seen} == {"scripted"}
+
+
+def test_arguments_no_tool_can_do_anything_with_are_refused_in_plain_words(project: Path, run) -> None:
+    """Nothing of Python's own reaches the model, and what is wrong with a path is the call, not a permission."""
+    odd = [
+        call("find_files", glob="{" * 5000),
+        call("grep", pattern="(" * 5000 + ")" * 5000),
+        call("search_symbols", name="a" * 60_000),
+        call("view_file", path="calc.py\0"),
+    ]
+    agent = Agent(coder=[calls(*odd), *(calls(one) for one in odd), FIX, DONE])
+    ran = run(project, agent, GOAL, *ONCE)
+    sent = agent.requests("coder")[1].messages
+    said = [message["content"] for message in sent if message["role"] == "tool"]
+    assert not [text for text in said if "Error" in text or "recursion" in text.lower()]
+    assert all(len(text) < 6000 for text in said)
+    assert "nested too deeply" in said[1]
+    assert said[2] == "a name of 60000 characters is none; at most 300 are searched"
+    assert said[3] == "calc.py\\0: no path holds a NUL character; give a plain path"
+    kinds = [kind for event in named(ran, "mistake_recovery") for kind in event["failure_kinds"]]
+    assert "permission_denied" not in kinds
+    assert "schema_reject" in kinds

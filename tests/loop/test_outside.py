@@ -228,3 +228,20 @@ def test_a_resume_has_the_servers_the_run_began_with_unless_they_changed(project
     assert ran.code == 0
     assert "tiny__add" not in agent.requests("coder")[0].tools
     assert ".mcp.json changed since the run began and is ignored" in ran.stdout
+
+
+def test_the_doctor_checks_the_others_where_one_server_cannot_be_used(tmp_path: Path) -> None:
+    """An unset variable is named with its server, and costs no other server its check."""
+    program = {"command": sys.executable, "args": [str(mcp_server.__file__)]}
+    servers = {
+        "needy": {"command": "x", "env": {"TOKEN": "${NO_SUCH_TOKEN}"}},
+        "tiny": program,
+        "odd": {"command": "x", "timeoutSeconds": -1},
+    }
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+    done = CliRunner().invoke(main, ["mcp", "doctor", "--root", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "missing .mcp.json: server needy: ${NO_SUCH_TOKEN} is not set (set it, or give a default" in done.output
+    assert "missing .mcp.json: server odd.timeoutSeconds: " in done.output
+    assert "tiny__add" in done.output

@@ -242,6 +242,10 @@ def test_a_skill_is_found_used_and_its_file_read(project: Path, run) -> None:
     (folder / "SKILL.md").write_text("---\nname: adding\ndescription: How sums are made here.\n---\nUse plus.\n")
     (folder / "table.txt").write_text("1 + 1 = 2\n")
     (project / ".agents" / "skills" / "broken").mkdir()
+    for number in range(8):  # so many that not all are named at once: what is left can be searched
+        (project / ".agents" / "skills" / f"other{number}").mkdir()
+        other = f"---\nname: other{number}\ndescription: {'Not about it. ' * 20}\n---\n"
+        (project / ".agents" / "skills" / f"other{number}" / "SKILL.md").write_text(other)
     steps = [tool("skill_find", query="sums"), tool("skill_use", name="adding")]
     steps += [tool("skill_resource", name="adding", path=path) for path in ("table.txt", "../../../calc.py")]
     agent = Agent(coder=[*steps, FIX, DONE])
@@ -254,8 +258,23 @@ def test_a_skill_is_found_used_and_its_file_read(project: Path, run) -> None:
     assert table == "1 + 1 = 2\n"
     assert "leads out of the skill adding" in outside
     assert BUG.splitlines()[1] not in outside
-    assert "- adding: How sums are made here." in agent.requests("coder")[0].text
+    first = agent.requests("coder")[0].text
+    assert "- adding: How sums are made here." in first
+    assert "- … skill_find lists all 9" in first
+    assert "other6" in first
+    assert "other7" not in first
+    assert first.count("Not about it.") < 7 * 7, "one line each"
     assert "1 skill cannot be used; `kotef skills` says why" in ran.stdout
+
+
+def test_skills_that_are_all_named_need_no_search_and_without_files_no_reader_of_them(project: Path, run) -> None:
+    folder = project / ".agents" / "skills" / "adding"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: adding\ndescription: How sums are made here.\n---\nUse plus.\n")
+    agent = Agent(coder=[tool("skill_use", name="adding"), FIX, DONE])
+    assert run(project, agent, GOAL, *ONCE).code == 0
+    assert "Use plus." in answers(agent)[0]
+    assert [name for name in agent.requests("coder")[0].tools if "skill" in name] == ["skill_use"]
 
 
 def test_where_there_is_nothing_to_use_no_tool_and_no_word_is_paid_for(project: Path, run) -> None:
@@ -274,7 +293,7 @@ def test_a_tier_without_an_editing_tool_is_declined_with_that_reason(
     agent = Agent(coder=[FIX, DONE])
     ran = run(project, agent, GOAL, *ONCE)
     assert (ran.code, ran.result["outcome"]) == (3, "stuck")
-    assert agent.requests("coder") == [], "no model call for a coder that cannot edit"
+    assert agent.seen == [], "no model call for a coder that cannot edit, nor for its plan"
     declined = [event["why"] for event in ran.events if event["event"] == "declined"]
     words = "none of its tools edits a file (find_files, grep, list_dir, view_file), at KOTEF_TOOLS=core"
     assert declined[0].startswith(words)
@@ -298,4 +317,4 @@ def test_a_tier_narrows_and_an_unknown_one_warns(
 def test_the_commands_list_tools_and_skills(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del monkeypatch
     ran = kotef(project, "skills")
-    assert ran.stdout.startswith("no skill here; one is a folder with a SKILL.md in .sdd/skills or .agents/skills")
+    assert ran.stdout.startswith("no skill here; one is a folder with a SKILL.md in .sdd/skills, .agents/skills")

@@ -3,13 +3,15 @@
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from support import openai_server as serve
 from support.openai_server import OpenAIServer, Reply
 
 from kotef.errors import ModelError
 from kotef.models.openai import StrictChatOpenAI
-from kotef.models.usage import spent_on
+from kotef.models.usage import believed, spent_on
 from kotef.settings import Price
 
 ANSWER = serve.calls(serve.call("note", text="long enough for many chunks, so that it can be cut"))
@@ -50,3 +52,14 @@ def test_a_call_that_failed_says_how_much_it_tried(script, options, tries: int, 
 def test_a_message_of_ours_that_asked_nobody_costs_nothing() -> None:
     spent = spent_on(AIMessage("stopped", response_metadata={"tries": 0}))
     assert (spent.calls, spent.tokens, spent.estimated) == (0, 0, False)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**7))
+def test_a_count_is_believed_unless_it_leaves_more_than_eight_characters_for_a_token(
+    counted: int, characters: int
+) -> None:
+    tokens = believed(counted, characters)
+    assert tokens >= counted
+    assert characters <= 8 * tokens + 8
+    if characters <= 8 * counted:
+        assert tokens == counted

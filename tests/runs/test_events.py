@@ -65,3 +65,12 @@ def test_every_event_that_is_sent_is_in_the_schema() -> None:
     root = Path(__file__).parents[2] / "kotef"
     used = {name for path in root.rglob("*.py") for name in re.findall(r"\bemit\(\s*\"(\w+)\"", path.read_text())}
     assert used == set(FIELDS)
+
+
+def test_a_line_that_a_kill_has_torn_costs_itself_and_not_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    EventLog(path)("notice", text="one")
+    EventLog(path)("notice", text="two")
+    path.write_text(path.read_text()[:-9])
+    EventLog(path)("notice", text="three")
+    assert [(line["n"], line["text"]) for line in read_events(path)] == [(1, "one"), (2, "three")]

@@ -77,20 +77,23 @@ def test_a_block_has_fields_and_then_a_prompt() -> None:
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ("## a\n---\nsteps: 300\n---\n", "a.md:3: steps: Input should be less than or equal to 200"),
-        ("## a\n---\nsteps: many\n---\n", "a.md:3: steps: Input should be a valid integer"),
-        ("## a\n---\nmax_tool_calls: 0\n---\n", "a.md:3: max_tool_calls: Input should be greater than or equal to 1"),
-        ("## a\n---\ntemperature: hot\n---\n", "a.md:3: temperature: Input should be a valid number"),
-        ("## a\n\n---\nsteps: 3\n", "a.md:3: the `---` that ends its head is missing"),
-        ("## a\n---\njust words\n---\n", "a.md:3: 'just words' is not a field; write `name: value`"),
-        ("## a\n---\nmodel:\n---\n", "a.md:3: model: no value"),
-        ("## a\n---\ntools:\n---\n", "a.md:3: tools: no value; leave the line out instead"),
-        ("## a\n---\nsteps: 1\nsteps: 2\n---\n", "a.md:4: the field steps stands there twice"),
-        ("## a\n```yaml\nsteps: 3\n", "a.md:2: this fence is never closed"),
-        ("## a\n---\nmax-tool-calls: 0\n---\n", "a.md:3: max_tool_calls: Input"),
-        ("## a\n", "a.md:1: the role a says nothing"),
+        ("## a\n---\nsteps: 300\n---\n", "a.md:3: the role a: steps: 300 is not a whole number from 0 to 200;"),
+        ("## a\n---\nsteps: many\n---\n", "a.md:3: the role a: steps: many is not a whole number from 0 to 200;"),
+        (
+            "## a\n---\nmax_tool_calls: 0\n---\n",
+            "a.md:3: the role a: max_tool_calls: 0 is not a whole number from 1 to 100;",
+        ),
+        ("## a\n---\ntemperature: hot\n---\n", "a.md:3: the role a: temperature: hot is not a number from 0 to 2;"),
+        ("## a\n\n---\nsteps: 3\n", "a.md:3: the role a: the `---` that ends its head is missing"),
+        ("## a\n---\njust words\n---\n", "a.md:3: the role a: 'just words' is not a field; write `name: value`"),
+        ("## a\n---\nmodel:\n---\n", "a.md:3: the role a: model: no value"),
+        ("## a\n---\ntools:\n---\n", "a.md:3: the role a: tools: no value; leave the line out instead"),
+        ("## a\n---\nsteps: 1\nsteps: 2\n---\n", "a.md:4: the role a: the field steps stands there twice"),
+        ("## a\n```yaml\nsteps: 3\n", "a.md:2: the role a: this fence is never closed"),
+        ("## a\n---\nmax-tool-calls: 0\n---\n", "a.md:3: the role a: max_tool_calls: 0 is not"),
+        ("## a\n", "a.md:1: the role a: says nothing"),
         ("## ???\nwords\n", "a.md:1: the name of a role needs a letter or a digit"),
-        ("## a\nfirst\n## A\nsecond\n", "a.md:3: the role a is here a second time; the first one counts"),
+        ("## a\nfirst\n## A\nsecond\n", "a.md:3: the role a: is here a second time; the first one, in line 1, counts"),
     ],
 )
 def test_a_malformed_block_is_named_by_its_line_and_costs_no_other(block: str, said: str) -> None:
@@ -98,6 +101,36 @@ def test_a_malformed_block_is_named_by_its_line_and_costs_no_other(block: str, s
     assert problem(text).startswith(said)
     assert problem(text).endswith("this block is left out")
     assert "fine" in read(text)
+
+
+def test_a_block_that_stands_in_for_a_malformed_one_of_its_name_is_told_of() -> None:
+    found = parse_roles("## a\n---\nsteps: many\n---\n## A\nsecond\n## a\nthird\n", "a.md")
+    first = "the role a: steps: many is not a whole number from 0 to 200"
+
+    assert [role.prompt for role in found.roles] == ["second"]
+    assert list(map(str, found.problems)) == [
+        f"a.md:3: {first}; this block is left out, and the one in line 5 counts",
+        "a.md:7: the role a: is here a second time; the first one, in line 5, counts; this block is left out",
+    ]
+    assert found.broken == (), "there is a role of this name"
+
+
+def test_a_malformed_block_is_known_by_its_name() -> None:
+    found = parse_roles("## a\n---\nsteps: many\n---\n## Big boss\n", "a.md")
+
+    assert [name for name, _ in found.broken] == ["a", "big-boss"]
+    assert tuple(problem for _, problem in found.broken) == found.problems
+
+
+@pytest.mark.parametrize(
+    ("field", "values"), [("temperature", (0, 2)), ("steps", (0, 200)), ("max_tool_calls", (1, 100))]
+)
+def test_the_bounds_a_problem_names_are_those_in_force(field: str, values: tuple[int, int]) -> None:
+    for value in values:
+        assert getattr(read(f"## a\n---\n{field}: {value}\n---\n")["a"], field) == value
+    for value in (values[0] - 1, values[1] + 1):
+        assert f"{value} is not a" in problem(f"## a\n---\n{field}: {value}\n---\n")
+        assert f"number from {values[0]} to {values[1]}" in problem(f"## a\n---\n{field}: {value}\n---\n")
 
 
 def test_a_field_nobody_knows_is_kept_to_stop_the_run() -> None:

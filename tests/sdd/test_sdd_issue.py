@@ -55,6 +55,35 @@ def readable(text: str) -> str:
     return re.sub(r"<!-- kotef:.*? -->", "", text)
 
 
+def test_what_no_command_reported_is_told_without_a_command_or_an_empty_kind() -> None:
+    """The verdict's own reasons have no command line, and `unknown` says nothing to anybody."""
+    judged = failure(command="", exit_code=0, kind="unknown", detail="put_back", summary="put back: x", tests=())
+    ran = failure(kind="unknown", detail="", summary="", tests=())
+    text = readable(render(entry(entries=(judged, ran), last_error_kinds=(), last_command="")))
+
+    assert "- visit 3: put_back: `put back: x`\n- visit 3: `pytest -q`, exit 1\n" in text
+    assert "unknown" not in text
+    assert "Last failing command" not in text
+
+
+def test_lines_of_a_summary_do_not_run_into_each_other() -> None:
+    """What kotef writes on one line stays as readable as the lines were."""
+    lines = failure(summary="assert 990 == 900\ncompared with the attempt before: 1 of 1\nend.\nmore", tests=())
+    said = "assert 990 == 900; compared with the attempt before: 1 of 1; end. more"
+
+    assert said in follow_up("stuck", "", (lines,))
+    assert said in readable(render(entry(entries=(lines,))))
+
+
+def test_the_next_step_never_asks_to_run_what_is_no_command() -> None:
+    judged = failure(
+        command="", exit_code=0, kind="unknown", detail="put_back_left", summary="a file is left", tests=()
+    )
+
+    assert follow_up("stuck", "", (judged,)) == "mend what the verdict names: a file is left"
+    assert follow_up("stuck", "", (judged, failure(tests=()))).startswith("run `pytest -q` and mend")
+
+
 def test_an_entry_says_what_a_person_needs() -> None:
     text = readable(render(entry(entries=(failure(), failure(exit_code=None, tests=())))))
 

@@ -82,6 +82,39 @@ def test_it_is_short(shown: dict[str, Any]) -> None:
     assert shown["tokens"] == sum(part["tokens"] for part in shown["parts"])
 
 
+def counted(project: Path, *options: str) -> float:
+    shown = json.loads(kotef(project, "prompt", "coder", GOAL, "--check", CHECK, *options, "--json").stdout)
+    return (sum(len(part["text"]) for part in shown["parts"]) - 2 * len(GOAL) - len(CHECK)) / 4
+
+
+def skills(project: Path, number: int) -> None:
+    """As people write them: with a description far longer than a line."""
+    for name in [f"a-skill-{one}" for one in range(number)]:
+        folder = project / ".agents" / "skills" / name
+        folder.mkdir(parents=True)
+        about = (
+            f"How to do {name} here, step by step; use it whenever the task has to do with it, and before you push. "
+        )
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {about * 3}\n---\nDo it.\n")
+
+
+def test_it_is_short_with_the_web_and_with_two_skills_too(project: Path) -> None:
+    assert counted(project, "--web") <= FIRST_PROMPT
+    skills(project, 2)
+    assert counted(project) <= FIRST_PROMPT
+
+
+def test_many_skills_cost_no_more_than_a_few(project: Path) -> None:
+    skills(project, 9)
+    nine = counted(project)
+    skills_more = project / ".agents" / "skills"
+    for number in range(40):
+        (skills_more / f"z{number}").mkdir()
+        (skills_more / f"z{number}" / "SKILL.md").write_text(f"---\nname: z{number}\ndescription: x\n---\n")
+    assert abs(counted(project) - nine) <= 1
+    assert nine <= FIRST_PROMPT + 250
+
+
 def test_the_planners_request_is_shown_too(project: Path) -> None:
     shown = json.loads(kotef(project, "prompt", "planner", GOAL, "--check", CHECK, "--json").stdout)
     assert [part["name"] for part in shown["parts"]] == ["tools", "first message"]

@@ -4,7 +4,10 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
@@ -32,7 +35,9 @@ class Done:
 def kotef_process(arguments: list[str], env: dict[str, str], place: Path, *, kill_at: str = "") -> Done:
     """Run kotef's command line; `kill_at` is `event:n`: SIGKILL right after the n-th event of that name was written.
 
-    `file:n` is right after a tool wrote the n-th file.
+    `file:n` is right after a tool wrote the n-th file, `written:name` right before a file of that name, written
+    beside it, takes its place, and `there:path` is once that file exists. `noted:n` is right after the n-th line of the
+    ledger of effects was written, `unnoted:n` right before.
     """
     out, err = place / "stdout.txt", place / "stderr.txt"
     process = _FORKS.Process(target=_child, args=(arguments, os.environ | env, str(out), str(err), kill_at))
@@ -63,8 +68,8 @@ def _arm(kill_at: str) -> None:
     from kotef.runs.events import EventLog
 
     name, _, number = kill_at.partition(":")
-    if name == "file":
-        _arm_files(int(number))
+    if arm := ARMS.get(name):
+        arm(number)
         return
     write, seen = EventLog.__call__, []
 
@@ -77,14 +82,60 @@ def _arm(kill_at: str) -> None:
     EventLog.__call__ = killing
 
 
-def _arm_files(number: int) -> None:
+def _arm_files(number: str) -> None:
     from kotef.coders.hands import Hands
 
     seen = []
 
     def killing(_: Hands, path: str) -> None:
         seen.append(path)
-        if len(seen) == number:
+        if len(seen) == int(number):
             os.kill(os.getpid(), signal.SIGKILL)
 
     Hands.wrote = killing
+
+
+def _arm_written(name: str) -> None:
+    replace = Path.replace
+
+    def killing(path: Path, target: Path) -> Path:
+        if target.name == name:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return replace(path, target)
+
+    Path.replace = killing
+
+
+def _arm_there(path: str) -> None:
+    def killing() -> None:
+        while not Path(path).exists():
+            time.sleep(0.005)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=killing, daemon=True).start()
+
+
+def _arm_noted(number: str, *, before: bool = False) -> None:
+    from kotef.workspace.effects import Effects
+
+    write, seen = Effects._append, []
+
+    def killing(ledger: Effects, line: dict) -> None:
+        seen.append(line)
+        if not before:
+            write(ledger, line)
+        if len(seen) == int(number):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if before:
+            write(ledger, line)
+
+    Effects._append = killing
+
+
+ARMS = {
+    "file": _arm_files,
+    "written": _arm_written,
+    "there": _arm_there,
+    "noted": _arm_noted,
+    "unnoted": partial(_arm_noted, before=True),
+}

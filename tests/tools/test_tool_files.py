@@ -75,13 +75,20 @@ def test_a_missing_file_is_answered_with_the_closest_name(root: Path, asked: str
     assert caught.value.kind == "exec_error"
 
 
-@pytest.mark.parametrize("path", ["../outside.txt", "/etc/passwd", ".env", "link/passwd", "a\0b"])
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/passwd", ".env", "link/passwd"])
 def test_what_is_not_the_models_to_read_is_denied(root: Path, path: str) -> None:
     (root.parent / "outside.txt").write_text("secret")
     (root / "link").symlink_to("/etc")
     with pytest.raises(ToolFault) as caught:
         view_file(root, path)
     assert caught.value.kind == "permission_denied"
+
+
+def test_what_is_no_path_is_an_argument_to_mend(root: Path, guard: EditGuard) -> None:
+    for act in (lambda: view_file(root, "a\0b"), lambda: write_file(root, "a\0b", "x", guard=guard)):
+        with pytest.raises(ToolFault, match=r"a\\0b: no path holds a NUL character") as caught:
+            act()
+        assert caught.value.kind == "schema_reject"
 
 
 def test_a_listing_is_sorted_and_folds_noise(root: Path) -> None:

@@ -134,23 +134,33 @@ def test_a_tool_that_fails_and_a_server_that_ends_are_faults(asking) -> None:
     asking(work, tiny())
 
 
-def test_a_call_that_takes_too_long_is_a_fault(asking, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "CALL_SECONDS", 0.2)
+def test_a_call_that_takes_too_long_is_a_fault_that_says_how_long_and_where_that_is_set(asking) -> None:
+    said = "MCP server tiny: wait gave no answer within 0.2 s, the `timeoutSeconds` of its server; go on without it"
 
     async def work(ask: Asking) -> None:
-        with pytest.raises(ToolFault, match="tiny: "):
+        with pytest.raises(ToolFault, match=re.escape(said)):
             await ask.call("tiny__wait")
 
-    asking(work, tiny())
+    asking(work, tiny(timeoutSeconds=0.2))
+
+
+def test_a_call_may_take_a_minute_or_what_its_server_s_block_says() -> None:
+    usual, asked = parsed(a={"command": "x"}, b={"command": "x", "timeoutSeconds": 300})
+    assert (usual.timeout_seconds, asked.timeout_seconds) == (60, 300)
 
 
 @pytest.mark.parametrize(
     ("server", "words"),
     [
+        (Server(name="talk-back", command="cat"), "talk-back did not start: "),
         (Server(name="gone", command="no-such-program"), "gone did not start: "),
         (
             Server(name="bad", command=sys.executable, args=("-c", "import sys; sys.exit('need a token')")),
             "need a token; its tools are missing",
+        ),
+        (
+            Server(name="echo", command=sys.executable, args=("-c", "print('hi')")),
+            "echo did not start: it ended before it answered; its tools",
         ),
     ],
 )
@@ -229,6 +239,8 @@ def test_a_configuration_is_read_as_other_clients_write_it() -> None:
         ('{"mcpServers": {"a": {"command": "x", "args": ["${NOT_SET}"]}}}', "server a: ${NOT_SET} is not set"),
         ('{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "server a.args"),
         ('{"mcpServers": {"a": {"type": "carrier-pigeon", "command": "x"}}}', "server a.type"),
+        ('{"mcpServers": {"a": {"command": "x", "timeoutSeconds": 0}}}', "server a.timeoutSeconds"),
+        ('{"mcpServers": {"a": {"command": "x", "timeoutSeconds": "soon"}}}', "server a.timeoutSeconds"),
     ],
 )
 def test_what_is_wrong_with_a_configuration_is_named(text: str, words: str) -> None:

@@ -40,6 +40,18 @@ def test_a_text_is_bounded_and_lone_surrogates_are_no_fault(tmp_path: Path) -> N
     assert stash.read(stash.keep("a\udc80b")) == "a?b"
 
 
+def test_of_a_text_that_is_too_long_both_ends_are_kept(tmp_path: Path) -> None:
+    stash = Stash(tmp_path / "run" / "stash")
+    whole = "first\n" + "x" * (MAX_BYTES - 11) + "\nlast"
+    assert stash.read(stash.keep(whole)) == whole, "up to the bound it is kept as it is"
+    long = f"first\n{'x' * MAX_BYTES}\nlast"
+    kept = stash.read(stash.keep(long))
+    assert kept.startswith("first\nxxx")
+    assert kept.endswith("xxx\nlast")
+    assert "bytes left out …]" in kept
+    assert len(kept.encode()) <= MAX_BYTES
+
+
 def test_what_is_older_than_a_week_goes_with_the_next_run(tmp_path: Path) -> None:
     first = Stash(tmp_path / "one" / "stash")
     old, young = first.keep("old"), first.keep("young")

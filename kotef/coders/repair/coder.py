@@ -18,6 +18,7 @@ from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.sandbox.sandbox import Sandbox
 from kotef.workspace.snapshots import Snapshots
 
 SECONDS: Final = SEARCH_SECONDS
@@ -41,6 +42,7 @@ class SearchCoder:
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     environment: Mapping[str, str]
+    sandbox: Sandbox
     emit: Emit
     clock: Clock
     reserve: Callable[[], float]
@@ -72,6 +74,7 @@ class SearchCoder:
             failing=verdict.red,
             python=interpreter_of(check.command, self.root, self.environment),
             env=self.environment,
+            sandbox=self.sandbox,
             seconds=seconds,
             jobs=os.cpu_count() or 1,
             protected=lambda path: brief.guard.may_edit(path) is not None,

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kotef.workspace.sandbox.sandbox import Sandbox
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -24,6 +26,8 @@ class Request:
     protected: Callable[[str], bool]
     """Whether a workspace-relative path must not be edited."""
     stop_after: int
+    sandbox: Sandbox
+    """What the project's code is run in."""
 
 
 def cpu_seconds() -> float:

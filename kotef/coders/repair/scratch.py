@@ -16,21 +16,24 @@ _OWNED: Final = re.compile(rf"{_PREFIX}(?P<pid>\d+)-(?P<start>\d+)-(?P<world>\d+
 
 
 @contextmanager
-def scratch() -> Iterator[Path]:
+def scratch(within: Path | None = None) -> Iterator[Path]:
     """A directory of this search alone; those of searches that were killed are removed first.
+
+    It lies in `within`, else where temporary files do.
 
     Its name tells whose it is, so that there is no moment without an owner: process number, start of the process in
     clock ticks since boot, and the namespace in which that number means something.
     """
-    reap()
+    place = within or Path(tempfile.gettempdir())
+    reap(place)
     own = f"{_PREFIX}{os.getpid()}-{start_of(os.getpid()) or 0}-{_world()}-"
-    with tempfile.TemporaryDirectory(prefix=own, ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix=own, dir=place, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
-def reap() -> None:
+def reap(place: Path) -> None:
     """Remove directories whose owner is gone for certain: ours by user and namespace, and no such process runs."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for path in place.glob(f"{_PREFIX}*"):
         match = _OWNED.fullmatch(path.name)
         if (
             match

@@ -20,6 +20,7 @@ from kotef.coders.repair.scratch import scratch
 from kotef.coders.repair.session import NoPytestError, Session, SessionError
 from kotef.coders.repair.slow import search_slowly
 from kotef.coders.repair.survey import DeclinedError, survey
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 __all__ = ["Disagreement", "Hints", "Patch", "Repair", "interpreter_of", "repair"]
 
@@ -38,21 +39,23 @@ async def repair(
     jobs: int = 2,
     protected: Callable[[str], bool] = is_protected,
     stop_after: int = STOP_AFTER,
+    sandbox: Sandbox = OFF,
 ) -> Repair:
     """Search for at most `seconds` of wall time; writes nothing into the workspace and leaves no process.
 
     `command` is the real check, `failing` are pytest ids (none: whatever fails), `python` is the interpreter to use,
     `env` its whole environment. Files that are `protected` (workspace-relative paths) are not edited.
+    All the code of the project runs in `sandbox`.
     """
     started, used = time.monotonic(), cpu_seconds()
     said = invocation(command)
     whole = {**env, **said.variables}
     where = _resolved(root)
     request = Request(
-        where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after
+        where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after, sandbox
     )
     until = started + seconds
-    with scratch() as place:
+    with scratch(sandbox.temporary) as place:
         try:
             found = await _forked(request, place, until=until)
         except NoPytestError as error:
@@ -68,7 +71,12 @@ async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
     session: Session | None = None
     try:
         session = Session.start(
-            request.root, scratch, python=request.python, env=request.env, arguments=request.arguments
+            request.root,
+            scratch,
+            python=request.python,
+            env=request.env,
+            arguments=request.arguments,
+            sandbox=request.sandbox,
         )
         async with asyncio.timeout(max(0.0, until - time.monotonic())):
             ground = await survey(session, request, until=until)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
 
 _WORKER: Final = Path(__file__).with_name("inside") / "worker.py"
@@ -72,8 +73,17 @@ class Session:
         self._writer: asyncio.StreamWriter
 
     @classmethod
-    def start(cls, root: Path, scratch: Path, *, python: str, env: Mapping[str, str], arguments: Sequence[str]) -> Self:
-        """Start the interpreter; raises SessionError if there is none, NoPytestError where nothing can be forked."""
+    def start(
+        cls,
+        root: Path,
+        scratch: Path,
+        *,
+        python: str,
+        env: Mapping[str, str],
+        arguments: Sequence[str],
+        sandbox: Sandbox = OFF,
+    ) -> Self:
+        """Start the interpreter in the sandbox; SessionError if there is none, NoPytestError where nothing can fork."""
         if not hasattr(os, "fork"):
             raise NoPytestError("this system forks no processes")
         adopt_orphans()
@@ -83,18 +93,22 @@ class Session:
         inside = Path(tempfile.mkdtemp(dir=scratch))
         own = {MARKER: f"{outer},{token}" if outer else token, "TMPDIR": str(inside), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [python, str(_WORKER), str(theirs.fileno()), str(root), str(inside), *arguments]
-        try:
+
+        def start() -> subprocess.Popen[bytes]:
             with (scratch / "stderr").open("wb") as said:
-                process = subprocess.Popen(
-                    command,
+                return subprocess.Popen(
+                    sandbox.within(command, cwd=root),
                     cwd=root,
-                    env={**env, **own},
+                    env={**sandbox.environment(env), **own},
                     stdin=subprocess.DEVNULL,
                     stdout=said,
                     stderr=subprocess.STDOUT,
                     pass_fds=(theirs.fileno(),),
                     start_new_session=True,
                 )
+
+        try:
+            process = sandbox.started(start)
         except (OSError, ValueError) as error:
             ours.close()
             raise SessionError(f"{python} cannot be started: {error}") from error

@@ -154,7 +154,14 @@ async def _run(request: Request, copy: Path, seconds: float) -> Completed:
     if "PYTHONPATH" in env:
         parts = (_moved(part, request.root, copy) for part in env["PYTHONPATH"].split(os.pathsep))
         env["PYTHONPATH"] = os.pathsep.join(parts)
-    return await run_process(request.command, cwd=copy, env=env, timeout=max(0.1, seconds), idle_timeout=None)
+    return await run_process(
+        request.command,
+        cwd=copy,
+        env=env,
+        timeout=max(0.1, seconds),
+        idle_timeout=None,
+        sandbox=request.sandbox,
+    )
 
 
 def _moved(part: str, root: Path, copy: Path) -> str:

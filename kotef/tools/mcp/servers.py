@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from kotef.errors import SpecError
 
@@ -30,6 +30,8 @@ class Server(BaseModel):
     """Added to a small environment without secrets."""
     url: str = ""
     headers: dict[str, str] = {}
+    timeout_seconds: float = Field(default=60, gt=0, le=3600, alias="timeoutSeconds")
+    """For the answer to one call of a tool."""
     shown: str = ""
     """The command line or the address as the file has it: the values of variables may be secrets."""
 
@@ -63,6 +65,11 @@ def parse_servers(text: str, path: str, environment: Mapping[str, str]) -> tuple
 
     Raises `SpecError` that names file, server and field, or the variable that is not set.
     """
+    return tuple(server_of(name, found, path, environment) for name, found in named_servers(text, path).items())
+
+
+def named_servers(text: str, path: str) -> dict[str, Any]:
+    """What a configuration file says of each server that is not disabled, unread. Raises `SpecError` for the file."""
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -70,14 +77,13 @@ def parse_servers(text: str, path: str, environment: Mapping[str, str]) -> tuple
     named = whole.get("mcpServers") if isinstance(whole, dict) else None
     if not isinstance(named, dict):
         raise SpecError(path, "has no object `mcpServers`", hint='write {"mcpServers": {"NAME": {"command": "…"}}}')
-    return tuple(
-        _server(name, found, path, environment)
-        for name, found in named.items()
-        if not (isinstance(found, dict) and found.get("disabled") is True)
-    )
+    return {
+        name: found for name, found in named.items() if not (isinstance(found, dict) and found.get("disabled") is True)
+    }
 
 
-def _server(name: str, found: Any, path: str, environment: Mapping[str, str]) -> Server:
+def server_of(name: str, found: Any, path: str, environment: Mapping[str, str]) -> Server:
+    """One server as its file has it. Raises `SpecError` as `parse_servers` does."""
     if not isinstance(found, dict):
         raise SpecError(path, f"server {name}: is not an object", hint="mend the file")
     try:

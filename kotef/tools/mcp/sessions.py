@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
 
 START_SECONDS: Final = 30.0
-CALL_SECONDS: Final = 120.0
 CLOSE_SECONDS: Final = 10.0
 MAX_TEXT: Final = 12_000
 """Characters of one result."""
@@ -65,14 +65,16 @@ class Session:
         from anyio import BrokenResourceError, ClosedResourceError
         from mcp import McpError
 
-        name = self.server.name
+        name, seconds = self.server.name, self.server.timeout_seconds
         if self._session is None or self._task is None or self._task.done():
             raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it")
         try:
-            async with asyncio.timeout(CALL_SECONDS + 1):
-                result = await self._session.call_tool(tool, arguments, timedelta(seconds=CALL_SECONDS))
+            async with asyncio.timeout(seconds + 1):
+                result = await self._session.call_tool(tool, arguments, timedelta(seconds=seconds))
         except (McpError, TimeoutError) as error:
-            why = clip_line(str(error) or f"no answer within {CALL_SECONDS:.0f} s", 500)
+            late = isinstance(error, TimeoutError) or error.error.code == HTTPStatus.REQUEST_TIMEOUT
+            limit = f"{tool} gave no answer within {seconds:g} s, the `timeoutSeconds` of its server; go on without it"
+            why = limit if late else clip_line(str(error) or "it failed without a word", 500)
             raise ToolFault("exec_error", f"MCP server {name}: {why}") from error
         except (BrokenResourceError, ClosedResourceError) as error:
             raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it") from error
@@ -97,7 +99,9 @@ class Session:
         from mcp import ClientSession
 
         logging.getLogger("mcp").propagate = False  # it logs a traceback for every line that is no message
-        logging.getLogger("mcp").addHandler(logging.NullHandler())
+        for logger in (logging.getLogger("mcp"), logging.getLogger()):  # without a handler, words go to stderr
+            if not logger.handlers:
+                logger.addHandler(logging.NullHandler())
         async with AsyncExitStack() as stack:
             read, write = await self._streams(stack)
             session = await stack.enter_async_context(ClientSession(read, write))
@@ -137,7 +141,10 @@ class Session:
         said = ""
         with suppress(OSError):
             said = self.log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-        return clip_line(": ".join(part for part in (str(error or "it ended"), said) if part), 300)
+        words = str(error or "")
+        if words in {"", "Connection closed"}:  # which of the two is a race between its end and our question
+            words = "it ended before it answered"
+        return clip_line(": ".join(part for part in (words, said) if part), 300)
 
 
 class Servers:

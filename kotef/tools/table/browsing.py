@@ -15,7 +15,7 @@ class WebFetch(Args):
     """Arguments of web_fetch."""
 
     url: str
-    start: int = Field(default=0, ge=0, description="first character")
+    start: int = Field(default=0, ge=0)
 
 
 class WebSearch(Args):
@@ -39,6 +39,14 @@ async def _web_search(context: ToolContext, query: str) -> str:
 
 
 ROWS: Final = (
-    Row("web_fetch", "reader", "all", WebFetch, _web_fetch, "Read a public web page as text.", needs="web"),
+    Row(
+        "web_fetch",
+        "reader",
+        "all",
+        WebFetch,
+        _web_fetch,
+        "Read a public web page, from character `start`.",
+        needs="web",
+    ),
     Row("web_search", "reader", "all", WebSearch, _web_search, "Search the web.", needs="web_search"),
 )

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from pydantic import Field
-
 from kotef.tools import git
 from kotef.tools.faults import ToolFault
 from kotef.tools.row import Args, Row, ToolContext
@@ -17,7 +15,7 @@ class GitDiff(Args):
     """Arguments of git_diff."""
 
     path: str = "."
-    base: str = Field(default="", description="a commit; empty: the start of the run")
+    base: str = ""
 
 
 def _start(context: ToolContext) -> git.RunStart:
@@ -35,6 +33,6 @@ async def _git_diff(context: ToolContext, path: str = ".", base: str = "") -> st
 
 
 ROWS: Final = (
-    Row("git_diff", "reader", "standard", GitDiff, _git_diff, "What has changed, as a diff."),
+    Row("git_diff", "reader", "standard", GitDiff, _git_diff, "Diff from the run's start, or from `base`."),
     Row("git_status", "reader", "standard", GitStatus, _git_status, "Which files have changed."),
 )

@@ -65,7 +65,7 @@ ROWS: Final = (
         "standard",
         EditFile,
         _edit_file,
-        "Replace text in a file; all edits or none.",
+        "Replace exact text, there once or `all`; all edits or none.",
     ),
-    Row("write_file", "editor", "standard", WriteFile, _write_file, "Create a file or replace all of it."),
+    Row("write_file", "editor", "standard", WriteFile, _write_file, "Create a file, or replace all of it."),
 )

@@ -3,8 +3,6 @@
 import asyncio
 from typing import Final
 
-from pydantic import Field
-
 from kotef.tools.row import Args, Row, ToolContext
 
 
@@ -17,7 +15,7 @@ class Overview(Args):
 class SearchSymbols(Args):
     """Arguments of search_symbols."""
 
-    name: str = Field(description="or part of it; Cart.total")
+    name: str
     path: str = "."
 
 
@@ -40,7 +38,14 @@ ROWS: Final = (
         "standard",
         Overview,
         _overview,
-        "Folders, and the most used files with what they define.",
+        "Folders, and what the most used files define.",
     ),
-    Row("search_symbols", "reader", "standard", SearchSymbols, _search_symbols, "Find definitions by name."),
+    Row(
+        "search_symbols",
+        "reader",
+        "standard",
+        SearchSymbols,
+        _search_symbols,
+        "Find definitions by name or part of it.",
+    ),
 )

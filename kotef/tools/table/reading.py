@@ -14,7 +14,7 @@ class ViewFile(Args):
     """Arguments of view_file."""
 
     path: str
-    start: int = Field(default=1, ge=1, description="first line")
+    start: int = Field(default=1, ge=1)
     lines: int = Field(default=400, ge=1, le=2000)
 
 
@@ -27,16 +27,16 @@ class ListDir(Args):
 class FindFiles(Args):
     """Arguments of find_files."""
 
-    glob: str = Field(description="e.g. src/**/test_*.py")
+    glob: str
     path: str = "."
 
 
 class Grep(Args):
     """Arguments of grep."""
 
-    pattern: str = Field(description="regular expression")
+    pattern: str
     path: str = "."
-    glob: str = Field(default="", description="only these files, e.g. *.py")
+    glob: str = ""
     ignore_case: bool = False
 
 
@@ -44,7 +44,7 @@ class ViewTruncated(Args):
     """Arguments of view_truncated_output."""
 
     id: str
-    range: str = Field(default="1-400", description="lines, e.g. 1-400")
+    range: str = "1-400"
 
 
 async def _view_file(context: ToolContext, path: str, start: int = 1, lines: int = 400) -> str:
@@ -75,8 +75,8 @@ async def _view_truncated(context: ToolContext, id: str, range: str = "1-400") -
 
 
 ROWS: Final = (
-    Row("find_files", "reader", "core", FindFiles, _find_files, "List files by glob."),
-    Row("grep", "reader", "core", Grep, _grep, "Search file contents."),
+    Row("find_files", "reader", "core", FindFiles, _find_files, "List files by glob: src/**/test_*.py."),
+    Row("grep", "reader", "core", Grep, _grep, "Search files by regular expression."),
     Row("list_dir", "reader", "core", ListDir, _list_dir, "List a directory."),
     Row(
         "view_file",
@@ -84,7 +84,7 @@ ROWS: Final = (
         "core",
         ViewFile,
         _view_file,
-        "Read a text file; number and tab before each line are not part of it.",
+        "Read a text file; number and tab before each line are no part of it.",
     ),
     Row(
         "view_truncated_output",
@@ -92,6 +92,6 @@ ROWS: Final = (
         "standard",
         ViewTruncated,
         _view_truncated,
-        "Read an output that was cut; its end names the id.",
+        "Read lines (1-400) of a cut output; its end names the id.",
     ),
 )

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from pydantic import Field
-
 from kotef.context.skills import Skills
 from kotef.sdd.memory import FOLDER, Action, MemoryFault, MemoryName, act
 from kotef.tools import skills
@@ -16,8 +14,8 @@ class ManageMemory(Args):
 
     action: Action
     file: MemoryName = "core"
-    entry: str = Field(default="", description="one line, for add and replace")
-    old: str = Field(default="", description="the note to replace or remove")
+    entry: str = ""
+    old: str = ""
 
 
 class SkillFind(Args):
@@ -80,11 +78,19 @@ ROWS: Final = (
         "all",
         ManageMemory,
         _manage_memory,
-        "Notes for later runs; core ones are shown at every start.",
+        "One-line notes for later runs; core ones stand at every start. `old`: the note to replace or remove.",
         needs="memory",
         targets=_file,
     ),
-    Row("skill_find", "reader", "all", SkillFind, _skill_find, "List skills, the how-tos here.", needs="skills"),
-    Row("skill_resource", "reader", "all", SkillResource, _skill_resource, "Read a file of a skill.", needs="skills"),
+    Row("skill_find", "reader", "all", SkillFind, _skill_find, "Search the skills.", needs="more_skills"),
+    Row(
+        "skill_resource",
+        "reader",
+        "all",
+        SkillResource,
+        _skill_resource,
+        "Read a file of a skill.",
+        needs="skill_files",
+    ),
     Row("skill_use", "reader", "all", SkillUse, _skill_use, "Read a skill.", needs="skills"),
 )

@@ -15,15 +15,15 @@ class RunCommand(Args):
     """Arguments of run_command."""
 
     command: str
-    timeout: float | None = Field(default=None, gt=0, description="seconds")
-    background: bool = Field(default=False, description="let it run on; answers with a handle")
+    timeout: float | None = Field(default=None, gt=0)
+    background: bool = False
 
 
 class ReadOutput(Args):
     """Arguments of read_output."""
 
     handle: str
-    wait: float = Field(default=0, ge=0, le=60, description="seconds for its end")
+    wait: float = Field(default=0, ge=0, le=60)
 
 
 class StopCommand(Args):
@@ -35,7 +35,7 @@ class StopCommand(Args):
 class RunChecks(Args):
     """Arguments of run_checks."""
 
-    names: list[str] = Field(default_factory=list, description="empty: all")
+    names: list[str] = Field(default_factory=list)
 
 
 async def _run_command(
@@ -74,17 +74,17 @@ ROWS: Final = (
         "standard",
         ReadOutput,
         _read_output,
-        "State and new output of a background command.",
+        "State and new output of a command, after `wait` seconds.",
         polls=True,
     ),
-    Row("run_checks", "runner", "standard", RunChecks, _run_checks, "Run the checks that judge this task."),
+    Row("run_checks", "runner", "standard", RunChecks, _run_checks, "Run the checks that judge, or those named."),
     Row(
         "run_command",
         "runner",
         "standard",
         RunCommand,
         _run_command,
-        "Run a shell command from the workspace root.",
+        "Run a shell command; timeout in seconds; background gives a handle.",
     ),
     Row("stop_command", "runner", "standard", StopCommand, _stop_command, "End a background command."),
 )

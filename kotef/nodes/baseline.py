@@ -1,0 +1,57 @@
+"""What do the checks say about the tree before the run?
+
+No framework is needed for it: it is taken while they are imported.
+"""
+
+import time
+from typing import Final
+
+from kotef.checks.steering import absent_modules
+from kotef.checks.verdict import failure_entries, judge_baseline
+from kotef.checks.verification import Verification
+from kotef.deps import Ground
+from kotef.failures.history import MAX_SUMMARY
+from kotef.nodes.checking import baseline_results, usage_of
+from kotef.nodes.guarding import all_is_protected
+from kotef.nodes.other_runner import other_runner
+from kotef.nodes.unheld import remember_unheld
+from kotef.state import StateUpdate, Task
+
+NO_CHECKS: Final = (
+    "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
+    "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
+)
+
+
+async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUpdate]:
+    """The state before the run: what is red already is known before a token is paid for."""
+    began = time.monotonic()
+    tree = deps.snapshots.take()
+    kept, left_out = deps.snapshots.preserve_ignored()
+    deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
+    results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
+    verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
+    absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)
+    verification = verification.model_copy(
+        update={"wrote": wrote, "absent": absent, "unheld": remember_unheld(task, tree, deps)}
+    )
+    if hint := other_runner(verification, deps.snapshots):
+        verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
+    if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots)):
+        deps.emit("notice", text=closed)
+    if not task.checks and not task.allow_unverified:
+        verification = verification.model_copy(update={"environment": "no_checks", "summary": NO_CHECKS})
+    return verification, {
+        "baseline": verification,
+        "test_results": verification,
+        "snapshots": {0: tree},
+        "failure_history": failure_entries(verification),
+        "usage": usage_of(verification, seconds=time.monotonic() - began),
+    }
+
+
+def _named_text(task: Task) -> str:
+    """Where the goal and the ticket may name tests and checks: all they say but the risks and what is not wanted."""
+    ticket = task.ticket
+    said = (ticket.title, ticket.objective, *(line.text for line in ticket.done), *ticket.steps) if ticket else ()
+    return "\n".join((task.goal, *said))

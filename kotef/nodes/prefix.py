@@ -1,0 +1,25 @@
+"""Does each request of a node begin like the one before, so that the endpoint can answer from its cache?"""
+
+from typing import Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel
+
+from kotef.context.fingerprint import Prefix
+from kotef.context.prefixes import Prefixes
+from kotef.deps import Deps
+
+TEMPLATES: Final = {"planner": "planner", "reviewer": "review"}
+"""Role → its prompt."""
+
+
+def watch_prefix(role: str, answer: type[BaseModel], model: BaseChatModel, visit: int, deps: Deps) -> None:
+    """Keep what stands before the task in this request, and say so where it has changed within the run.
+
+    That is what the prompt begins with whatever it is filled with, and the schema of the answer.
+    """
+    name = str(getattr(model, "model_name", "") or type(model).__name__)
+    now = Prefix.of(deps.prompts.head(TEMPLATES[role]), [convert_to_openai_tool(answer)])
+    if changed := Prefixes(deps.run_dir).note(role, name, now):
+        deps.emit("prefix_drift", visit=visit, role=role, model=name, changed=list(changed))

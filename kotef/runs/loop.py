@@ -1,0 +1,196 @@
+"""How does a run go through the graph, and always end?"""
+
+import asyncio
+import contextlib
+import signal
+import sqlite3
+import traceback
+from typing import Any
+
+from kotef.deps import Deps
+from kotef.errors import KotefError, ModelError, NoSpaceError, WorkspaceError
+from kotef.failures.history import FailureHistory
+from kotef.graph import Graph, build_graph, recursion_limit
+from kotef.models.structured import RungMemory
+from kotef.nodes.best import put_again
+from kotef.nodes.decide import Ending
+from kotef.runs.checkpoints import checkpoints, forget_conversations
+from kotef.runs.finish import finish
+from kotef.runs.opened import Opened
+from kotef.runs.result import Result
+from kotef.runs.store import RunDir
+from kotef.sdd.issues import timestamp
+from kotef.state import AgentState, Usage
+from kotef.tools.outside import Outside
+
+
+class Loop:
+    """One process's share of a run."""
+
+    def __init__(self, opened: Opened) -> None:
+        """Making one imports the models and the coders that the run asks for."""
+        self.opened = opened
+        self.run, self.task, self.setting, self.emit = opened.run, opened.task, opened.setting, opened.emit
+        self.models = self.setting.models(self.emit)
+        self.outside = opened.shop.outside = self._outside()
+        self.deps = self._deps()
+        self.config: Any = {
+            "configurable": {"thread_id": self.run.run_id},
+            "recursion_limit": recursion_limit(self.task.limits.max_attempts),
+        }
+
+    async def go(self) -> Result:
+        """Invoke the graph, take whatever ends it, and leave a result."""
+        self.opened.signals.catch(asyncio.current_task())
+        async with checkpoints(self.run.checkpoints) as saver:
+            graph = build_graph(saver)
+            known: dict[str, Any] = {}
+            if self.opened.baseline is None:
+                known = (await graph.aget_state(self.config)).values
+                self.deps.clock.used = known.get("usage", Usage()).total.seconds
+                self.emit("run_resumed", run=self.run.run_id, outcome=known.get("outcome"))
+                self.opened.tell_notices()
+            try:
+                ending = await self._invoke(graph, known)
+                if ending is None:
+                    with contextlib.suppress(sqlite3.OperationalError):  # a full disk: they only take up room
+                        await forget_conversations(saver, self.run.run_id)
+            finally:
+                self.opened.signals.let_go()
+                await self.outside.aclose()
+                await self.models.aclose()
+            return self._finish(await self._state(graph), ending)
+
+    async def _invoke(self, graph: Graph, known: dict[str, Any]) -> Ending | None:
+        """None when the graph came to its own end; else the ending that stopped it from outside."""
+        if self.opened.signals.number:  # it came while the frameworks were imported
+            return self._interrupted()
+        try:
+            given: Any = {"task": self.task}
+            if known:
+                await self._reopen(graph, known)
+                given = None
+            await graph.ainvoke(given, self.config, context=self.deps, durability="sync")
+        except asyncio.CancelledError:
+            return self._interrupted()
+        except Exception as error:  # noqa: BLE001  the promise: every run ends with an outcome and an entry
+            return self._outcome_of(error)
+        return None
+
+    async def _reopen(self, graph: Graph, known: dict[str, Any]) -> None:
+        """Make a run that had ended go on at its planner.
+
+        Where the baseline was broken it is taken anew; an edit that was set aside as ambiguous is put in place again,
+        and judged once more; the tree of a visit that a person lets go on is put in place again, too.
+        """
+        outcome = known.get("outcome")
+        update: dict[str, Any] = {}
+        if known["task"] != self.task:
+            update["task"] = self.task
+        if outcome is None:
+            if update:
+                await graph.aupdate_state(self.config, update)
+            return
+        update |= {"outcome": None, "reason": "", "sentence": "", "done": False}
+        if edits := known.get("edits"):
+            update["edits"] = edits.model_copy(update={"stopped_by": "aborted"})
+        node = "verifier"
+        if outcome == "environment_broken":
+            update["baseline"] = None
+            node = "__start__"
+        elif known.get("reason") == "ambiguous_repair":
+            trees, visit = known["snapshots"], known["edits"].visit
+            self.deps.snapshots.restore(trees[visit], last=trees[0])
+            node = "coder"
+        elif self.task.goes_on_from:
+            state = await self._state(graph)
+            put_again(state, self.deps)
+        await graph.aupdate_state(self.config, update, as_node=node)
+
+    def _outside(self) -> Outside:
+        """What the person has allowed beyond the workspace; nothing is imported for it else."""
+        web, servers = None, None
+        if self.task.web:
+            from kotef.tools.web import fetch
+
+            web = fetch.Web(self.task.web_search_url)
+        if self.setting.servers:
+            from kotef.tools.mcp.sessions import Servers
+
+            root, logs = self.setting.root, self.run.logs
+            servers = Servers(self.setting.servers, root, logs, lambda text: self.emit("notice", text=text))
+        return Outside(web, servers)
+
+    def _deps(self) -> Deps:
+        ground, models = self.opened.ground, self.models
+        return Deps(
+            root=ground.root,
+            run_dir=ground.run_dir,
+            snapshots=ground.snapshots,
+            run_check=ground.run_check,
+            baselines=ground.baselines,
+            emit=ground.emit,
+            clock=ground.clock,
+            coder=self.opened.shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price),
+            planner=models.planner,
+            priced=models.coder_price is not None and models.planner_price is not None,
+            planner_price=models.planner_price,
+            reviewer=models.reviewer or models.planner,
+            reviewer_price=models.reviewer_price if models.reviewer else models.planner_price,
+            prompts=self.setting.prompts,
+            rungs=RungMemory(),
+            baseline=self.opened.baseline,
+        )
+
+    async def _state(self, graph: Graph) -> AgentState:
+        """What is checkpointed, with the empty start of every channel that was never written."""
+        found = (await graph.aget_state(self.config)).values
+        empty: AgentState = {
+            "task": self.task,
+            "failure_history": FailureHistory(),
+            "usage": Usage(),
+            "snapshots": {},
+            "tried": frozenset(),
+            "visits": {},
+        }
+        return {**empty, **found}  # type: ignore[typeddict-item]
+
+    def _finish(self, state: AgentState, ending: Ending | None) -> Result:
+        if ending is None:
+            outcome = state.get("outcome")
+            assert outcome is not None  # noqa: S101  the graph ends nowhere else
+            ending = Ending(outcome, state.get("reason", ""), state.get("sentence", ""))
+        else:
+            self.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
+        notices, started = self.setting.notices, _started(self.run)
+        number = self.opened.signals.number
+        return finish(self.run, state, ending, self.deps, started_at=started, notices=notices, signal=number)
+
+    def _interrupted(self) -> Ending:
+        name = signal.Signals(self.opened.signals.number or signal.SIGINT).name
+        return Ending("interrupted", name, "stopped by a person or by the system")
+
+    def _outcome_of(self, error: Exception) -> Ending:
+        """The ending an error stands for; a defect leaves its traceback in the run directory."""
+        if isinstance(error, ModelError):
+            return Ending("model_unavailable", error.fault, str(error))
+        full = isinstance(error, OSError) and error.errno in NoSpaceError.ERRNOS
+        full = full or (isinstance(error, sqlite3.OperationalError) and "full" in str(error))
+        if isinstance(error, NoSpaceError) or full:
+            return Ending("environment_broken", "no_space", str(error))
+        if isinstance(error, WorkspaceError):
+            return Ending("environment_broken", "workspace", str(error))
+        if isinstance(error, KotefError):
+            return Ending("environment_broken", type(error).__name__, str(error))
+        trace = "".join(traceback.format_exception(error))
+        (self.run.path / "traceback.txt").write_text(trace, encoding="utf-8")
+        return Ending("crashed", type(error).__name__, f"a defect in kotef: {type(error).__name__}: {error}"[:400])
+
+
+def _started(run: RunDir) -> str:
+    """When the run began, from its id."""
+    digits = run.run_id[:15]
+    valid = len(digits) == 15 and digits.replace("-", "").isdigit()  # noqa: PLR2004  YYYYMMDD-HHMMSS
+    if not valid:
+        return timestamp()
+    return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[9:11]}:{digits[11:13]}:{digits[13:15]}Z"

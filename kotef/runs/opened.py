@@ -1,0 +1,33 @@
+"""What of a run is there before the frameworks are?"""
+
+from asyncio import Task as Work
+from dataclasses import dataclass
+
+from kotef.checks.verification import Verification
+from kotef.deps import Ground
+from kotef.runs.events import EventLog
+from kotef.runs.setting import Setting
+from kotef.runs.signals import Signals
+from kotef.runs.store import RunDir
+from kotef.runs.workshop import Workshop
+from kotef.state import StateUpdate, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One process's share of a run."""
+
+    run: RunDir
+    task: Task
+    setting: Setting
+    emit: EventLog
+    signals: Signals
+    shop: Workshop
+    ground: Ground
+    baseline: Work[tuple[Verification, StateUpdate]] | None
+    """At work already; None on a resume."""
+
+    def tell_notices(self) -> None:
+        """Say what a person should know before it works."""
+        for text in self.setting.notices:
+            self.emit("notice", text=text)

@@ -1,0 +1,56 @@
+"""Where and with whom does a run work?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kotef.context.prompts import Prompts
+from kotef.deps import Ask, Emit
+from kotef.runs.events import Watcher
+from kotef.settings import Price
+from kotef.tools.kit import Kit
+from kotef.tools.mcp.servers import Server
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Who is asked: the chat models of one run and what they cost."""
+
+    coder: "BaseChatModel | None" = None
+    """None when no coder of the chain needs one."""
+    planner: "BaseChatModel | None" = None
+    coder_price: Price | None = None
+    planner_price: Price | None = None
+    reviewer: "BaseChatModel | None" = None
+    """None: the planner reviews."""
+    reviewer_price: Price | None = None
+    coder_name: str = "model"
+
+    async def aclose(self) -> None:
+        """Let go of the connections, where a model keeps some; the loop they belong to is about to end."""
+        for model in (self.coder, self.planner, self.reviewer):
+            if close := getattr(model, "aclose", None):
+                await close()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and with whom one run works; nothing of it is checkpointed."""
+
+    root: Path
+    models: Callable[[Emit], Models]
+    """Makes the models, which tell of their retries and of what takes over for them."""
+    prompts: Prompts
+    watchers: tuple[Watcher, ...] = ()
+    notices: tuple[str, ...] = ()
+    ask: Ask | None = None
+    """Puts a question to the person at the terminal; None where there is nobody."""
+    servers: tuple[Server, ...] = ()
+    """MCP servers this run may start."""
+    kit: Kit = field(default_factory=Kit)
+    sandbox: Sandbox = OFF

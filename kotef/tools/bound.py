@@ -1,0 +1,34 @@
+"""What does langchain have to be told of a tool of ours?"""
+
+from typing import Any
+
+from langchain_core.tools import StructuredTool
+from pydantic import BaseModel, PrivateAttr
+
+from kotef.tools.lean import lean
+
+
+class Lean(StructuredTool):
+    """Is described by no more than a model needs to call it: what it must not send, it is told when it does."""
+
+    _described: dict[str, Any] | None = PrivateAttr(default=None)
+
+    @property
+    def tool_call_schema(self) -> dict[str, Any]:
+        """The schema of the arguments; it is asked for with every request."""
+        if self._described is None:
+            assert isinstance(self.args_schema, type)  # noqa: S101  a row of ours
+            assert issubclass(self.args_schema, BaseModel)  # noqa: S101  see above
+            self._described = lean(self.args_schema.model_json_schema())
+        return self._described
+
+
+class FromOutside(StructuredTool):
+    """Hands its arguments over as one dictionary: a server may call them `config` or `self`, as langchain does."""
+
+    def _to_args_and_kwargs(
+        self,
+        tool_input: str | dict[str, Any],
+        tool_call_id: str | None,  # noqa: ARG002  part of the hook
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (tool_input,), {}

@@ -1,0 +1,1 @@
+"""What can a command touch, and who holds it to that?"""

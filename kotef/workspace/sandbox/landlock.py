@@ -1,0 +1,155 @@
+"""How does a thread give up, for itself and all it starts, every right a command does not need?
+
+Landlock, seccomp and capabilities as the kernel's documentation has them (landlock(7), seccomp(2), capabilities(7));
+libc has no functions for most of it, hence the numbers. Nothing here can be taken back.
+"""
+
+import ctypes
+import errno
+import os
+import stat
+import struct
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import Final, TypeVar
+
+from kotef.workspace.sandbox import seccomp
+from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.services import reachable_services
+
+NEEDED_ABI: Final = 3
+"""Before it (Linux 6.2) truncating a file cannot be forbidden."""
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION_FLAG: Final = 1
+_PATH_BENEATH: Final = 1
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
+_READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
+_OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+_TCP: Final = 0b11
+_SCOPED: Final = 0b11
+"""No abstract sockets and no signals to whoever is outside."""
+_IOCTL_ABI, _TCP_ABI, _SCOPE_ABI = 5, 4, 6
+
+_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "shm", "ptmx")
+
+_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAP_AMBIENT = 24, 38, 22, 47
+_CLEAR_ALL: Final = 4
+_FILTER: Final = 2
+_CAPABILITY_VERSION: Final = 0x20080522
+
+T = TypeVar("T")
+
+
+@cache
+def abi() -> int:
+    """Which version of Landlock the kernel has; 0 for none."""
+    found: int = _libc().syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
+    return max(found, 0)
+
+
+def confined(confinement: Confinement, start: Callable[[], T]) -> T:
+    """What `start` returns, called in a thread of its own that is confined before, as is all it starts.
+
+    Raises what `start` raises, and `OSError` where the kernel does not confine.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+    rules, local = _ruleset(confinement), not reachable_services()
+
+    def run() -> None:
+        try:
+            _restrict(rules, network=confinement.network, local=local)
+            results.append(start())
+        except BaseException as error:  # noqa: BLE001  handed to the caller, whose thread this one stands for
+            errors.append(error)
+
+    thread = Thread(target=run, name="confined")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    return libc
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+@cache
+def _ruleset(confinement: Confinement) -> int:
+    """A descriptor of the rules: what may be read, and what of that written.
+
+    It stays open, for making it takes longer than many a command.
+    """
+    known = abi()
+    everything = (1 << (16 if known >= _IOCTL_ABI else 15)) - 1
+    network = _TCP if known >= _TCP_ABI and not confinement.network else 0
+    attributes = struct.pack("QQQ", everything, network, _SCOPED if known >= _SCOPE_ABI else 0)
+    size = 24 if known >= _SCOPE_ABI else 16 if known >= _TCP_ABI else 8
+    rules = _checked(_libc().syscall(_CREATE_RULESET, attributes, size, 0), "landlock_create_ruleset")
+    try:
+        for path in (*_seen(Path("/"), confinement.hidden), *confinement.readable):
+            _allow(rules, path, _READ)
+        for path in (*confinement.writable, *(Path("/dev", name) for name in _DEVICES)):
+            _allow(rules, path, everything)
+    except BaseException:
+        os.close(rules)
+        raise
+    return rules
+
+
+def _seen(folder: Path, hidden: tuple[Path, ...]) -> list[Path]:
+    """What of a folder may be read: rules only ever add, so all beside the hidden is named."""
+    if folder in hidden:
+        return []
+    if not any(path.is_relative_to(folder) for path in hidden):
+        return [folder]
+    with os.scandir(folder) as entries:
+        below = [Path(entry.path) for entry in entries if not entry.is_symlink()]
+    return [path for entry in below for path in _seen(entry, hidden)]
+
+
+def _allow(rules: int, path: Path, access: int) -> None:
+    """One rule; a path that has gone meanwhile needs none."""
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError):
+        return
+    try:
+        allowed = access if stat.S_ISDIR(os.fstat(place).st_mode) else access & _OF_FILES
+        rule = struct.pack("=Qi", allowed, place)
+        _checked(_libc().syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0), f"landlock_add_rule {path}")
+    finally:
+        os.close(place)
+
+
+def _restrict(rules: int, *, network: bool, local: bool) -> None:
+    """Restrict the calling thread; in this order, for each step needs a right that a later one takes away."""
+    libc = _libc()
+    for capability in range(64):
+        if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
+            break  # past the last one the kernel knows; EPERM: not root, who has none to lose
+    libc.prctl(_PR_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    header, none = struct.pack("Ii", _CAPABILITY_VERSION, 0), struct.pack("6I", *[0] * 6)
+    _checked(libc.capset(header, none), "capset")
+    _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    _checked(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
+    if program := seccomp.program(os.getpid(), network=network, local=local, signals=abi() < _SCOPE_ABI):
+        instructions = ctypes.create_string_buffer(program, len(program))
+        filters = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(instructions))
+        _checked(libc.prctl(_PR_SET_SECCOMP, _FILTER, filters, 0, 0), "seccomp")

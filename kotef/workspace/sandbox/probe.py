@@ -1,0 +1,154 @@
+"""Which level of sandbox does this machine really give?"""
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import SandboxError
+from kotef.workspace.sandbox import landlock, seccomp
+from kotef.workspace.sandbox.bwrap import bubblewrap
+from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox, Wanted
+
+LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
+"""Best first."""
+
+_TRIAL: Final = Path(__file__).with_name("trial.py")
+_SECONDS: Final = 10.0
+_FORBIDDEN: Final = {
+    "escape": "it writes a file outside of the workspace",
+    "connect": "it reaches a port of this machine",
+    "peek": "it reads kotef's environment",
+    "stop": "it can signal kotef",
+}
+_INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What one level did with the trial."""
+
+    level: Level
+    why_not: str
+    """Why it is not to be had, one clause; empty when it holds."""
+    deeds: Mapping[str, str]
+    """What was tried → the system's refusal, empty where it was done. See `trial`; empty when nothing ran."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it refuses what it must, and commands can work in it."""
+        return not self.why_not
+
+
+def probe(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Probed:
+    """Try a level with a process that does what must be refused; nothing outside of kotef's own folder is at stake."""
+    if missing := _missing(level):
+        return Probed(level, missing, {})
+    sandbox = Sandbox(level, confinement)
+    canary = confinement.scratch / f"canary-{secrets.token_hex(4)}"
+    canary.write_text("untouched", encoding="utf-8")
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            arguments = [str(os.getpid()), str(canary), str(server.getsockname()[1]), str(confinement.root)]
+            done, said = _run(sandbox, arguments, env)
+        if not done:
+            return Probed(level, f"no program starts in it: {said}", {})
+        deeds: dict[str, str] = json.loads(said)
+        if canary.read_text(encoding="utf-8") == "untouched":
+            deeds["escape"] = deeds["escape"] or "what is written there stays inside"
+    except OSError as error:
+        return Probed(level, f"it cannot be set up: {error.strerror or error}", {})
+    finally:
+        with suppress(OSError):
+            canary.unlink()
+    return Probed(level, _failing(deeds, network=confinement.network), deeds)
+
+
+def _missing(level: Level) -> str:
+    """What a level needs and does not find; empty when it can be tried."""
+    if sys.platform != "linux":
+        return "this system has no such thing"
+    if level == "bwrap":
+        return "" if bubblewrap() else "bwrap is not installed"
+    if not seccomp.supported():
+        return "the system calls of this architecture are not known"
+    if (found := landlock.abi()) < landlock.NEEDED_ABI:
+        return (
+            f"the kernel has Landlock {found}, wanted is {landlock.NEEDED_ABI} (Linux 6.2)"
+            if found
+            else ("the kernel has no Landlock, or a container keeps it away")
+        )
+    return ""
+
+
+def _run(sandbox: Sandbox, arguments: list[str], env: Mapping[str, str]) -> tuple[bool, str]:
+    """Whether the trial ran to its end, and what it printed, or the last line of why not."""
+    assert sandbox.confinement is not None  # noqa: S101  only real levels are probed
+    root = sandbox.confinement.root
+    words = sandbox.within([sys.executable, "-I", "-S", "-B", str(_TRIAL), *arguments], cwd=root)
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            words,
+            cwd=root,
+            env=sandbox.environment(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    with sandbox.started(start) as process:
+        try:
+            out, err = process.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return False, f"no answer within {_SECONDS:g} s"
+    if process.returncode:
+        lines = err.decode("utf-8", "replace").strip().splitlines()
+        return False, lines[-1] if lines else f"exit status {process.returncode}"
+    return True, out.decode()
+
+
+def _failing(deeds: Mapping[str, str], *, network: bool) -> str:
+    """What makes a level useless: something forbidden was done, or something needed refused."""
+    if deeds["write"]:
+        return f"the workspace cannot be written in it: {deeds['write'].lower()}"
+    done = [why for name, why in _FORBIDDEN.items() if not deeds[name] and not (network and name == "connect")]
+    return "; ".join(done)
+
+
+def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, ci: bool) -> tuple[Sandbox, str]:
+    """The sandbox of a run, and what the person should know of it in one line (empty for nothing).
+
+    Raises `SandboxError` when what is wanted is not to be had; in CI `auto` is no exception.
+    """
+    if wanted == "off":
+        return OFF, ""
+    tried = []
+    for level in _candidates(wanted):
+        probed = probe(level, confinement, env)
+        if probed.holds:
+            return Sandbox(level, confinement), ""
+        tried.append(probed)
+    reasons = "; ".join(f"{probed.level}: {probed.why_not}" for probed in tried)
+    if wanted == "auto" and not ci:
+        return OFF, f"no sandbox, commands may do what you may do ({reasons}); {_INSTALL}, or say --sandbox off"
+    raise SandboxError(wanted, reasons, hint=f"{_INSTALL}, or say --sandbox off where the job itself is isolated")
+
+
+def _candidates(wanted: Wanted) -> tuple[Level, ...]:
+    match wanted:
+        case "bwrap" | "landlock":
+            return (wanted,)
+        case "strict":
+            return ("bwrap",)
+        case _:
+            return LEVELS

@@ -1,0 +1,38 @@
+"""Each level this machine has; what it lacks is skipped with the probe's own reason."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kotef.workspace.environment import child_environment
+from kotef.workspace.sandbox.confinement import confine
+from kotef.workspace.sandbox.probe import probe
+from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox
+
+Make = Callable[..., Sandbox]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "app.py").write_text("print('app')\n")
+    return root
+
+
+@pytest.fixture
+def make(project: Path, tmp_path: Path) -> Make:
+    """A sandbox of a level around the project, with what `confine` takes; skips where the machine lacks it."""
+
+    def made(level: Level, root: Path = project, **options: object) -> Sandbox:
+        if level == "off":
+            return OFF
+        env = child_environment(os.environ)
+        confinement = confine(root, tmp_path / "state" / "kotef" / "abc" / "sandbox", env, **options)  # type: ignore[arg-type]
+        if why := probe(level, confinement, env).why_not:
+            pytest.skip(f"{level}: {why}")
+        return Sandbox(level, confinement)
+
+    return made
