@@ -41,7 +41,6 @@ class Loop:
 
     async def go(self) -> Result:
         """Invoke the graph, take whatever ends it, and leave a result."""
-        self.opened.signals.catch(asyncio.current_task())
         async with checkpoints(self.run.checkpoints) as saver:
             graph = build_graph(saver)
             known: dict[str, Any] = {}
@@ -63,8 +62,9 @@ class Loop:
 
     async def _invoke(self, graph: Graph, known: dict[str, Any]) -> Ending | None:
         """None when the graph came to its own end; else the ending that stopped it from outside."""
-        if self.opened.signals.number:  # it came while the frameworks were imported
+        if self.opened.signals.number:  # it came while the frameworks were imported, or the checkpoints opened
             return self._interrupted()
+        self.opened.signals.catch(asyncio.current_task())
         try:
             given: Any = {"task": self.task}
             if known:
@@ -75,6 +75,8 @@ class Loop:
             return self._interrupted()
         except Exception as error:  # noqa: BLE001  the promise: every run ends with an outcome and an entry
             return self._outcome_of(error)
+        finally:
+            self.opened.signals.catch(None)  # what is left is short, and must not be cut off
         return None
 
     async def _reopen(self, graph: Graph, known: dict[str, Any]) -> None:

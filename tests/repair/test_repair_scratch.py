@@ -40,12 +40,12 @@ def test_what_a_killed_search_left_is_removed_and_what_is_in_use_stays(temporary
         with other:
             assert other.stdout
             place = Path(other.stdout.readline().strip())
-            reap()
+            reap(Path(tempfile.gettempdir()))
             assert (place / "copy-0" / "a.py").exists(), "its owner lives"
             other.send_signal(signal.SIGKILL)
             other.wait()
             assert place.exists(), "a kill leaves it behind"
-            reap()
+            reap(Path(tempfile.gettempdir()))
         assert not place.exists()
         assert own.exists()
     assert not own.exists()
@@ -56,7 +56,7 @@ def test_a_number_that_another_process_has_now_is_not_the_owner(temporary: Path)
         pid, start, world, _ = own.name.removeprefix("kotef-repair-").split("-")
         earlier = temporary / f"kotef-repair-{pid}-{int(start) - 1}-{world}-abc"
         earlier.mkdir()
-        reap()
+        reap(Path(tempfile.gettempdir()))
         assert not earlier.exists()
         assert own.exists()
 
@@ -64,7 +64,7 @@ def test_a_number_that_another_process_has_now_is_not_the_owner(temporary: Path)
 @pytest.mark.parametrize("name", ["kotef-repair-abcd1234", "kotef-repair-1-2-3-x.y", "kotef-repairs", "mine-9-9-9-a"])
 def test_what_names_no_owner_is_not_touched(temporary: Path, name: str) -> None:
     (temporary / name).mkdir()
-    reap()
+    reap(Path(tempfile.gettempdir()))
     assert (temporary / name).is_dir()
 
 
@@ -77,7 +77,7 @@ def test_numbers_of_another_namespace_and_links_are_left_alone(temporary: Path) 
     kept.mkdir()
     link = temporary / f"kotef-repair-999999999-1-{world}-b"
     link.symlink_to(kept, target_is_directory=True)
-    reap()
+    reap(Path(tempfile.gettempdir()))
     assert elsewhere.is_dir()
     assert link.is_symlink()
     assert kept.is_dir()
