@@ -68,6 +68,10 @@ class Clock:
         """Seconds used, earlier processes included."""
         return self.used + time.monotonic() - self.started
 
+    def catch_up(self, seconds: float) -> None:
+        """At least so many seconds were used before this process took over."""
+        self.used = max(self.used, seconds)
+
     def left(self) -> float:
         """Seconds left, never under zero."""
         return max(0.0, self.limit - self.elapsed())
@@ -92,6 +96,8 @@ class Ground:
     baselines: Baselines
     emit: Emit
     clock: Clock
+    confined: str
+    """The level of the sandbox; `none` where there had to be one and is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@
   x CheckError               5   a verification command could not be started at all
     x NoChecksError          5   there is none
   x SandboxError             5   the sandbox that is wanted is not to be had
+  x SetupError               5   a command of `[setup]` failed
 
 3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
 A *failing* test is not an error: it is a `FailureEntry` in the state.
@@ -21,7 +22,15 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 ModelFault = Literal[
-    "unreachable", "timeout", "unauthorized", "rate_limited", "server_error", "bad_request", "nonsense", "truncated"
+    "call_time",
+    "unreachable",
+    "timeout",
+    "unauthorized",
+    "rate_limited",
+    "server_error",
+    "bad_request",
+    "nonsense",
+    "truncated",
 ]
 """Why an endpoint was of no use, in the words of the result file."""
 
@@ -128,3 +137,12 @@ class SandboxError(KotefError):
 
     def __init__(self, wanted: str, problem: str, *, hint: str) -> None:
         super().__init__(f"--sandbox {wanted}: {problem} ({hint})")
+
+
+class SetupError(KotefError):
+    """What prepares the workspace failed; the checks would only say so at greater length."""
+
+    exit_code = 5
+
+    def __init__(self, command: str, problem: str, *, hint: str) -> None:
+        super().__init__(f"[setup] {command}: {problem} ({hint})")

@@ -25,6 +25,12 @@ class Limits(BaseModel):
     """In the currency of `[prices]`; None is no limit."""
     max_time: float = Field(default=3600.0, gt=0)
     """Wall seconds of the whole run, the time before a resume included."""
+    max_call_time: float = Field(default=900.0, gt=0)
+    """Wall seconds of one answer of a model, however steadily it comes, retries included."""
+    max_commands: int = Field(default=500, ge=1)
+    """Commands the coder runs in the whole run; the checks are not among them."""
+    max_written: int = Field(default=200_000_000, ge=1)
+    """Bytes the coder writes in the whole run: its file tools, and the growth of what git does not ignore."""
     max_steps: int = Field(default=200, ge=0, le=200)
     """Model calls of one visit of the coder, a closing summary aside; 0: one answer, in words only."""
     max_tool_calls: int = Field(default=100, ge=1, le=100)

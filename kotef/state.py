@@ -31,6 +31,9 @@ StoppedBy = Literal[
     "calls",
     "money",
     "time",
+    "call_time",
+    "commands",
+    "written",
     "mistakes",
     "doom_loop",
     "cycle",
@@ -43,7 +46,10 @@ VISIT_CAPS: Final[frozenset[StoppedBy]] = frozenset({"step_cap", "tool_budget"})
 """Caps of one visit: a person can grant one more by `kotef resume RUN --continue`."""
 
 CUT_SHORT: Final[frozenset[StoppedBy]] = VISIT_CAPS | frozenset[StoppedBy](
-    {"tokens", "calls", "money", "time", "mistakes", "doom_loop", "cycle", "content_repeat", "aborted", "model_error"}
+    {
+        *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
+        *("mistakes", "doom_loop", "cycle", "content_repeat", "aborted", "model_error"),
+    }
 )
 """What ends a visit against the coder's will: a person is told, with `Edits.detail`."""
 
@@ -54,6 +60,8 @@ class Task(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     schema_version: int = SCHEMA_VERSION
+    kotef_version: str = ""
+    """Which kotef began the run; empty: one that did not say so yet."""
     run_id: str
     goal: str
     """One or more sentences; the ticket's title and objective when only a ticket was named."""
@@ -81,6 +89,10 @@ class Task(BaseModel):
     """Whether commands may use the network."""
     reads: tuple[str, ...] = ()
     """Folders outside the workspace that commands and the coder may read."""
+    passed: tuple[str, ...] = ()
+    """Environment variables that commands get although their names or values look like secrets."""
+    setup: tuple[str, ...] = ()
+    """Command lines that prepare the workspace: run once, with network, before the baseline."""
     reuse_baseline: bool = True
     """Whether an earlier run's baseline of the same tree may stand for this one's; False with `--no-cache`."""
     web: bool = False
@@ -186,6 +198,9 @@ class Spent(BaseModel):
     cost: float = 0.0
     calls: int = 0
     commands: int = 0
+    """Commands of the coder."""
+    written: int = 0
+    """Bytes its file tools wrote, and those its commands added to the files that git does not ignore."""
     seconds: float = 0.0
     """Wall seconds of the node that recorded it."""
     estimated: bool = False
@@ -200,6 +215,7 @@ class Spent(BaseModel):
             cost=self.cost + other.cost,
             calls=self.calls + other.calls,
             commands=self.commands + other.commands,
+            written=self.written + other.written,
             seconds=self.seconds + other.seconds,
             estimated=self.estimated or other.estimated,
         )
@@ -218,6 +234,10 @@ def over_budget(spent: Spent, limits: Limits) -> tuple[StoppedBy, str] | None:
         return "calls", f"{spent.calls} of {limits.max_calls} model calls used (--max-calls)"
     if limits.max_cost is not None and spent.cost >= limits.max_cost:
         return "money", f"{spent.cost:.4f} of {limits.max_cost:.4f} spent (--max-cost)"
+    if spent.commands >= limits.max_commands:
+        return "commands", f"{spent.commands} of {limits.max_commands} commands run (--max-commands)"
+    if spent.written >= limits.max_written:
+        return "written", f"{spent.written:,} of {limits.max_written:,} bytes written (--max-written)"
     if spent.seconds >= limits.max_time:
         return "time", f"{spent.seconds:.0f} of {limits.max_time:.0f} seconds used (--max-time)"
     return None

@@ -15,6 +15,7 @@ from kotef.checks.commands import words_of
 from kotef.checks.model import Check, CommandResult
 from kotef.errors import KotefError
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 KEPT: Final = 20
 """Baselines kept of one workspace, the newest."""
@@ -57,17 +58,19 @@ class Baselines:
     """The baselines of one workspace, outside it; one file each.
 
     A baseline stands for another run only where all of this is the same: the tree, the checks and how often tests are
-    run again, kotef's version, the environment variables of a check, the programs and packages it runs with (paths,
-    sizes and times of change of every program named, of `.venv` and of the directories packages are installed in), and
-    the ignored files a snapshot lists (`.env`, local settings). Not seen: build outputs, caches, what an editable
-    install outside the workspace holds, services, the network and the clock; hence `MAX_AGE` and `--no-cache`. Nothing
-    is kept of a baseline whose environment was broken, that ran into a timeout, or in which a test was flaky.
+    run again, kotef's version, the environment variables of a check, what confines it and whether it has the network,
+    the programs and packages it runs with (paths, sizes and times of change of every program named, of `.venv` and of
+    the directories packages are installed in), and the ignored files a snapshot lists (`.env`, local settings). Not
+    seen: build outputs, caches, what an editable install outside the workspace holds, services, the network and the
+    clock; hence `MAX_AGE` and `--no-cache`. Nothing is kept of a baseline whose environment was broken, that ran into a
+    timeout, or in which a test was flaky.
     """
 
-    def __init__(self, directory: Path, root: Path, env: Mapping[str, str]) -> None:
-        """`env` is the whole environment of a check."""
+    def __init__(self, directory: Path, root: Path, env: Mapping[str, str], sandbox: Sandbox = OFF) -> None:
+        """`env` is the whole environment of a check, `sandbox` what confines it."""
         self.directory, self.root = directory, root
         self._env = dict(env)
+        self._confined = [str(sandbox), *(map(str, sandbox.confinement.readable) if sandbox.confinement else ())]
         self.seconds: dict[str, float] = {}
         """Check → what it took when the baseline in use was judged; empty unless one is."""
 
@@ -135,6 +138,7 @@ class Baselines:
             __version__,
             [check.model_dump() for check in checks],
             sorted(self._env.items()),
+            self._confined,
             sorted(self.facts(dict.fromkeys(self._tools(checks))).items()),
         )
         name = hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]

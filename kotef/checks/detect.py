@@ -23,20 +23,21 @@ _IN_AN_ENVIRONMENT: Final = re.compile(
 
 
 def collect_checks(
-    root: Path, *, options: Sequence[str], ticket: Sequence[str], architect: Sequence[str]
+    root: Path, *, options: Sequence[str], ticket: Sequence[str], architect: Sequence[str], settings: Path | None = None
 ) -> tuple[Check, ...]:
     """The checks of a task, from the first place that says something, with unique names.
 
     `--check` alone if given. Else the ticket's `## Tests`, else `.sdd/kotef.toml`, else `[tool.kotef]` of pyproject,
     else detection; and to any of these the quality gates of architect.md, each command once. Where only the gates
-    speak, what they have no check for is detected: no detected test check beside a gate that runs tests.
+    speak, what they have no check for is detected: no detected test check beside a gate that runs tests. `settings` is
+    where the two configuration files are read; None: the workspace.
 
     Raises `SpecError` for a broken configuration file, with file and line. Empty when there is no check at all.
     """
     if any(command.strip() for command in options):
         return _named_uniquely(_given(options, "option"))
     gates = _given(architect, "architect")
-    found = tuple(_given(ticket, "ticket")) or configured(root)
+    found = tuple(_given(ticket, "ticket")) or configured(settings or root)
     if not found:
         covered = {gate.role for gate in gates}
         found = tuple(check for check in detect(root) if check.role not in covered)

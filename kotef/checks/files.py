@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from kotef.errors import SpecError
+from kotef.workspace.listing import LARGEST
+from kotef.workspace.within import read_regular
 
 
 def text_of(path: Path) -> str:
     """The file as text; empty when there is none. Raises `SpecError` when it cannot be read as UTF-8."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_regular(path, largest=LARGEST).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except UnicodeDecodeError as error:

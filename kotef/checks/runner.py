@@ -5,8 +5,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -20,9 +19,18 @@ from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.failures.unwrap import unwrap
+from kotef.workspace.hiding import redactor
 from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
+NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
+_ABOUT_NETWORK: Final = re.compile(
+    r"Network is unreachable|name resolution|Name or service not known|Could not resolve host|Connection refused"
+    r"|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND|ECONNREFUSED)\b"
+)
+"""What a failure is told with that a command may have for want of a network, or of a service outside the sandbox."""
+_HEAD: Final = 160
+"""Characters of a summary's first line that stand before the way out."""
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
 """In the closing line of pytest, also where nothing else is left to count."""
 
@@ -36,7 +44,6 @@ async def run_check(
     idle_timeout: float | None,
     log: Path | None = None,
     log_name: str | None = None,
-    wrap: Callable[[str], str] | None = None,
     sandbox: Sandbox = OFF,
     keep: int = KEEP,
 ) -> CommandResult:
@@ -44,15 +51,15 @@ async def run_check(
 
     `env` is the whole environment of the command (`workspace.environment.child_environment`), to which the request for
     a report is added. `log` gets the full output; `log_name` is what the result calls it. The report goes into a fresh
-    directory outside the workspace that exists for this one command. `wrap` makes the line that is run in its place: it
-    is the same command to whoever judges it. `keep` is how many bytes of each stream the result holds.
+    directory outside the workspace that exists for this one command. `keep` is how many bytes of each stream the result
+    holds.
 
     Raises `CheckError` when the shell cannot be started.
     """
     command = without_watch(command)
     with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
         done = await run_process(
-            wrap(command) if wrap else command,
+            command,
             cwd=root,
             env={**env, **report_request(Path(directory), env)},
             timeout=timeout,
@@ -64,9 +71,26 @@ async def run_check(
         xml = _read(Path(directory) / REPORT_NAME)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
-    done = replace(done, command=command)
-    result = _result(done, parse_junit(xml) if xml else None, said=said, log_name=log_name if done.log else None)
-    return result.model_copy(update={"summary": result.summary.replace(f"{root}{os.sep}", "")})
+    result = _result(done, _tests(xml) if xml else None, said=said, log_name=log_name if done.log else None)
+    summary = result.summary.replace(f"{root}{os.sep}", "")
+    if result.detail == "network_denied" or _ABOUT_NETWORK.search(summary):
+        summary = _with_way_out(summary, sandbox)
+    return result.model_copy(update={"summary": summary})
+
+
+def _with_way_out(summary: str, sandbox: Sandbox) -> str:
+    """The summary and, where commands have no network here, what gives it to them: in its first line, ends are cut."""
+    if sandbox.network:
+        return summary
+    first, *others = summary.splitlines() or [""]
+    head = first if len(first) <= _HEAD else f"{first[: _HEAD - 1]}…"
+    return "\n".join((f"{head} ({NO_NETWORK})", *others))[:MAX_SUMMARY]
+
+
+def _tests(xml: bytes) -> dict[str, TestStatus] | None:
+    """What the report says of each test; a parameter that is a secret is not part of its name."""
+    tests = parse_junit(xml)
+    return {redactor().text(test): status for test, status in tests.items()} if tests is not None else None
 
 
 def _read(path: Path) -> bytes:

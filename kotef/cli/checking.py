@@ -14,11 +14,16 @@ from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say
 from kotef.errors import NoChecksError, UsageError
 from kotef.failures.counted import counted
+from kotef.runs.config import config_path, read_config
+from kotef.runs.confined import asked_of, sandbox_of
+from kotef.runs.hidden import hide
 from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
+from kotef.runs.prepare import spec_of
+from kotef.runs.repository import repository_of
 from kotef.runs.unfinished import put_right
-from kotef.sdd.spec import read_spec
 from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
+from kotef.workspace.hiding import redactor
 
 INTERRUPTED: Final = 130
 SHOWN: Final = 50
@@ -35,13 +40,27 @@ def check_command(options: dict[str, Any]) -> int:
     if options["as_json"] and options["github"]:
         raise UsageError("--json and --github exclude each other", hint="give one of them")
     righted = put_right(root)
-    checks = collect_checks(root, options=options["checks"], ticket=(), architect=read_spec(root).checks)
+    config = read_config(config_path())
+    repository = repository_of(root, config, trust=False)
+    hide(root, config, passed=repository.settings.passed)
+    place = repository.place
+    gates = spec_of(root, place).checks
+    checks = collect_checks(root, options=options["checks"], ticket=(), architect=gates, settings=place)
     if not checks:
         raise NoChecksError(root)
+    asked = asked_of(
+        options["sandbox"],
+        network=options["network"],
+        reads=options["reads"],
+        config=config,
+        settings=repository.settings,
+    )
+    sandbox, unconfined = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
     question = Question(
         root=root,
         checks=checks,
-        environment=child_environment(os.environ),
+        environment=child_environment(os.environ, allow=repository.settings.passed),
+        sandbox=sandbox,
         against=options["against"],
         compare=options["compare"],
         limits=Limits(reruns=options["reruns"]),
@@ -52,8 +71,11 @@ def check_command(options: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("kotef: interrupted; nothing was changed\n")
         return INTERRUPTED
+    mine = (line for name, line in repository.ignored.items() if name.startswith(("sandbox.", "env.")))
+    said = (*repository.read_from, *mine)
     missing = () if found.green else missing_dependencies(root)
-    found = found.model_copy(update={"notices": (*righted, *found.notices, *missing)})
+    notices = (*righted, *unconfined, *said, *found.notices, *missing)
+    found = redactor().whole(found.model_copy(update={"notices": notices}))
     if options["as_json"]:
         say(found.model_dump_json(by_alias=True, indent=2) + "\n")
         return found.exit_code
@@ -84,6 +106,8 @@ def show(found: Inspection) -> None:
                 screen.print(Text(f"    {_line(failure, found.against)}"))
         if len(check.failures) > SHOWN:
             screen.print(f"    … and {len(check.failures) - SHOWN} more; --json has them")
+    network = "" if found.sandbox == "off" else f", {'with' if found.network else 'no'} network"
+    screen.print(f"sandbox: {found.sandbox}{network}")
     screen.print()
     for line in _table(found):
         screen.print(line)

@@ -12,6 +12,8 @@ from kotef.cli.screen import console, plain
 from kotef.errors import KotefError
 from kotef.models.factory import probe, resolve
 from kotef.runs.config import config_path, read_config
+from kotef.runs.confined import asked_of, named_level, sandbox_of
+from kotef.runs.repository import Settings
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 from kotef.workspace.git import inspect
@@ -27,11 +29,25 @@ def doctor_command(root: str | None, *, model: str | None, base_url: str | None)
         *_git(place),
         *_checks(place),
         *_endpoint(model, base_url),
-        ("ok", "sandbox: off (commands run unconfined)"),
+        *_sandbox(place),
     ]
     for state, text in findings:
         screen.print(f"{state:<7} {plain(text)}", style={"ok": "green", "note": "yellow", "missing": "red"}[state])
     return BROKEN if any(state == "missing" for state, _ in findings) else 0
+
+
+def _sandbox(root: Path) -> list[tuple[str, str]]:
+    """What a run would take here: `auto`, or what the environment or the user's configuration asks for."""
+    try:
+        config = read_config(config_path())
+        asked = asked_of(named_level(), network=False, reads=(), config=config, settings=Settings())
+        sandbox, said = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
+    except KotefError as error:
+        return [("missing", str(error))]
+    if sandbox.level == "off":
+        return [("note", f"sandbox: off: {said[0] if said else 'as asked for, commands may do what you may do'}")]
+    more = "--network gives commands the network, --read more to read; `kotef doctor --sandbox` tries each level"
+    return [("ok", f"sandbox: {sandbox} ({more})")]
 
 
 def _git(root: Path) -> list[tuple[str, str]]:

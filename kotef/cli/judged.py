@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kotef.cli.options import JSON, where
+from kotef.cli.options import JSON, confinement, where
 from kotef.runs.loading import loaded
 
 CHECK_STATUS = """\b
@@ -13,7 +13,7 @@ Exit status:
   0  green: every required check passes, and nothing that ran before is missing or skipped
   2  usage error, or a run is at work here
   3  red
-  5  no check found, or one could not do its work
+  5  no check found, one could not do its work, or no sandbox where there has to be one
   130  interrupted
 """
 
@@ -41,6 +41,7 @@ Exit status:
     help="How often an unexpected failure is run again, alone; 0 never.",
 )
 @click.option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")
+@confinement
 @where
 @JSON
 def check(**options: Any) -> None:

@@ -33,15 +33,17 @@ class Main(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command named."""
         from kotef.errors import KotefError
+        from kotef.workspace.hiding import redactor, scope
 
-        try:
-            return super().invoke(ctx)
-        except KotefError as error:
-            _fail(ctx, str(error), reason_of(error), error.exit_code)
-        except click.UsageError as error:
-            where = error.ctx.command_path if error.ctx else "kotef"
-            message = f"{_problem(error)} (`{where} --help` tells what there is)"
-            _fail(ctx, message, "usage", error.exit_code)
+        with scope():
+            try:
+                return super().invoke(ctx)
+            except KotefError as error:
+                _fail(ctx, redactor().text(str(error)), reason_of(error), error.exit_code)
+            except click.UsageError as error:
+                where = error.ctx.command_path if error.ctx else "kotef"
+                message = f"{_problem(error)} (`{where} --help` tells what there is)"
+                _fail(ctx, redactor().text(message), "usage", error.exit_code)
 
 
 def reason_of(error: Exception) -> str:
@@ -65,7 +67,9 @@ def _problem(error: click.UsageError) -> str:
 
 def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoReturn:
     """One line on stderr and, where JSON is asked for, one object on stdout; then the end."""
-    click.echo(f"kotef: error: {message}", err=True)
+    from kotef.cli.screen import plain
+
+    click.echo(f"kotef: error: {plain(message)}", err=True)
     if ctx.meta[WANTS_JSON]:
         click.echo(json.dumps({"error": message, "reason": reason, "exitCode": status}, indent=2))
     ctx.exit(status)
@@ -85,14 +89,44 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.group(invoke_without_command=True)
 @where
 @ARRAY
-def runs(root: str | None, as_json: bool) -> None:
+@click.pass_context
+def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
     """List the runs of this workspace, oldest first."""
-    from kotef.cli.reading import runs_command
+    if ctx.invoked_subcommand is None:
+        from kotef.cli.reading import runs_command
 
-    runs_command(root, as_json=as_json)
+        runs_command(root, as_json=as_json)
+
+
+@runs.command(short_help="Delete old runs and what only they need.")
+@where
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Runs that stay, the newest.  [default: 20]")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0, min_open=True),
+    metavar="DAYS",
+    help="Only runs that are older; then --keep is 0 unless it is given, too.",
+)
+@click.option("--resumable", is_flag=True, help="Runs that could be resumed as well.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@JSON
+def prune(**options: Any) -> None:
+    """Delete old runs with their checkpoints, the snapshots only they need, old outputs and baselines.
+
+    A run that could be resumed stays, unless --resumable is given. Issue entries stay, and so does what git holds.
+
+    \b
+    Examples:
+      kotef runs prune --dry-run
+      kotef runs prune --keep 5
+      kotef runs prune --older-than 30 --resumable
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.pruning import prune_command
+
+    prune_command(options)
 
 
 @main.command()
@@ -135,12 +169,15 @@ def demo(case: str | None, keep: str | None) -> None:
 @MODEL
 @BASE_URL
 @click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
-def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="With --sandbox: print one JSON object on stdout.")
+def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
     """Check what a run needs here: git, the checks, the endpoint; say what to do. Exit status 0, or 5."""
     if sandbox:
         from kotef.cli.sandbox_doctor import sandbox_command
 
-        sys.exit(sandbox_command(root))
+        sys.exit(sandbox_command(root, as_json=as_json))
+    if as_json:
+        raise click.UsageError("--json: only with --sandbox")
     from kotef.cli.doctor import doctor_command
 
     sys.exit(doctor_command(root, model=model, base_url=base_url))

@@ -11,9 +11,12 @@ from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain
 from kotef.errors import SpecError
 from kotef.failures.counted import counted
+from kotef.runs.confined import usual_sandbox
+from kotef.runs.hidden import hide
 from kotef.runs.servers import FILES, find_servers
 from kotef.tools.mcp.servers import MISSING, Server
 from kotef.tools.mcp.sessions import ServerFault, Session, tool_name
+from kotef.workspace.sandbox.sandbox import Sandbox
 
 BROKEN: Final = 5
 
@@ -32,6 +35,7 @@ def doctor_command(root: str | None) -> int:
     named = find_servers(place).each()
     servers = [each for each in named if isinstance(each, Server)]
     faults = [_Finding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]
+    hide(place, servers=servers)
     if not named:
         screen.print(f"ok      no MCP server is named here, in {' or '.join(FILES)}")
         return 0
@@ -39,7 +43,8 @@ def doctor_command(root: str | None) -> int:
         screen.print(f"missing {MISSING}", style="red")
         return BROKEN
     with tempfile.TemporaryDirectory(prefix="kotef-") as logs:
-        findings = [*faults, *asyncio.run(_findings(servers, place, Path(logs)))]
+        sandbox = usual_sandbox(place, network=True)
+        findings = [*faults, *asyncio.run(_findings(servers, place, Path(logs), sandbox))]
     for finding in findings:
         screen.print(f"{'ok' if finding.ok else 'missing':<7} {plain(finding.text)}", style="" if finding.ok else "red")
     if faults:
@@ -47,8 +52,8 @@ def doctor_command(root: str | None) -> int:
     return 0 if all(finding.ok for finding in findings) else BROKEN
 
 
-async def _findings(servers: Sequence[Server], root: Path, logs: Path) -> list[_Finding]:
-    sessions = (Session(server, root, logs / f"{server.name}.log") for server in servers)
+async def _findings(servers: Sequence[Server], root: Path, logs: Path, sandbox: Sandbox) -> list[_Finding]:
+    sessions = (Session(server, root, logs / f"{server.name}.log", sandbox) for server in servers)
     return list(await asyncio.gather(*map(_finding, sessions)))
 
 

@@ -41,6 +41,19 @@ def limits(command: F) -> F:
             "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Wall time; strict: 3600."
         ),
         click.option(
+            "--max-call-time",
+            type=click.FloatRange(0, min_open=True),
+            metavar="SECONDS",
+            help="Wall time of one answer of a model; strict: 900.",
+        ),
+        click.option("--max-commands", type=click.IntRange(1), metavar="N", help="Commands of the coder; strict: 500."),
+        click.option(
+            "--max-written",
+            type=click.IntRange(1),
+            metavar="BYTES",
+            help="What the coder writes, ignored files aside; strict: 200,000,000.",
+        ),
+        click.option(
             "--reruns",
             type=click.IntRange(0, 10),
             metavar="N",

@@ -14,7 +14,7 @@ from kotef.cli.options import AGENT, JSON, where
 @click.argument("goal", required=False, default="")
 @click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="A command that judges; may be repeated.")
-@click.option("--trust", is_flag=True, help="Let .sdd/prompts and .sdd/agents.md of this repository take effect.")
+@click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
 @click.option("--web", is_flag=True, help="With the tools that read web pages.")
 @AGENT
 @where
@@ -35,12 +35,15 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.context.prompts import Prompts
     from kotef.runs.available import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
+    from kotef.runs.hidden import hide
     from kotef.runs.prepare import Request, prepare
     from kotef.runs.preview import preview_coder, preview_planner
     from kotef.runs.roles import read_agents
+    from kotef.workspace.hiding import redactor
 
     root = workspace_of(options["root"])
     config = read_config(config_path())
+    hide(root, config)
     goal = options["goal"].strip() or ("" if options["ticket"] else "(the goal)")
     request = Request(goal=goal, ticket=options["ticket"], checks=options["checks"], web=options["web"])
     task = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="").task
@@ -54,6 +57,7 @@ def prompt(role: str, **options: Any) -> None:
             click.echo(f"kotef: warning: {plain(warning)}", err=True)
     prompts = Prompts(overrides)
     shown = preview_coder(task, prompts, kit) if role == "coder" else preview_planner(task, prompts)
+    shown = redactor().whole(shown)
     total = sum(part.tokens for part in shown.parts)
     if options["as_json"]:
         parts = [{"name": part.name, "tokens": part.tokens, "text": part.text} for part in shown.parts]

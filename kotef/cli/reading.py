@@ -2,31 +2,23 @@
 
 import json
 import sys
+from typing import Any
 
 from kotef.checks.detect import collect_checks
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain
+from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
+from kotef.workspace.lock import at_work
 
 
 def runs_command(root: str | None, *, as_json: bool) -> None:
     """`kotef runs`."""
     place = workspace_of(root)
-    rows = []
-    for run in store.every(place):
-        task, result = run.task(), run.result()
-        rows.append(
-            {
-                "runId": run.run_id,
-                "outcome": result.outcome if result else "aborted",
-                "attempts": result.failure_history.attempts if result else None,
-                "ticket": task.ticket.id if task and task.ticket else None,
-                "goal": task.goal if task else "",
-                "resume": result.resume if result else f"kotef resume {run.run_id}",
-            }
-        )
+    holder = at_work(place)
+    rows = [_row(run, holder) for run in store.every(place)]
     if as_json:
         _print_json(rows)
         return
@@ -36,8 +28,31 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
     for row in rows:
         what = f"ticket {row['ticket']}: " if row["ticket"] else ""
         screen.print(f"{row['runId']}  {row['outcome']:<26} {what}{one_line(str(row['goal']), 60)}")
-        if row["outcome"] == "aborted":
-            screen.print(f"{'':22}killed or still at work; `{row['resume']}` goes on")
+        match row["outcome"]:
+            case "aborted" if row["resume"]:
+                screen.print(f"{'':22}killed; `{row['resume']}` goes on")
+            case "aborted":
+                screen.print(f"{'':22}killed before it began; start it again with `kotef run`")
+            case "unreadable":
+                screen.print(f"{'':22}{one_line(str(row['problem']), 200)}")
+            case _:
+                pass
+
+
+def _row(run: store.RunDir, holder: str | None) -> dict[str, Any]:
+    """One run; `aborted` is one without an ending that nobody works on, `unreadable` one of another version."""
+    empty = {"runId": run.run_id, "attempts": None, "ticket": None, "goal": "", "resume": None}
+    try:
+        task, result = run.task(), run.result()
+    except UsageError as error:
+        return {**empty, "outcome": "unreadable", "problem": str(error)}
+    asked = {"ticket": task.ticket.id if task.ticket else None, "goal": task.goal} if task else {}
+    if result is not None:
+        attempts = result.failure_history.attempts
+        return {**empty, **asked, "outcome": result.outcome, "attempts": attempts, "resume": result.resume}
+    if run.run_id == holder:
+        return {**empty, **asked, "outcome": "running"}
+    return {**empty, **asked, "outcome": "aborted", "resume": f"kotef resume {run.run_id}" if task else None}
 
 
 def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None:

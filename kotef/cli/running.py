@@ -15,9 +15,12 @@ from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.available import available, idle
-from kotef.runs.config import config_path, prompt_overrides, read_config
-from kotef.runs.confined import sandbox_of
+from kotef.runs.base_branch import settings_place
+from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
+from kotef.runs.confined import Asked, asked_of, confined_of
+from kotef.runs.hidden import hide, refuse_secrets_in
 from kotef.runs.prepare import Request, prepare
+from kotef.runs.repository import Repository, Settings, repository_of
 from kotef.runs.result import Result
 from kotef.runs.roles import read_agents
 from kotef.runs.servers import NONE, search_url, trusted_servers
@@ -27,9 +30,11 @@ from kotef.runs.unfinished import put_right
 from kotef.sdd.tickets import list_tickets
 from kotef.state import VISIT_CAPS, Task
 from kotef.workspace.git import GitFacts, inspect
+from kotef.workspace.secrets import MARK
 
 LIMITS = (
     *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns"),
+    *("max_call_time", "max_commands", "max_written"),
     *("max_steps", "max_tool_calls", "continues", "context_window"),
 )
 CAST = ("coder", "model", "planner_model", "fallback_model", "base_url")
@@ -54,9 +59,6 @@ def run_command(options: dict[str, Any]) -> int:
         reuse_baseline=not options["no_cache"],
         web=options["web"],
         web_search_url=search_url(options["web_search_url"], web=options["web"]),
-        sandbox=options["sandbox"] or "auto",
-        network=options["network"],
-        reads=options["reads"],
     )
     if any(not check.strip() for check in request.checks):
         raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
@@ -64,21 +66,29 @@ def run_command(options: dict[str, Any]) -> int:
         return _list_tickets(root)
     config = read_config(config_path())
     righted = put_right(root)
+    repository = repository_of(root, config, trust=request.trust)
+    asked = _asked(options, config, repository.settings)
+    request = replace(request, **_in_effect(asked, repository))
+    hide(root, config, passed=request.passed)
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
     trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
-    sandbox, unconfined = sandbox_of(root, request.sandbox, network=request.network, reads=request.reads)
-    agents = read_agents(root, config, trust=request.trust)
-    cast = cast_of(options, config, agents.company(options["agent"]))
+    agents = read_agents(root, config, trust=request.trust, at=repository.place)
+    cast = cast_of(_with_defaults(options, config, repository.settings), config, agents.company(options["agent"]))
     cast.need_prices(options["max_cost"], config)
-    found, unused = trusted_servers(root, config, asked=options["mcp"])
+    found, unused = trusted_servers(root, config, asked=options["mcp"], at=repository.place)
     servers = found.servers()
+    if servers:
+        hide(root, config, servers=servers, passed=request.passed)
+    refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup))
+    confined = confined_of(root, asked, opened=bool(servers or request.setup))
     run = store.new(root)
     task = trial.task.model_copy(update={"run_id": run.run_id, "mcp": found.fingerprint, **cast.fields()})
-    overrides, ignored = prompt_overrides(root, config, trust=request.trust)
+    overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
     kit, warned = available(root, config, model=task.model)
     unable = idle(kit, task.roles.coder) if cast.coder else ""
     said = (*(text for text in (ignored, unused, unable) if text), *warned)
-    notices = (*righted, *unconfined, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
+    warnings = (*righted, *confined.notices, *repository.notices)
+    notices = (*warnings, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
     setting = Setting(
         root,
         cast.models(config),
@@ -86,7 +96,9 @@ def run_command(options: dict[str, Any]) -> int:
         notices=notices,
         servers=servers,
         kit=kit,
-        sandbox=sandbox,
+        sandbox=confined.sandbox,
+        opened=confined.opened,
+        refused=confined.refused,
     )
     return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
 
@@ -102,7 +114,10 @@ def resume_command(options: dict[str, Any]) -> int:
         raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
     given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())
+    hide(root, config, passed=task.passed)
     asked = {name: options[name] or getattr(task, name) or None for name in CAST}
+    if MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for anew
+        asked["base_url"] = None
     cast = cast_of(asked, config, task.roles)
     goes_on_from = _one_more(run, task, given) if options["one_more"] else 0
     changed = task.model_copy(
@@ -119,13 +134,17 @@ def resume_command(options: dict[str, Any]) -> int:
     )
     may_resume(run, task, changed)
     righted = put_right(root, but=run.path)
-    sandbox, unconfined = sandbox_of(root, changed.sandbox, network=changed.network, reads=changed.reads)
     cast.need_prices(changed.limits.max_cost, config)
-    overrides, ignored = prompt_overrides(root, config, trust=task.trust)
-    found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp) if task.mcp else (NONE, "")
+    place, told = settings_place(root)
+    overrides, ignored = prompt_overrides(root, config, trust=task.trust, at=place)
+    found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp, at=place) if task.mcp else (NONE, "")
     kit, warned = available(root, config, model=changed.model)
-    notices = (*righted, *unconfined, *(text for text in (ignored, unused) if text), *warned)
     servers = found.servers()
+    if servers:
+        hide(root, config, servers=servers, passed=task.passed)
+    asked_for = Asked(changed.sandbox, changed.network, changed.reads)
+    confined = confined_of(root, asked_for, opened=bool(servers or changed.setup))
+    notices = (*righted, *confined.notices, *told, *(text for text in (ignored, unused) if text), *warned)
     setting = Setting(
         root,
         cast.models(config),
@@ -133,9 +152,35 @@ def resume_command(options: dict[str, Any]) -> int:
         notices=notices,
         servers=servers,
         kit=kit,
-        sandbox=sandbox,
+        sandbox=confined.sandbox,
+        opened=confined.opened,
+        refused=confined.refused,
     )
     return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
+
+
+def _asked(options: dict[str, Any], config: UserConfig, settings: Settings) -> Asked:
+    network, reads = options["network"], options["reads"]
+    return asked_of(options["sandbox"], network=network, reads=reads, config=config, settings=settings)
+
+
+def _in_effect(asked: Asked, repository: Repository) -> dict[str, Any]:
+    """Fields of the request that are not from the command line alone."""
+    return {
+        "sandbox": asked.wanted,
+        "network": asked.network,
+        "reads": asked.reads,
+        "passed": repository.settings.passed,
+        "setup": repository.settings.setup,
+        "settings": repository.place,
+    }
+
+
+def _with_defaults(options: dict[str, Any], config: UserConfig, settings: Settings) -> dict[str, Any]:
+    """The options, and what a trusted repository says where neither they nor the user's configuration do."""
+    users = {"model": config.model, "base_url": config.base_url, "coder": None}
+    asked = {name: options[name] or mine or getattr(settings, name) or None for name, mine in users.items()}
+    return {**options, **asked}
 
 
 def _one_more(run: store.RunDir, task: Task, given: dict[str, Any]) -> int:
@@ -254,7 +299,8 @@ def say_result(result: Result, *, where: bool = True) -> None:
     if result.issue:
         screen.print(f"  issue:  {result.issue}")
     if result.resume:
-        screen.print(f"  resume: {result.resume}")
+        unguarded = "  (no sandbox: what a command deletes in .sdd/runs is lost)" if result.sandbox == "off" else ""
+        screen.print(f"  resume: {result.resume}{unguarded}")
 
 
 def _new_tests(result: Result) -> str:

@@ -1,14 +1,20 @@
 """What does each level of sandbox keep a command from on this machine?"""
 
+import json
 import os
+import pwd
 from typing import Final
+
+import click
+from rich.console import Console
 
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain
 from kotef.errors import SandboxError
 from kotef.workspace.environment import child_environment
 from kotef.workspace.paths import state_dir
-from kotef.workspace.sandbox.confinement import confine
+from kotef.workspace.sandbox.confinement import Confinement, confine
+from kotef.workspace.sandbox.limits import Limits
 from kotef.workspace.sandbox.probe import LEVELS, Probed, choose, probe
 from kotef.workspace.sandbox.sandbox import MEANING
 from kotef.workspace.sandbox.services import reachable_services
@@ -21,33 +27,81 @@ _DEEDS: Final = {
     "connect": "connect to a port of this machine",
     "peek": "read the environment of kotef",
     "stop": "send a signal to kotef",
+    "tune": "change a setting of the kernel",
 }
 _WANTED: Final = ("write", "listen")
+_STRICT: Final = "as bwrap, with limits; never the lesser level"
 
 
-def sandbox_command(root: str | None) -> int:
+def sandbox_command(root: str | None, *, as_json: bool) -> int:
     """`kotef doctor --sandbox`: a table of what was tried in each level; 0, or 5 when none holds."""
-    screen, place, env = console(), workspace_of(root), child_environment(os.environ)
+    place, env = workspace_of(root), child_environment(os.environ)
     confinement = confine(place, state_dir(place) / "sandbox", env)
     tried = [probe(level, confinement, env) for level in LEVELS]
+    auto: str
+    try:
+        chosen, said = choose("auto", confinement, env, ci=bool(os.environ.get("CI")))
+        auto = chosen.level
+    except SandboxError as error:
+        auto, said = "", str(error)
+    if as_json:
+        click.echo(json.dumps(_facts(confinement, tried, auto, said), indent=2))
+    else:
+        _tell(console(), confinement, tried, auto, said)
+    return 0 if any(probed.holds for probed in tried) else BROKEN
+
+
+def _facts(confinement: Confinement, tried: list[Probed], auto: str, said: str) -> dict[str, object]:
+    """The same for a program: of each level whether it holds, and of each deed whether it could be done."""
+    levels = {
+        probed.level: {
+            "holds": probed.holds,
+            "why_not": probed.why_not,
+            "way_out": probed.way_out,
+            "possible": {name: not refusal for name, refusal in probed.deeds.items()},
+        }
+        for probed in tried
+    }
+    return {
+        "user": _user(),
+        "workspace": str(confinement.root),
+        "levels": levels,
+        "limits": Limits().said(),
+        "local_sockets": [str(path) for path in reachable_services()],
+        "auto": auto or None,
+        "notice": said,
+    }
+
+
+def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: str, said: str) -> None:
+    screen.print(f"as {plain(_user())}, in {plain(str(confinement.root))}")
     for probed in tried:
         screen.print(f"{probed.level}: {MEANING[probed.level]}", style="bold")
         state, style = ("holds", "green") if probed.holds else (f"not to be had: {plain(probed.why_not)}", "red")
         screen.print(f"  {state}", style=style)
+        if probed.way_out:
+            screen.print(f"  way out: {plain(probed.way_out)}")
         for name, deed in _DEEDS.items():
             if probed.deeds:
                 screen.print(f"  {deed:<44}{plain(_answer(name, probed))}")
         if probed.level == "landlock" and probed.deeds and (services := reachable_services()):
             shown = ", ".join(str(path) for path in services[:3])
             screen.print(f"  {'connect to a local socket':<44}refused, all of them ({plain(shown)} could be reached)")
+    screen.print(f"strict: {_STRICT}", style="bold")
+    screen.print(f"  {Limits().said()}")
     screen.print(f"off: {MEANING['off']}", style="bold")
+    if auto:
+        screen.print(f"--sandbox auto takes {auto} here" + (f": {plain(said)}" if said else ""))
+    else:
+        screen.print(plain(said), style="red")
+
+
+def _user() -> str:
+    uid = os.geteuid()
     try:
-        chosen, said = choose("auto", confinement, env, ci=bool(os.environ.get("CI")))
-    except SandboxError as error:
-        screen.print(plain(str(error)), style="red")
-        return BROKEN
-    screen.print(f"--sandbox auto takes {chosen.level} here" + (f": {plain(said)}" if said else ""))
-    return 0 if any(probed.holds for probed in tried) else BROKEN
+        return f"{pwd.getpwuid(uid).pw_name} (uid {uid})"
+    except KeyError:
+        return f"uid {uid}"
 
 
 def _answer(name: str, probed: Probed) -> str:

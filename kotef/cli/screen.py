@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 import time
 import unicodedata
@@ -16,6 +17,7 @@ from rich.text import Text
 
 from kotef.failures.counted import counted
 from kotef.runs.events import Line
+from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Option
@@ -30,6 +32,12 @@ NODES: Final = {
     "setting_aside": "verifier",
     "ended": "done",
 }
+
+
+_STEERING: Final = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+"""Control characters, marks of direction, and what no terminal can print; in JSON they stand in texts only."""
 
 
 def plain(text: str) -> str:
@@ -54,9 +62,9 @@ class _Console(Console):
 
 
 def say(text: str) -> None:
-    """Write to stdout as it is, whether or not anybody still reads."""
+    """Write to stdout, whether or not anybody still reads; what could steer a terminal is escaped as JSON has it."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         sys.stdout.flush()
     except BrokenPipeError:
         _deafen(sys.stdout)
@@ -129,6 +137,7 @@ class Screen:
 
     async def ask(self, question: str, options: Sequence["Option"]) -> int | None:
         """Show the options with their edits and wait for a number; anything else leaves the question open."""
+        question, options = redactor().text(question), redactor().whole(options)
         if self._live is not None:
             self._live.stop()
         self.screen.print(Text(plain(question), style="bold"))
@@ -176,6 +185,12 @@ class Screen:
         return Text(" · ".join(part for part in parts if part), style="dim", overflow="ellipsis", no_wrap=True)
 
 
+def _confined(event: Line) -> str:
+    """The level, and whether commands have the network."""
+    confined = event["sandbox"] not in {"off", "none"}
+    return f"sandbox: {event['sandbox']}" + (f", {'with' if event['network'] else 'no'} network" if confined else "")
+
+
 def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
     """The line for one event and its style; None for what only the status line shows."""
     match event["event"]:
@@ -183,9 +198,13 @@ def _said(event: Line, max_attempts: int) -> tuple[str, str] | None:
             checks = "".join(f"\n  check: {command}" for command in event["checks"])
             model = f"  model: {event['model']}" if event["model"] else ""
             who = f"coder: {event['coder']}{model}"
-            return f"run {event['run']}  {who}  sandbox: {event['sandbox']}{checks}", "bold"
+            return f"run {event['run']}  {who}  {_confined(event)}{checks}", "bold"
         case "run_resumed":
-            return f"run {event['run']} goes on", "bold"
+            return f"run {event['run']} goes on  {_confined(event)}", "bold"
+        case "setup_started":
+            return f"setup: {event['command']}", "dim"
+        case "setup_finished" if not event["passed"]:
+            return f"setup failed: {event['summary']}", "red"
         case "notice":
             return f"note: {event['text']}", "yellow"
         case "snapshot" if event["left_out"]:

@@ -26,7 +26,7 @@ Exit status:
   2  usage or configuration error, or the workspace is busy; nothing was run
   3  the attempts are spent, or the run was stuck
   4  a budget is spent: tokens, calls, money or time
-  5  the environment is broken: no check found, checks cannot run, disk full
+  5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
   6  blocked: a decision only a person can take
   7  the model endpoint is unavailable
   130, 143  interrupted by SIGINT, SIGTERM
@@ -75,7 +75,7 @@ A run that began and was not verified leaves one entry in .sdd/issues.md.
 @click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
 @click.option("--fresh", is_flag=True, help="Tell the model nothing of what earlier runs here tried.")
 @click.option("--no-cache", is_flag=True, help="Judge the state before the run anew, and forget what is kept of it.")
-@click.option("--trust", is_flag=True, help="Let .sdd/prompts and .sdd/agents.md of this repository take effect.")
+@click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
 @click.option("--web", is_flag=True, help="Let the model read public web pages.")
 @click.option(
     "--web-search-url", default="", metavar="URL", help="With --web: a SearXNG-compatible server to search with."

@@ -17,7 +17,7 @@ from kotef.coders.hands import Hands
 from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
-from kotef.middleware.bounds import STOP, SUMMARY, Budget
+from kotef.middleware.bounds import COMMAND, STOP, SUMMARY, Budget
 from kotef.middleware.files import ledger_of
 from kotef.middleware.messages import Conversation
 from kotef.middleware.recent import RecentFailures
@@ -39,6 +39,8 @@ from kotef.tools.row import Row, ToolContext
 from kotef.tools.told import Told
 from kotef.tools.truncated import Keep
 from kotef.workspace.effects import Effects, digest
+from kotef.workspace.hiding import redactor
+from kotef.workspace.paths import granted
 from kotef.workspace.process import Completed
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import Stash
@@ -85,7 +87,7 @@ class ModelCoder:
     async def work(self, brief: Brief) -> Work:
         """One conversation, from the brief to the model's last words or to a limit."""
         visit = brief.plan.visit
-        hands = Hands(self.snapshots)
+        hands = Hands(self.snapshots, self.run_dir)
         recent = RecentFailures(self.run_dir, visit)
         rows = self._rows(await self.outside.rows())
         kept = GitKept(self.root, self.run_dir, self.emit)
@@ -96,7 +98,7 @@ class ModelCoder:
         background = Background(run_on, self.run_dir / "logs", visit, watching=hands.alongside)
         agent = self._agent(brief, hands, recent, rows, background, kept=kept)
         past = Past(brief.failures, brief.visits, brief.changed, brief.files, brief.hints)
-        request = HumanMessage(first_message(self.prompts, self.kit, brief.task, brief.plan, past))
+        request = HumanMessage(redactor().text(first_message(self.prompts, self.kit, brief.task, brief.plan, past)))
         # create_agent brings a recursion limit of its own, far above what the step ceiling allows
         config: Any = {"recursion_limit": 4 * brief.task.limits.max_steps + 10}
         async with background:
@@ -116,7 +118,7 @@ class ModelCoder:
         )
         answers = [message for message in messages if isinstance(message, AIMessage)]
         calls = {f"{visit}/coder/{number}": spent_on(answer, self.price) for number, answer in enumerate(answers)}
-        commands = Spent(commands=sum(message.name == "run_command" for message in messages))
+        commands = Spent(commands=sum(message.name == COMMAND for message in messages), written=hands.written)
         return Work(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
 
     def _agent(
@@ -159,12 +161,13 @@ class ModelCoder:
             start=RunStart(self.snapshots, brief.visits[0].tree if 0 in brief.visits else brief.tree),
             memory=self.kit.memory,
             skills=self.kit.skills,
+            reads=granted(task.reads),
             web=self.outside.web,
             watching=hands.watching,
         )
         role = task.roles.coder
         limits = role.bound(task.limits, edits=not cannot_edit(rows))
-        budget = Budget(limits, brief.spent, self.price, self.clock, self.reserve())
+        budget = Budget(limits, brief.spent, self.price, self.clock, self.reserve(), written=lambda: hands.written)
         setting = Setting(
             visit=brief.plan.visit,
             root=self.root,

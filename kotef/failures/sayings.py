@@ -82,11 +82,17 @@ CONFIGURATION: Final = re.compile(
 )
 """A place in a file that configures a tool, in the languages in which programs are written too."""
 
+NO_NETWORK: Final = re.compile(
+    r"Network is unreachable|Temporary failure in name resolution|\b(?:ENETUNREACH|EAI_AGAIN)\b"
+)
+"""How an uncaught exception says that there is no network at all; that one host refuses is another matter."""
+
 
 def _blame(run: Run, error: str, places: Sequence[str]) -> tuple[FailureKind, str]:
     """The kind of a crash, from the error and its places, innermost first.
 
-    A missing module, a tool that fell over its configuration, a test, or the program itself.
+    A missing module, the network that is not there, a tool that fell over its configuration, a test, or the program
+    itself.
     """
     match = MISSING_MODULE.search(error)
     if match:
@@ -96,6 +102,8 @@ def _blame(run: Run, error: str, places: Sequence[str]) -> tuple[FailureKind, st
         return missing_module(run, error) or (
             ("test_failure", "collection") if run.asked.purpose == "test" else ("runtime_error", "traceback")
         )
+    if run.asked.purpose != "test" and NO_NETWORK.search(error):
+        return "tooling_error", "network_denied"
     if run.asked.purpose != "run" and CONFIGURATION.search(next(iter(places), "")):
         return "tooling_error", "config"
     if not places and run.asked.purpose in {"lint", "types", "format", "test"}:

@@ -21,6 +21,8 @@ STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
 SUMMARY: Final = "kotef_summary"
 """The same, of a closing summary: True where the visit goes on after it, False where it is the last word."""
+COMMAND: Final = "run_command"
+"""The tool that runs commands."""
 NO_TOOLS: Final = "none"
 """The `tool_choice` of a request whose tools are switched off; their schemas stay, for the sake of caches."""
 
@@ -53,6 +55,8 @@ class Tally:
         """Count what is new."""
         for message in messages[self.read :]:
             self.results += isinstance(message, ToolMessage)
+            if isinstance(message, ToolMessage) and message.name == COMMAND:
+                self.spent = self.spent.plus(Spent(commands=1))
             if isinstance(message, AIMessage):
                 self.answers += 1
                 self.went_on += bool(message.additional_kwargs.get(SUMMARY))
@@ -64,11 +68,22 @@ class Tally:
 class Budget:
     """What a visit may still use; everything is counted from the messages, so a resume counts on."""
 
-    def __init__(self, limits: Limits, spent: Usage, price: Price | None, clock: Clock, reserve: float) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        spent: Usage,
+        price: Price | None,
+        clock: Clock,
+        reserve: float,
+        *,
+        written: Callable[[], int] = lambda: 0,
+    ) -> None:
         """`spent` is what the run had used when the visit started; `reserve` is in seconds.
 
-        So much time is kept back for the verifier: what the checks took at the baseline.
+        So much time is kept back for the verifier: what the checks took at the baseline. `written` tells the bytes that
+        this visit has written so far.
         """
+        self._written = written
         self.limits, self.price, self.clock, self.reserve = limits, price, clock, reserve
         self.before = spent.total
         self.tally = Tally(price)
@@ -97,7 +112,8 @@ class Budget:
         if self.clock.left() <= self.reserve:
             used, limit = self.clock.elapsed(), self.clock.limit
             return "time", f"{used:.0f} of {limit:.0f} seconds used, the rest is kept for the checks (--max-time)"
-        total = self.before.plus(self.tally.take(messages).spent).model_copy(update={"seconds": 0.0})
+        total = self.before.plus(self.tally.take(messages).spent)
+        total = total.model_copy(update={"seconds": 0.0, "written": self.before.written + self._written()})
         return over_budget(total, self.limits) or self._short_of(total, coming)
 
     def _short_of(self, total: Spent, coming: int) -> tuple[StoppedBy, str] | None:
@@ -197,6 +213,8 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
             detail = f"the model was still answering when {clock.limit:.0f} seconds were over (--max-time)"
             return stopped("time", detail, tries=1, lost=coming)
         except ModelError as error:
+            if error.fault == "call_time":
+                return stopped("call_time", f"{error} (--max-call-time)", tries=error.tries, lost=error.lost * coming)
             return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming)
         said = next(message for message in response.result if isinstance(message, AIMessage))
         spent = spent_on(said, self.budget.price, alone=True)

@@ -17,6 +17,7 @@ from kotef.middleware.nested import NestedInstructions
 from kotef.middleware.prefix import PrefixWatch
 from kotef.middleware.recent import RecentFailures
 from kotef.middleware.repeats import RepeatGuard
+from kotef.middleware.secrets import HiddenSecrets
 from kotef.middleware.setting import Setting
 from kotef.middleware.tail import Tail
 from kotef.models.window import ContextWindow
@@ -42,5 +43,6 @@ def stack(
         NestedInstructions(setting),  # outside the ledger: what it keeps of an effect is the effect's own answer
         EffectsOnce(setting),  # outside the error handler: a failure is a result to replay, too
         FileLedger(setting, guard),  # inside the ledger of effects: a replayed edit finds its file changed, rightly
+        HiddenSecrets(),  # outside what words a failure, inside all that keeps or reads a result
         Faults(),  # innermost: a tool's exception would end the whole run
     ]

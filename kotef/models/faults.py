@@ -13,6 +13,7 @@ import httpx2
 import openai
 
 from kotef.errors import ModelFault
+from kotef.workspace.hiding import redactor
 
 MAX_TRIES: Final = 4
 """HTTP requests for one answer, the first included."""
@@ -213,5 +214,5 @@ def _reported(error: ReportedError) -> Fault:
 
 def _line(text: Any) -> str:
     """Printable text on one line, bounded."""
-    words = " ".join(str(text)[: MAX_DETAIL * 4].split())
+    words = " ".join(redactor().text(str(text)[: MAX_DETAIL * 40])[: MAX_DETAIL * 4].split())
     return "".join(char if char.isprintable() else "?" for char in words)[:MAX_DETAIL]

@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool
 from langchain_openai import ChatOpenAI
 from pydantic import Field, PrivateAttr, SecretStr
 
-from kotef.errors import ContextOverflowError, ModelError
+from kotef.errors import ContextOverflowError, ModelError, ModelFault
 from kotef.models.answers import Answer, read_answer
 from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
 from kotef.models.faults import (
@@ -34,6 +34,7 @@ from kotef.models.faults import (
 )
 from kotef.models.loudness import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, STAND_IN
+from kotef.workspace.hiding import redactor
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0
@@ -134,6 +135,7 @@ class StrictChatOpenAI(ChatOpenAI):
         used_ids = {call["id"] or "" for message in messages for call in getattr(message, "tool_calls", ())}
         size = len(json.dumps([payload["messages"], payload.get("tools")], ensure_ascii=False, default=str))
         message = answer.message(used_ids=used_ids, request_characters=size, tries=tries.made)
+        message = redactor().whole(message)  # one that guessed a secret, or decoded it, is not kept with it
         message.response_metadata["lost"] = tries.lost
         if self._taken_over:
             message.response_metadata[STAND_IN] = self.stand_in
@@ -159,7 +161,8 @@ class StrictChatOpenAI(ChatOpenAI):
                 return await self._persist(payload | {"model": self._asked}, tries)
         except TimeoutError:
             tries.lost += 1
-            raise self._failure(Fault("timeout", f"no whole answer within {self.deadline:g} s"), tries) from None
+            fault: ModelFault = "timeout" if tries.made > 1 else "call_time"  # then it was never silent, only slow
+            raise self._failure(Fault(fault, f"no whole answer within {self.deadline:g} s"), tries) from None
         except asyncio.CancelledError:
             self.emit("model_cancelled", model=self._asked, tries=tries.made)
             raise
@@ -256,13 +259,13 @@ class StrictChatOpenAI(ChatOpenAI):
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Malformed arguments go back as a JSON object that quotes them: servers parse what they are sent."""
+        """Without known secrets. Malformed arguments go back as a JSON object that quotes them: servers parse them."""
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
         for message in payload["messages"]:
             for call in message.get("tool_calls") or ():
                 if not _is_object(call["function"]["arguments"]):
                     call["function"]["arguments"] = json.dumps({"malformed": call["function"]["arguments"]})
-        return payload
+        return payload | {name: redactor().whole(payload[name]) for name in ("messages", "tools") if name in payload}
 
     def get_num_tokens(self, text: str) -> int:
         """An estimate: the tokenizer of the class above is a download."""

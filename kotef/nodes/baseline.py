@@ -16,6 +16,7 @@ from kotef.nodes.guarding import all_is_protected
 from kotef.nodes.other_runner import other_runner
 from kotef.nodes.unheld import remember_unheld
 from kotef.state import StateUpdate, Task
+from kotef.workspace.seen import forget
 
 NO_CHECKS: Final = (
     "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
@@ -29,6 +30,7 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     tree = deps.snapshots.take()
     kept, left_out = deps.snapshots.preserve_ignored()
     deps.emit("snapshot", tree=tree, kept=len(kept), left_out=[*deps.snapshots.left_out, *left_out][:50])
+    forget(deps.run_dir)
     results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
     verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
     absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)

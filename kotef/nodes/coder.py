@@ -7,6 +7,7 @@ from kotef.context.ledger import Files
 from kotef.deps import Deps
 from kotef.nodes.guarding import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
+from kotef.workspace.seen import forget, saw
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""
@@ -20,6 +21,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     assert judged is not None, "the graph starts in the verifier"  # noqa: S101
     started = deps.clock.elapsed()
     before = _tree_before(deps, plan.visit)
+    forget(deps.run_dir)
     deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
     files = earlier.files if (earlier := state.get("edits")) else Files()
     brief = Brief(
@@ -37,6 +39,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     )
     work = await deps.coder.work(brief)
     after = deps.snapshots.take()
+    saw(deps.run_dir, after)
     changed = deps.snapshots.changed(before, after)
     edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})
     deps.emit(

@@ -24,6 +24,7 @@ from kotef.nodes.standing_in import standing_in
 from kotef.nodes.unheld import Seen, take_away
 from kotef.state import Task
 from kotef.workspace.unheld import CODE, steering_from_outside
+from kotef.workspace.within import OPEN_FILE
 
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"
@@ -194,9 +195,15 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
 def _text(path: Path) -> str | None:
     """The file as text; None when it is gone, or no file."""
     try:
-        return None if path.is_symlink() else path.read_bytes()[:_LARGEST].decode("utf-8", "replace")
+        file = os.open(path, OPEN_FILE)
     except OSError:
         return None
+    try:
+        return os.read(file, _LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(file)
 
 
 def _meddled(visit: int, judged: Judged, deps: Deps) -> tuple[str, ...]:

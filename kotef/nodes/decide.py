@@ -90,6 +90,9 @@ _CAPS: Final[dict[StoppedBy, str]] = {
     "calls": "max_calls",
     "money": "max_cost",
     "time": "max_time",
+    "call_time": "max_call_time",
+    "commands": "max_commands",
+    "written": "max_written",
 }
 
 

@@ -1,5 +1,6 @@
 """Is the run over; and if not, what should the coder do next?"""
 
+import asyncio
 import re
 import time
 from collections.abc import Sequence
@@ -52,19 +53,18 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     deps = runtime.context
     started = time.monotonic()
     visit = _next_visit(state)
-    reviewed, update = await review(state, deps)
-    update["visits"] = judged_visit(reviewed)
-    settled: AgentState = {**reviewed, "visits": merge_visits(reviewed["visits"], update["visits"])}
+    lost = _unaccounted(state, visit, deps)
+    update: StateUpdate = {}
     try:
-        ending = decide(settled)
-        if ending is None:
-            plan, ending, usage = await _plan(settled, visit, deps)
-            update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | usage.by_call)
-            if plan is not None:
-                update["plan"] = plan
-                deps.emit("planned", visit=visit, source=plan.source, hypothesis=plan.hypothesis, steps=_shown(plan))
+        async with asyncio.timeout(max(1.0, deps.clock.left())):
+            ending = await _next({**state, "usage": merge_usage(state["usage"], lost)}, visit, update, deps)
+    except TimeoutError:
+        figure = f"{deps.clock.elapsed():.0f} of {deps.clock.limit:.0f} seconds used"
+        ending = Ending("budget_exceeded", "max_time", f"{figure} while a model was answering (--max-time)")
     except ModelError as error:
         ending = Ending("model_unavailable", error.fault, str(error))
+        if error.fault == "call_time":
+            ending = Ending("budget_exceeded", "max_call_time", f"{error} (--max-call-time)")
     if ending is not None:
         deps.emit("ended", outcome=ending.outcome, reason=ending.reason, sentence=ending.sentence)
         update |= {
@@ -74,8 +74,31 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
             "done": ending.outcome == "verified",
         }
     seconds = Usage(by_call={f"{visit}/planner/seconds": Spent(seconds=time.monotonic() - started)})
-    update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | seconds.by_call)
+    update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | lost.by_call | seconds.by_call)
     return update
+
+
+async def _next(state: AgentState, visit: int, update: StateUpdate, deps: Deps) -> Ending | None:
+    """The ending this state calls for, or None with the plan in `update`; what a review said is there in any case."""
+    reviewed, said = await review(state, deps)
+    update.update(said)
+    update["visits"] = judged_visit(reviewed)
+    settled: AgentState = {**reviewed, "visits": merge_visits(reviewed["visits"], update["visits"])}
+    ending = decide(settled)
+    if ending is not None:
+        return ending
+    plan, ending, usage = await _plan(settled, visit, deps)
+    update["usage"] = Usage(by_call=update.get("usage", Usage()).by_call | usage.by_call)
+    if plan is not None:
+        update["plan"] = plan
+        deps.emit("planned", visit=visit, source=plan.source, hypothesis=plan.hypothesis, steps=_shown(plan))
+    return ending
+
+
+def _unaccounted(state: AgentState, visit: int, deps: Deps) -> Usage:
+    """Wall time of the run that no node has recorded: that of a node a kill ended, and the ways between nodes."""
+    seconds = deps.clock.elapsed() - state["usage"].total.seconds
+    return Usage(by_call={f"{visit}/planner/unaccounted": Spent(seconds=max(0.0, seconds))})
 
 
 def _next_visit(state: AgentState) -> int:

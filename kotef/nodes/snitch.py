@@ -16,6 +16,7 @@ from kotef.nodes.way_out import way_out
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issues import issues_path, record, timestamp
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
+from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
 
 SHOWN_ENTRIES = 5
@@ -68,7 +69,7 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
 
 
 def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
-    """The entry for an ending of this state."""
+    """The entry for an ending of this state, without secrets."""
     task, history = state["task"], state["failure_history"]
     failures = tuple(
         IssueFailure(
@@ -85,7 +86,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
     )
     run_dir = deps.run_dir.relative_to(deps.root) if deps.run_dir.is_relative_to(deps.root) else deps.run_dir
     judged, edits = state.get("test_results"), state.get("edits")
-    return IssueEntry(
+    entry = IssueEntry(
         run_id=task.run_id,
         date=timestamp(),
         outcome=ending.outcome,
@@ -110,6 +111,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
             *(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
         ),
     )
+    return redactor().whole(entry)
 
 
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:

@@ -16,9 +16,11 @@ from kotef.deps import Deps, Ground
 from kotef.nodes.guarding import guard_of
 from kotef.state import Task
 from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
+from kotef.workspace.listing import LARGEST
 from kotef.workspace.snapshots import Restored
 from kotef.workspace.standing import HIDDEN, move
 from kotef.workspace.unheld import Unheld, look, recall, remember
+from kotef.workspace.within import read_regular
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 
@@ -38,7 +40,7 @@ def remember_unheld(task: Task, tree: str, deps: Ground) -> str:
 
     def read(path: str) -> str | None:
         with suppress(OSError, ValueError):
-            return (root / path).read_text(encoding="utf-8", errors="replace")
+            return read_regular(root / path, largest=LARGEST).decode("utf-8", "replace")
         return None
 
     behind = names_behind([check.command for check in task.checks], read)
@@ -136,7 +138,7 @@ def _replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
 
 def _configures(place: Path, path: str) -> bool:
     try:
-        return configures(path, place.read_text(encoding="utf-8", errors="replace"))
+        return configures(path, read_regular(place, largest=LARGEST).decode("utf-8", "replace"))
     except OSError:
         return True
 

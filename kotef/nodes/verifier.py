@@ -18,9 +18,13 @@ from kotef.nodes.standing_in import end_standing_in
 from kotef.nodes.unheld import look_for_unheld
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
+from kotef.workspace.seen import forget, saw
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
-    {"model_error", "exhausted", "search_time", "none_is_right", "tokens", "calls", "money", "time"}
+    {
+        *("model_error", "exhausted", "search_time", "none_is_right"),
+        *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
+    }
 )
 """What can end a visit that is no attempt, if it changed nothing."""
 
@@ -52,6 +56,7 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         put_back=list(verification.put_back),
         left=list(verification.left),
     )
+    saw(deps.run_dir, deps.snapshots.take())
     kept = deps.run_dir / f"visit-{verification.visit}.json"
     kept.write_text(verification.model_dump_json(), encoding="utf-8")
     return update
@@ -66,6 +71,7 @@ async def _visit(
     is told of each what it is worth.
     """
     task = state["task"]
+    forget(deps.run_dir)
     theirs = end_standing_in(deps)
     edits = edits.model_copy(update={"foreign": tuple(sorted({*edits.foreign, *theirs}))})
     restored = put_back(task, edits, state["snapshots"], deps)

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -13,6 +13,7 @@ from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
 from kotef.failures.visits import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
+from kotef.workspace.hiding import redactor
 
 STORED: Final = [
     (model.__module__, model.__name__)
@@ -21,13 +22,21 @@ STORED: Final = [
 """The types a checkpoint may hold besides messages; anything else in the file is not brought to life."""
 
 
+class _WithoutSecrets(JsonPlusSerializer):
+    """Whatever gets to the disk, the error of a node included, is hidden from here on."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """The value as it is kept."""
+        return super().dumps_typed(redactor().whole(repr(obj) if isinstance(obj, BaseException) else obj))
+
+
 @asynccontextmanager
 async def checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """The saver of one run. WAL with `synchronous=normal`: a kill loses nothing, a power cut at most the last step."""
     async with aiosqlite.connect(path) as connection:
         await connection.execute("PRAGMA journal_mode=wal")
         await connection.execute("PRAGMA synchronous=normal")
-        yield AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=STORED))
+        yield AsyncSqliteSaver(connection, serde=_WithoutSecrets(allowed_msgpack_modules=STORED))
 
 
 async def forget_conversations(saver: AsyncSqliteSaver, run_id: str) -> None:

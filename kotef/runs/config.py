@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
 from kotef.settings import Price
+from kotef.workspace.sandbox.sandbox import Wanted
 
 
 class ModelSettings(BaseModel):
@@ -33,6 +34,18 @@ class EndpointSettings(BaseModel):
     """The environment variable that holds its key; empty for a server that needs none."""
 
 
+class SandboxSettings(BaseModel):
+    """`[sandbox]`: what commands may touch where the command line says nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    level: Wanted | None = None
+    """None: `auto`."""
+    network: bool = False
+    read: tuple[str, ...] = ()
+    """Folders outside of any workspace that commands may read."""
+
+
 class UserConfig(BaseModel):
     """`$XDG_CONFIG_HOME/kotef/config.toml` (default `~/.config`); a missing file is an empty one."""
 
@@ -47,6 +60,7 @@ class UserConfig(BaseModel):
     """Per model name, per million tokens; `--max-cost` needs one."""
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     """Per model name."""
+    sandbox: SandboxSettings = SandboxSettings()
     trusted: dict[str, str] = Field(default_factory=dict)
     """Repository path → the hash of what it may set, as kotef prints it when it ignores something."""
     trusted_mcp: dict[str, str] = Field(default_factory=dict)
@@ -83,33 +97,36 @@ def fingerprint_of(directory: Path) -> str:
     return total.hexdigest()[:32]
 
 
-def prompt_overrides(root: Path, config: UserConfig, *, trust: bool) -> tuple[Path | None, str]:
+def prompt_overrides(root: Path, config: UserConfig, *, trust: bool, at: Path | None = None) -> tuple[Path | None, str]:
     """The prompt directory of a trusted repository, and a line that says so when one is ignored.
 
-    A repository is trusted for this run (`--trust`), or by the user's configuration while the files are the same.
+    A repository is trusted for this run (`--trust`), or by the user's configuration while the files are the same. `at`
+    is where its settings are read (see `runs.base_branch`); None: the workspace.
     """
-    place = root / ".sdd" / "prompts"
+    place = (at or root) / ".sdd" / "prompts"
     if not place.is_dir():
         return None, ""
-    if is_trusted(root, config, trust=trust):
+    if is_trusted(root, config, trust=trust, at=at):
         return place, ""
-    return None, f".sdd/prompts is ignored: {untrusted(root)}"
+    return None, f".sdd/prompts is ignored: {untrusted(root, at=at)}"
 
 
-def is_trusted(root: Path, config: UserConfig, *, trust: bool) -> bool:
-    """Whether what a repository says to the models, and which models it asks for, takes effect."""
-    return trust or config.trusted.get(str(root)) == _spoken(root)
+def is_trusted(root: Path, config: UserConfig, *, trust: bool, at: Path | None = None) -> bool:
+    """Whether what a repository says to the models, which models it asks for, and its settings take effect."""
+    return trust or config.trusted.get(str(root)) == _spoken(at or root)
 
 
-def untrusted(root: Path) -> str:
+def untrusted(root: Path, *, at: Path | None = None) -> str:
     """Why it does not, and the ways out, in one line."""
-    entry = f'"{root}" = "{_spoken(root)}"'
+    entry = f'"{root}" = "{_spoken(at or root)}"'
     return f"this repository is not trusted (--trust for one run, or {entry} under [trusted] in {config_path()})"
 
 
-def _spoken(root: Path) -> str:
-    """One hash over what needs trust: the prompts, and the roles where there are any."""
-    prompts, roles = fingerprint_of(root / ".sdd" / "prompts"), root / ".sdd" / "agents.md"
-    if not roles.is_file():
+def _spoken(place: Path) -> str:
+    """One hash over what needs trust: the prompts, and the roles and settings where there are any."""
+    prompts = fingerprint_of(place / ".sdd" / "prompts")
+    files = [file for name in ("agents.md", "kotef.toml") if (file := place / ".sdd" / name).is_file()]
+    if not files:
         return prompts
-    return hashlib.sha256(f"{prompts}\0".encode() + roles.read_bytes()).hexdigest()[:32]
+    told = "".join(f"\0{file.name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files)
+    return hashlib.sha256(f"{prompts}{told}".encode()).hexdigest()[:32]

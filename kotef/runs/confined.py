@@ -2,35 +2,110 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple, get_args
 
-from kotef.errors import UsageError
+from kotef.errors import SandboxError, UsageError
+from kotef.runs.config import UserConfig
+from kotef.runs.repository import Settings
 from kotef.workspace.environment import child_environment
 from kotef.workspace.git import run_git
 from kotef.workspace.listing import split
-from kotef.workspace.paths import state_dir
-from kotef.workspace.sandbox.confinement import confine
+from kotef.workspace.paths import granted, state_dir
+from kotef.workspace.sandbox.confinement import Confinement, confine
 from kotef.workspace.sandbox.probe import choose
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox, Wanted
 
 
-def sandbox_of(root: Path, wanted: Wanted, *, network: bool, reads: Sequence[str]) -> tuple[Sandbox, tuple[str, ...]]:
+class Asked(NamedTuple):
+    """What commands are to be confined by, and what they may have."""
+
+    wanted: Wanted
+    network: bool
+    reads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """What confines the commands of a run, or why nothing of it may be run."""
+
+    sandbox: Sandbox
+    opened: Sandbox = OFF
+    """The same level with the network, where somebody needs it."""
+    notices: tuple[str, ...] = ()
+    refused: SandboxError | None = None
+
+
+def asked_of(
+    level: Wanted | None, *, network: bool, reads: Sequence[str], config: UserConfig, settings: Settings
+) -> Asked:
+    """What the command line says, else the user's configuration as far as the repository does not narrow it.
+
+    The `settings` of a repository that is not trusted hold nothing that could widen anything.
+    """
+    users = config.sandbox
+    given = users.network if settings.network is None else settings.network
+    return Asked(
+        level or settings.level or users.level or "auto",
+        network or given,
+        tuple(dict.fromkeys((*reads, *users.read, *settings.reads))),
+    )
+
+
+def confined_of(root: Path, asked: Asked, *, opened: bool) -> Confined:
+    """The sandbox of a run; where it has to have one and there is none, the run begins all the same, and says so.
+
+    `opened` is whether somebody needs the network who is allowed to have it. Raises `UsageError` as `sandbox_of` does.
+    """
+    try:
+        sandbox, notices = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
+    except SandboxError as error:
+        return Confined(OFF, refused=error)
+    if not opened or sandbox.network:
+        return Confined(sandbox, sandbox, notices)
+    return Confined(sandbox, replace(sandbox, confinement=_confinement(root, asked.reads, network=True)), notices)
+
+
+def usual_sandbox(root: Path, *, network: bool) -> Sandbox:
+    """The best there is for what a person starts by hand, or as KOTEF_SANDBOX says; without any level there is none.
+
+    Raises `UsageError` for a level nobody knows, `SandboxError` for a named one that is not to be had.
+    """
+    return sandbox_of(root, named_level() or "auto", network=network, reads=(), ci=False)[0]
+
+
+def named_level() -> Wanted | None:
+    """The level that the environment asks for; None: none. Raises `UsageError` for one nobody knows."""
+    named = os.environ.get("KOTEF_SANDBOX")
+    if named and named not in get_args(Wanted):
+        raise UsageError(f"KOTEF_SANDBOX={named}: no such level", hint=f"there are {', '.join(get_args(Wanted))}")
+    return next((level for level in get_args(Wanted) if level == named), None)
+
+
+def sandbox_of(
+    root: Path, wanted: Wanted, *, network: bool, reads: Sequence[str], ci: bool | None = None
+) -> tuple[Sandbox, tuple[str, ...]]:
     """The sandbox, tried out, and a line for each thing that is not as one would expect.
 
     `reads` are folders outside the workspace that commands may read. Raises `SandboxError` where what is wanted is
-    not to be had, `UsageError` for a folder that does not exist.
+    not to be had, `UsageError` for a folder that does not exist. `ci` is whether nobody could read a warning; None: as
+    the environment says.
     """
-    granted = [Path(name).expanduser().absolute() for name in reads]
-    for path in granted:
+    for path in granted(reads):
         if not path.exists():
             raise UsageError(f"--read {path}: there is no such file or folder", hint="name one that exists")
     if wanted == "off":
         return OFF, ()
-    env = child_environment(os.environ)
-    place = state_dir(root) / "sandbox"
-    confinement = confine(root, place, env, network=network, reads=granted, public=_tracked(root))
-    sandbox, said = choose(wanted, confinement, env, ci=bool(os.environ.get("CI")))
+    in_ci = bool(os.environ.get("CI")) if ci is None else ci
+    confinement = _confinement(root, reads, network=network)
+    sandbox, said = choose(wanted, confinement, child_environment(os.environ), ci=in_ci)
     return sandbox, (said,) if said else ()
+
+
+def _confinement(root: Path, reads: Sequence[str], *, network: bool) -> Confinement:
+    env, place = child_environment(os.environ), state_dir(root) / "sandbox"
+    return confine(root, place, env, network=network, reads=granted(reads), public=_tracked(root))
 
 
 def _tracked(root: Path) -> frozenset[str]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from kotef.failures.mistakes import MistakeRecovery
 from kotef.models.loudness import Loudness
+from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import append_line
 
 log = logging.getLogger("kotef")
@@ -28,8 +29,18 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "coder": str,
         "model": str,
         "sandbox": str,
+        "network": bool,
     },
-    "run_resumed": {"run": str, "outcome": str | None},
+    "run_resumed": {"run": str, "outcome": str | None, "sandbox": str, "network": bool},
+    "setup_started": {"command": str},
+    "setup_finished": {
+        "command": str,
+        "exit_code": int | None,
+        "passed": bool,
+        "summary": str,
+        "seconds": float,
+        "changed": list[str],
+    },
     "notice": {"text": str},
     "snapshot": {"tree": str, "kept": int, "left_out": list[str]},
     "retry": {"what": str, "why": str},
@@ -138,17 +149,17 @@ class EventLog:
         self._number = max((line["n"] for line in read_events(path)), default=0)
 
     def __call__(self, event: str, /, **facts: Any) -> None:
-        """Check the event against its schema, write it, and tell the watchers."""
+        """Check the event against its schema, write it without secrets, and tell the watchers."""
         if event not in FIELDS:
             log.warning("unknown event dropped: %s", event)
             return
         try:
             fields = _model(event).model_validate(facts).model_dump(mode="json")
         except ValidationError as error:
-            log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False)[:3])
+            log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False, include_input=False)[:3])
             return
         self._number += 1
-        line = {"n": self._number, "t": round(time.time(), 3), "event": event, **fields}
+        line = {"n": self._number, "t": round(time.time(), 3), "event": event, **redactor().whole(fields)}
         try:
             append_line(self.path, json.dumps(line))
         except OSError as error:

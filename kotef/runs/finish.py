@@ -11,6 +11,7 @@ from kotef.failures.outcomes import EXIT_STATUS
 from kotef.nodes.decide import Ending
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
 from kotef.runs.attempts import attempts_of
+from kotef.runs.lost_work import lost_work
 from kotef.runs.report import render_report
 from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultModified, ResultUsage
 from kotef.runs.store import RunDir
@@ -19,7 +20,9 @@ from kotef.sdd.issues import has_entry, issues_path, settle, timestamp
 from kotef.sdd.proof import Evidence, trace
 from kotef.sdd.tickets import close_ticket
 from kotef.state import AgentState, Edits
+from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
 
 SIGTERM_EXIT = 143
@@ -35,11 +38,12 @@ def finish(
     notices: Sequence[str],
     signal: int = 0,
 ) -> Result:
-    """Close the ticket or make sure of the entry, then write `report.md` and `result.json`."""
+    """Close the ticket or make sure of the entry, then write `report.md` and `result.json`, both without secrets."""
     state, deps, now, lost = _held(state, deps)  # before kotef itself moves a ticket
     said = [*notices, *lost]
     issue: Path | None = None
     said += _bring_back_ignored(state, deps)
+    said += _lost_work(run, state, deps, now)
     changed = _changed(state, deps, now)
     evidence = _evidence(state, ending, [path for path in changed if (deps.root / path).is_file()])
     if ending.outcome == "verified":
@@ -55,8 +59,11 @@ def finish(
             "notices": tuple(said),
         }
     )
+    result = redactor().whole(result)
     write_atomic(run.path / "report.md", render_report(result).encode())
     note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
+    if now:
+        saw(run.path, now)
     run.write_result(result)  # the last of all: what has a result is not resumed, and so lacks nothing
     deps.emit(
         "run_finished",
@@ -105,6 +112,16 @@ def _bring_back_ignored(state: AgentState, deps: Deps) -> list[str]:
     back, gone = deps.snapshots.bring_back(before)
     said = [f"deleted during the run and brought back: {', '.join(back[:10])}"] if back else []
     return [*said, f"deleted during the run, and too large to have been kept: {', '.join(gone[:10])}"] if gone else said
+
+
+def _lost_work(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[str]:
+    """What a person had not committed, and the run left without."""
+    before = state["snapshots"].get(0)
+    if before is None or not now:
+        return []
+    undo = f"kotef undo {run.run_id}" if (run.path / "visit-0.json").exists() else ""
+    said = lost_work(deps.snapshots, before, now, undo=undo)
+    return [said] if said else []
 
 
 def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tuple[Evidence, ...]:
@@ -166,6 +183,8 @@ def _result(
         edit=_edit(edits) if edits and edits.rationale else None,
         model=task.model,
         profile=task.profile,
+        sandbox=deps.confined,
+        network=task.network,
         max_attempts=task.limits.max_attempts,
         visits=edits.visit if edits else 0,
         failure_history=ResultHistory.of(history),

@@ -22,6 +22,7 @@ from kotef.settings import Limits
 from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 GREEN: Final = 0
 NOT_GREEN: Final = 3
@@ -89,6 +90,10 @@ class Inspection(Camel):
     """0 green, 3 red, 5 when a check could not do its work."""
     detail: str
     """Empty when green; else a machine word: `red`, `regression`, `flaky`, `tests_missing`, or the fault."""
+    sandbox: str
+    """The level that confined the checks: `bwrap`, `strict`, `landlock` or `off`."""
+    network: bool
+    """Whether they had the network."""
     against: str | None
     """The commit compared with, as it was named; null without a comparison."""
     before: Counts | None
@@ -116,6 +121,7 @@ class Question:
     against: str | None = None
     """A commit; None: HEAD where there is uncommitted work."""
     compare: bool = True
+    sandbox: Sandbox = OFF
 
 
 async def inspection(question: Question, telling: Callable[[str], None]) -> Inspection:
@@ -185,7 +191,7 @@ async def _earlier(question: Question, commit: str, telling: Callable[[str], Non
     if toplevel is None:
         raise UsageError(f"--against {question.against}: this is no git repository", hint="leave it out")
     try:
-        with elsewhere(question.root, toplevel, commit) as place:
+        with elsewhere(question.root, toplevel, commit, question.sandbox) as place:
             results = await _run(question, place, None, telling)
             unjudged = {check.name: why for check, result in results if (why := _unjudged(result, question, place))}
     except WorkspaceError as error:
@@ -195,7 +201,8 @@ async def _earlier(question: Question, commit: str, telling: Callable[[str], Non
     if question.against is not None and (fault := environment_fault(results)):
         problem = f"the checks cannot be run there ({fault})"
         raise WorkspaceError(question.against, problem, hint="--no-compare judges the state now alone")
-    mounted = "" if place.mounted else "judged in a copy, because this system permits no mounts: paths differ there"
+    why = "a sandbox of Landlock" if question.sandbox.level == "landlock" else "this system"
+    mounted = "" if place.mounted else f"judged in a copy, because {why} permits no mounts: paths differ there"
     return _Earlier(results, unjudged, (mounted,) if mounted else ())
 
 
@@ -228,7 +235,7 @@ async def _run(
             env=question.environment,
             timeout=limits.command_timeout,
             idle_timeout=limits.idle_timeout,
-            wrap=place.wrap if place else None,
+            sandbox=place.sandbox(question.sandbox) if place else question.sandbox,
         )
 
     def exists(path: str) -> bool:
@@ -260,6 +267,8 @@ def _told(
         green=green,
         exit_code=CANNOT if fault else GREEN if green else NOT_GREEN,
         detail=fault or ("" if green else _detail(verdict)),
+        sandbox=question.sandbox.name,
+        network=question.sandbox.network,
         against=against if before else None,
         before=_counts(before) if before else None,
         now=_counts(verdict),

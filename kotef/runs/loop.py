@@ -5,10 +5,10 @@ import contextlib
 import signal
 import sqlite3
 import traceback
-from typing import Any
+from typing import Any, Final
 
 from kotef.deps import Deps
-from kotef.errors import KotefError, ModelError, NoSpaceError, WorkspaceError
+from kotef.errors import KotefError, ModelError, NoSpaceError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
@@ -22,6 +22,10 @@ from kotef.runs.store import RunDir
 from kotef.sdd.issues import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.outside import Outside
+from kotef.workspace.hiding import redactor
+
+MCP_UNCONFINED: Final = "MCP servers run outside of the sandbox: only bwrap confines them (--sandbox bwrap)"
+_REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
 
 
 class Loop:
@@ -32,6 +36,7 @@ class Loop:
         self.opened = opened
         self.run, self.task, self.setting, self.emit = opened.run, opened.task, opened.setting, opened.emit
         self.models = self.setting.models(self.emit)
+        self.models.answer_within(self.task.limits.max_call_time)
         self.outside = opened.shop.outside = self._outside()
         self.deps = self._deps()
         self.config: Any = {
@@ -46,8 +51,14 @@ class Loop:
             known: dict[str, Any] = {}
             if self.opened.baseline is None:
                 known = (await graph.aget_state(self.config)).values
-                self.deps.clock.used = known.get("usage", Usage()).total.seconds
-                self.emit("run_resumed", run=self.run.run_id, outcome=known.get("outcome"))
+                self.deps.clock.catch_up(known.get("usage", Usage()).total.seconds)
+                self.emit(
+                    "run_resumed",
+                    run=self.run.run_id,
+                    outcome=known.get("outcome"),
+                    sandbox=self.setting.confined,
+                    network=self.setting.sandbox.network,
+                )
                 self.opened.tell_notices()
             try:
                 ending = await self._invoke(graph, known)
@@ -66,6 +77,8 @@ class Loop:
             return self._interrupted()
         self.opened.signals.catch(asyncio.current_task())
         try:
+            if self.opened.baseline is None:
+                await self.opened.ready()
             given: Any = {"task": self.task}
             if known:
                 await self._reopen(graph, known)
@@ -120,7 +133,10 @@ class Loop:
             from kotef.tools.mcp.sessions import Servers
 
             root, logs = self.setting.root, self.run.logs
-            servers = Servers(self.setting.servers, root, logs, lambda text: self.emit("notice", text=text))
+            sandbox = self.setting.opened
+            if sandbox.level == "landlock" and any(server.type == "stdio" for server in self.setting.servers):
+                self.emit("notice", text=MCP_UNCONFINED)
+            servers = Servers(self.setting.servers, root, logs, lambda text: self.emit("notice", text=text), sandbox)
         return Outside(web, servers)
 
     def _deps(self) -> Deps:
@@ -133,6 +149,7 @@ class Loop:
             baselines=ground.baselines,
             emit=ground.emit,
             clock=ground.clock,
+            confined=ground.confined,
             coder=self.opened.shop.chain(models.coder, model_name=models.coder_name, price=models.coder_price),
             planner=models.planner,
             priced=models.coder_price is not None and models.planner_price is not None,
@@ -182,9 +199,11 @@ class Loop:
             return Ending("environment_broken", "no_space", str(error))
         if isinstance(error, WorkspaceError):
             return Ending("environment_broken", "workspace", str(error))
+        if isinstance(error, SandboxError | SetupError):
+            return Ending("environment_broken", _REASONS[type(error)], str(error))
         if isinstance(error, KotefError):
             return Ending("environment_broken", type(error).__name__, str(error))
-        trace = "".join(traceback.format_exception(error))
+        trace = redactor().text("".join(traceback.format_exception(error)))
         (self.run.path / "traceback.txt").write_text(trace, encoding="utf-8")
         return Ending("crashed", type(error).__name__, f"a defect in kotef: {type(error).__name__}: {error}"[:400])
 

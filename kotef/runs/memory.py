@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
-from kotef.errors import WorkspaceError
+from kotef.errors import UsageError, WorkspaceError
 from kotef.failures.memory import MAX_RUNS, Memory, Tried
 from kotef.runs import store
 from kotef.runs.result import Result, ResultAttempt
@@ -54,7 +52,7 @@ def _result(run: store.RunDir) -> Result | None:
     try:
         file = run.path / "result.json"
         return run.result() if file.is_file() and file.stat().st_size <= MAX_RESULT else None
-    except (OSError, ValidationError):
+    except (OSError, UsageError):
         return None
 
 

@@ -1,6 +1,7 @@
 """What of a run is there before the frameworks are?"""
 
 from asyncio import Task as Work
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from kotef.checks.verification import Verification
@@ -24,6 +25,8 @@ class Opened:
     signals: Signals
     shop: Workshop
     ground: Ground
+    ready: Callable[[], Awaitable[None]]
+    """Prepares the workspace where that is still to be done. Raises `SandboxError`, `SetupError`."""
     baseline: Work[tuple[Verification, StateUpdate]] | None
     """At work already; None on a resume."""
 

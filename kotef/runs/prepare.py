@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.model import Check
 from kotef.errors import UsageError
 from kotef.runs.memory import Remembered, remembered
 from kotef.sdd.files import read_file
-from kotef.sdd.spec import read_spec
+from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import TicketFolder, find_ticket, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
@@ -42,6 +43,10 @@ class Request:
     sandbox: Wanted = "auto"
     network: bool = False
     reads: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    settings: Path | None = None
+    """Where the repository's settings are read; None: the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ def prepare(
     request: Request, root: Path, *, run_id: str, coder: str, model: str, planner_model: str, base_url: str
 ) -> Prepared:
     """Read the spec, the ticket and the checks once; nothing of it is read again during the run."""
-    spec = read_spec(root)
+    spec = spec_of(root, request.settings)
     folder = list_tickets(root)
     ticket = _ticket(request, folder)
     if not (request.goal or ticket or request.checks):
@@ -66,11 +71,13 @@ def prepare(
         options=request.checks,
         ticket=ticket.tests if ticket else (),
         architect=spec.checks,
+        settings=request.settings,
     )
     known = Remembered(()) if request.fresh else remembered(root)
     instructions = read_file(root, "AGENTS.md")
     problems = (*spec.problems, *instructions.problems, *(ticket.problems if ticket else ()), *folder.problems)
     task = Task(
+        kotef_version=__version__,
         run_id=run_id,
         goal=request.goal or _goal_of(ticket),
         ticket=ticket,
@@ -88,6 +95,8 @@ def prepare(
         sandbox=request.sandbox,
         network=request.network,
         reads=request.reads,
+        passed=request.passed,
+        setup=request.setup,
         memory=known.memories,
         coder=coder,
         model=model,
@@ -97,6 +106,14 @@ def prepare(
     )
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
+
+
+def spec_of(root: Path, settings: Path | None = None) -> Spec:
+    """What the project says of itself; which checks judge it is said where its settings are read."""
+    spec = read_spec(root)
+    if settings is None or settings == root:
+        return spec
+    return spec.model_copy(update={"checks": read_spec(settings).checks})
 
 
 def _ticket(request: Request, folder: TicketFolder) -> Ticket | None:

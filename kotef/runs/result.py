@@ -84,6 +84,8 @@ class ResultUsage(Camel):
     """Null when a model was used whose price is not configured."""
     calls: int
     commands: int
+    written: int = 0
+    """Bytes the coder wrote; what git ignores aside."""
     seconds: float
     estimated: bool
 
@@ -178,6 +180,9 @@ class Result(Camel):
     model: str
     profile: str
     sandbox: str = "off"
+    """What confined commands: `bwrap`, `strict`, `landlock`, `off`; `none` where there had to be one and was none."""
+    network: bool = False
+    """Whether the person, or the settings, gave commands the network."""
     max_attempts: int
     visits: int
     failure_history: ResultHistory

@@ -52,18 +52,18 @@ class Agents:
 _OURS: Final = frozenset({"name", "prompt", "source", "unknown"})
 
 
-def read_agents(root: Path, config: UserConfig, *, trust: bool) -> Agents:
-    """The roles of `.sdd/agents.md` over those of the user's file over the built-in ones."""
+def read_agents(root: Path, config: UserConfig, *, trust: bool, at: Path | None = None) -> Agents:
+    """The roles of `.sdd/agents.md` over those of the user's file over the built-in ones; `at` as in `config`."""
     built_in = parse_roles((shipped() / FILE).read_text(encoding="utf-8"), BUILT_IN)
-    user, repository = _users(), _repositorys(root)
+    user, repository = _users(), _repositorys(at or root)
     layers = layered(
         [_named(role).model_copy(update={"source": BUILT_IN}) for role in built_in.roles],
         [_named(role) for role in user.roles],
         [_named(role) for role in repository.roles],
-        trusted=is_trusted(root, config, trust=trust),
+        trusted=is_trusted(root, config, trust=trust, at=at),
     )
     problems = (*built_in.problems, *user.problems, *repository.problems)
-    notices = (*map(str, problems), *_ignored(layers, root), *_missing_tools(layers))
+    notices = (*map(str, problems), *_ignored(layers, untrusted(root, at=at)), *_missing_tools(layers))
     return Agents(layers.roles, notices, (*repository.broken, *user.broken))
 
 
@@ -110,11 +110,11 @@ def _named(role: Role) -> Role:
     return spelled_out(role, names_of)
 
 
-def _ignored(layers: Layers, root: Path) -> Sequence[str]:
+def _ignored(layers: Layers, why: str) -> Sequence[str]:
     if not layers.ignored:
         return ()
     said = "; ".join(f"{', '.join(fields)} of {name}" for name, fields in layers.ignored.items())
-    return (f".sdd/{FILE}: {said} ignored: {untrusted(root)}",)
+    return (f".sdd/{FILE}: {said} ignored: {why}",)
 
 
 def _missing_tools(layers: Layers) -> Sequence[str]:

@@ -81,15 +81,17 @@ def search_url(given: str, *, web: bool) -> str:
     return given
 
 
-def trusted_servers(root: Path, config: UserConfig, *, asked: bool, pinned: str = "") -> tuple[Found, str]:
+def trusted_servers(
+    root: Path, config: UserConfig, *, asked: bool, pinned: str = "", at: Path | None = None
+) -> tuple[Found, str]:
     """The configuration this run may use, or an empty one and a line that says why a file is ignored.
 
     It is trusted for this run (`--mcp`), by the user's configuration while the files are the same, or, on a resume,
-    while they are those the run began with (`pinned`).
+    while they are those the run began with (`pinned`). `at` is where the files are read; None: the workspace.
 
     Raises `UsageError` when servers are asked for and there are none, or the extra is not installed.
     """
-    found = find_servers(root)
+    found = find_servers(at or root)
     if asked and not found.texts:
         raise UsageError(f"--mcp: there is neither {' nor '.join(FILES)} here", hint="write one, or leave it out")
     if not found.texts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Emit
+from kotef.errors import SandboxError
 from kotef.runs.events import Watcher
 from kotef.settings import Price
 from kotef.tools.kit import Kit
@@ -31,6 +32,12 @@ class Models:
     reviewer_price: Price | None = None
     coder_name: str = "model"
 
+    def answer_within(self, seconds: float) -> None:
+        """Bound each answer of those that can be bounded."""
+        for model in (self.coder, self.planner, self.reviewer):
+            if hasattr(model, "deadline"):
+                setattr(model, "deadline", seconds)  # noqa: B010  a field of ours, which the stock class has not
+
     async def aclose(self) -> None:
         """Let go of the connections, where a model keeps some; the loop they belong to is about to end."""
         for model in (self.coder, self.planner, self.reviewer):
@@ -54,3 +61,12 @@ class Setting:
     """MCP servers this run may start."""
     kit: Kit = field(default_factory=Kit)
     sandbox: Sandbox = OFF
+    opened: Sandbox = OFF
+    """The same level with the network; for `[setup]` and for MCP servers."""
+    refused: SandboxError | None = None
+    """Why there is no sandbox although there has to be one: then nothing of the project is run."""
+
+    @property
+    def confined(self) -> str:
+        """The level as people are told."""
+        return "none" if self.refused else self.sandbox.name

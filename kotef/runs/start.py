@@ -2,28 +2,38 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kotef.checks.baselines import Baselines
+from kotef.checks.verification import Verification
 from kotef.coders.chain import parse_chain
 from kotef.deps import Clock, Ground
 from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.baseline import take_baseline
+from kotef.runs.aborted import note_aborted
 from kotef.runs.events import EventLog
+from kotef.runs.fitting import must_fit, not_as_left
+from kotef.runs.history_kept import HistoryKept
 from kotef.runs.loading import loaded
 from kotef.runs.opened import Opened
 from kotef.runs.result import Result
 from kotef.runs.setting import Setting
+from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
+from kotef.runs.worked import counting, seconds_worked
 from kotef.runs.workshop import Workshop
-from kotef.state import VISIT_CAPS, Task
+from kotef.state import VISIT_CAPS, StateUpdate, Task
 from kotef.workspace.environment import child_environment
+from kotef.workspace.hiding import redactor
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.stash import drop_old
 
 if TYPE_CHECKING:
     from kotef.runs.loop import Loop
@@ -35,20 +45,31 @@ def start(run: RunDir, task: Task, setting: Setting) -> Result:
     BusyError when another run works here, WorkspaceError when the run directory cannot be made; nothing else.
     """
     with workspace_lock(setting.root, run.run_id):
+        told = note_aborted(setting.root)
         run.create()
+        task = redactor().whole(task)
         run.write_task(task)
-        return asyncio.run(_go(run, task, setting, resumed=False))
+        return asyncio.run(_go(run, task, _with(setting, told), resumed=False))
 
 
 def resume(run: RunDir, task: Task, setting: Setting) -> Result:
     """Go on with a run that `may_resume` allows; `task` is its task with the limits now in force.
 
-    BusyError when another run works here. An earlier ending is forgotten first, so that a kill finds none.
+    BusyError when another run works here, UsageError where the run has ended meanwhile, or is not this kotef's to read.
+    An earlier ending is forgotten first, so that a kill finds none.
     """
     with workspace_lock(setting.root, run.run_id):
+        may_resume(run, run.task() or task, task)
+        must_fit(run)
+        told = not_as_left(run, task, Snapshots.open(setting.root))
+        task = redactor().whole(task)
         run.write_task(task)
         run.forget_result()
-        return asyncio.run(_go(run, task, setting, resumed=True))
+        return asyncio.run(_go(run, task, _with(setting, told), resumed=True))
+
+
+def _with(setting: Setting, told: Sequence[str]) -> Setting:
+    return replace(setting, notices=(*told, *setting.notices))
 
 
 async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Result:
@@ -58,21 +79,27 @@ async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Re
         _announce(opened)
     opened.signals.catch(opened.baseline)
     try:
-        loop = await asyncio.to_thread(_loop, opened)
-        loaded()
-        return await loop.go()
+        async with counting(run, opened.ground.clock):
+            loop = await asyncio.to_thread(_loop, opened)
+            loaded()
+            return await loop.go()
     finally:
         opened.signals.let_go()
         if opened.baseline is not None:
             opened.baseline.cancel()
             await asyncio.gather(opened.baseline, return_exceptions=True)
+        if opened.shop.history is not None:
+            opened.shop.history.close()
 
 
 def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Opened:
     snapshots = Snapshots.open(setting.root)
     snapshots.sweep()
-    emit, clock = EventLog(run.events, setting.watchers), Clock(task.limits.max_time)
-    baselines = Baselines(state_dir(setting.root) / "baselines", setting.root, child_environment(os.environ))
+    drop_old(run.path.parent)
+    emit = EventLog(run.events, setting.watchers)
+    clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)
+    env = child_environment(os.environ, allow=task.passed)
+    baselines = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.sandbox)
     shop = Workshop(
         setting.root,
         run,
@@ -85,6 +112,8 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
         setting.ask,
         kit=setting.kit,
         sandbox=setting.sandbox,
+        opened=setting.opened,
+        history=HistoryKept(setting.root, run, emit) if setting.sandbox.level == "off" else None,
     )
     ground = Ground(
         root=setting.root,
@@ -94,9 +123,20 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
         baselines=baselines,
         emit=emit,
         clock=clock,
+        confined=setting.confined,
     )
-    baseline = None if resumed else asyncio.create_task(take_baseline(task, ground))
-    return Opened(run, task, setting, emit, Signals(), shop, ground, baseline)
+
+    async def ready() -> None:
+        if setting.refused:
+            raise setting.refused
+        await set_up(task.setup, run, shop.run_setup, snapshots, emit)
+
+    async def first() -> tuple[Verification, StateUpdate]:
+        await ready()
+        return await take_baseline(task, ground)
+
+    baseline = None if resumed else asyncio.create_task(first())
+    return Opened(run, task, setting, emit, Signals(), shop, ground, ready, baseline)
 
 
 def _announce(opened: Opened) -> None:
@@ -110,7 +150,8 @@ def _announce(opened: Opened) -> None:
         checks=[check.command for check in task.checks],
         coder=task.coder,
         model=task.model,
-        sandbox=opened.setting.sandbox.level,
+        sandbox=opened.setting.confined,
+        network=opened.setting.sandbox.network,
     )
     opened.tell_notices()
 

@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from kotef.errors import UsageError
 from kotef.runs.result import Result
-from kotef.state import Task
+from kotef.state import SCHEMA_VERSION, Task
 from kotef.workspace.git import run_git
 from kotef.workspace.paths import os_fault, write_atomic
 
@@ -52,19 +55,44 @@ class RunDir:
             hint = "kotef keeps its runs there; make the directory writable"
             raise os_fault(self.path, error, hint=hint) from error
 
+    def stand(self) -> None:
+        """Make the directory anew where an unconfined command has deleted it; what was in it is lost."""
+        with suppress(OSError):  # whoever writes there says what is wrong
+            self.logs.mkdir(parents=True, exist_ok=True)
+            (self.path.parent / ".gitignore").write_text("*\n")
+
     def task(self) -> Task | None:
-        """The task as it was when the run started; None when the run died before it was written."""
+        """The task as it was when the run started; None when the run died before it was written.
+
+        UsageError where it cannot be read, or speaks of things that only a newer kotef knows.
+        """
         file = self.path / "task.json"
-        return Task.model_validate_json(file.read_bytes()) if file.exists() else None
+        if not file.exists():
+            return None
+        try:
+            task = Task.model_validate_json(file.read_bytes())
+        except ValidationError as error:
+            raise self._unreadable(file.name, str(error.errors(include_url=False)[0]["msg"])) from error
+        if task.schema_version != SCHEMA_VERSION:
+            made = f"it has schema {task.schema_version}, and this kotef reads {SCHEMA_VERSION}"
+            raise self._unreadable(file.name, f"{made} (it was begun by kotef {task.kotef_version or 'unknown'})")
+        return task
 
     def write_task(self, task: Task) -> None:
         """Keep the task, so that a run killed before its first checkpoint can be resumed as well."""
         write_atomic(self.path / "task.json", task.model_dump_json(indent=1).encode())
 
     def result(self) -> Result | None:
-        """How the run ended; None while it has not (or was killed)."""
+        """How the run ended; None while it has not (or was killed). UsageError where it cannot be read."""
         file = self.path / "result.json"
-        return Result.model_validate_json(file.read_bytes()) if file.exists() else None
+        try:
+            return Result.model_validate_json(file.read_bytes()) if file.exists() else None
+        except ValidationError as error:
+            raise self._unreadable(file.name, str(error.errors(include_url=False)[0]["msg"])) from error
+
+    def _unreadable(self, name: str, why: str) -> UsageError:
+        hint = "nothing was changed; use the kotef that began it, or start a new run with `kotef run`"
+        return UsageError(f"{name} of run {self.run_id} cannot be read: {why}", hint=hint)
 
     def forget_result(self) -> None:
         """A run that goes on has not ended."""

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from kotef.coders.chain import Chain, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.calls import Category
+from kotef.runs.history_kept import HistoryKept
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task
@@ -57,6 +59,10 @@ class Workshop:
     outside: Outside = field(default_factory=Outside)
     kit: Kit = field(default_factory=Kit)
     sandbox: Sandbox = OFF
+    opened: Sandbox = OFF
+    """The same level with the network, for what prepares the workspace."""
+    history: HistoryKept | None = None
+    """Keeps the user's git as it is, where no sandbox does."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
@@ -74,20 +80,38 @@ class Workshop:
         self._commands += 1
         return await self._run(command, f"command-{os.getpid()}-{self._commands}", timeout=timeout, keep=WHOLE)
 
+    async def run_setup(self, command: str, log_name: str) -> CommandResult:
+        """One command of `[setup]`, which has the network, and may be silent."""
+        return await run_check(
+            command,
+            root=self.root,
+            env=self.environment(),
+            timeout=self.clock.left(),
+            idle_timeout=None,
+            sandbox=self.opened,
+            log=self.run.logs / f"{log_name}.log",
+            log_name=f"logs/{log_name}.log",
+        )
+
+    def environment(self) -> dict[str, str]:
+        """What a command sees of kotef's own."""
+        return child_environment(os.environ, allow=self.task.passed)
+
     async def run_on(self, command: str, log: Path, timeout: float | None) -> Completed:
         """One command of the coder in the background: it may be silent, and last as long as the run may."""
         left = self.clock.left()
-        return await run_process(
-            command,
-            cwd=self.root,
-            env=child_environment(os.environ),
-            timeout=min(timeout or left, left),
-            idle_timeout=None,
-            sandbox=self.sandbox,
-            log=log,
-            log_cap=LOG_CAP,
-            keep=1,
-        )
+        with self._history_kept():
+            return await run_process(
+                command,
+                cwd=self.root,
+                env=self.environment(),
+                timeout=min(timeout or left, left),
+                idle_timeout=None,
+                sandbox=self.sandbox,
+                log=log,
+                log_cap=LOG_CAP,
+                keep=1,
+            )
 
     async def run_checks(self, names: Sequence[str] | None, keep: Keep | None) -> Told:
         """The named checks, or all, as text for the coder: what it sees is what the verifier will see.
@@ -173,7 +197,7 @@ class Workshop:
             root=self.root,
             snapshots=self.snapshots,
             run_check=self.run_check,
-            environment=child_environment(os.environ),
+            environment=self.environment(),
             sandbox=self.sandbox,
             emit=self.emit,
             clock=self.clock,
@@ -185,14 +209,20 @@ class Workshop:
     async def _run(self, command: str, log_name: str, *, timeout: float | None = None, keep: int) -> CommandResult:
         wall, idle = self.clock.cap(self.task.limits)
         log = self.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
-        return await run_check(
-            command,
-            root=self.root,
-            env=child_environment(os.environ),
-            timeout=min(timeout or wall, wall),
-            idle_timeout=idle,
-            sandbox=self.sandbox,
-            log=log,
-            log_name=f"logs/{log.name}",
-            keep=keep,
-        )
+        with self._history_kept() as said:
+            result = await run_check(
+                command,
+                root=self.root,
+                env=self.environment(),
+                timeout=min(timeout or wall, wall),
+                idle_timeout=idle,
+                sandbox=self.sandbox,
+                log=log,
+                log_name=f"logs/{log.name}",
+                keep=keep,
+            )
+        return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
+
+    def _history_kept(self) -> AbstractContextManager[list[str]]:
+        """What keeps git's history as it is; a sandbox does so itself."""
+        return nullcontext([]) if self.history is None else self.history.kept()

@@ -3,6 +3,8 @@
 import os
 import posixpath
 import re
+from collections.abc import Collection
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +17,8 @@ from kotef.tools.text import Text, clip_line, lines_of
 from kotef.tools.tree import Place, is_noise, locate, missing, read_text
 from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.secrets import MarkError
+from kotef.workspace.within import directory_within
 
 MAX_LINE: Final = 2000
 """Characters of one line that are shown."""
@@ -41,14 +45,16 @@ class Written(NamedTuple):
     """For the model."""
 
 
-def view_file(root: Path, path: str, *, start: int = 1, lines: int = 400, keep: Keep | None = None) -> str:
+def view_file(
+    root: Path, path: str, *, start: int = 1, lines: int = 400, keep: Keep | None = None, reads: Collection[Path] = ()
+) -> str:
     """Numbered lines `start` (from 1) to `start + lines - 1`, and what else there is. Raises `ToolFault`.
 
-    `keep` takes the whole text where a line is too long to be shown.
+    `keep` takes the whole text where a line is too long to be shown; `reads` may be read beyond the workspace.
     """
-    place = locate(root, path)
+    place = locate(root, path, reads=reads)
     if place.real.is_dir():
-        raise ToolFault("exec_error", f"{place.name} is a directory; its entries:\n{list_dir(root, path)}")
+        raise ToolFault("exec_error", f"{place.name} is a directory; its entries:\n{list_dir(root, path, reads=reads)}")
     text = read_text(root, place)
     all_lines = lines_of(text.plain)
     total = len(all_lines)
@@ -71,12 +77,12 @@ def view_file(root: Path, path: str, *, start: int = 1, lines: int = 400, keep: 
     return f"{place.name}: lines {start}-{end} of {total}{unusual}\n" + "\n".join(shown) + more
 
 
-def list_dir(root: Path, path: str = ".") -> str:
+def list_dir(root: Path, path: str = ".", *, reads: Collection[Path] = ()) -> str:
     """The entries of a directory, sorted, directories with `/` and links with `@`. Raises `ToolFault`."""
-    place = locate(root, path)
+    place = locate(root, path, reads=reads)
     try:
-        with os.scandir(place.real) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with directory_within(place.top, place.below) as folder, os.scandir(folder) as found:
+            entries = sorted(((entry.name, _mark(entry)) for entry in found), key=itemgetter(0))
     except FileNotFoundError as error:
         raise missing(root, place) from error
     except NotADirectoryError as error:
@@ -84,12 +90,11 @@ def list_dir(root: Path, path: str = ".") -> str:
     except OSError as error:
         raise ToolFault("exec_error", f"{place.name}: {(error.strerror or str(error)).lower()}") from error
     shown, noise = [], []
-    for entry in entries:
-        folder = entry.is_dir(follow_symlinks=False)
-        if folder and is_noise(entry.name, posixpath.normpath(f"{place.name}/{entry.name}")):
-            noise.append(entry.name)
+    for name, mark in entries:
+        if mark == "/" and is_noise(name, posixpath.normpath(f"{place.name}/{name}")):
+            noise.append(name)
         else:
-            shown.append(entry.name + ("/" if folder else "@" if entry.is_symlink() else ""))
+            shown.append(name + mark)
     lines = [
         f"{place.name}: {counted(len(shown), 'entry', 'entries')}" if shown else f"{place.name}: empty",
         *shown[:MAX_ENTRIES],
@@ -99,6 +104,10 @@ def list_dir(root: Path, path: str = ".") -> str:
     if noise:
         lines.append(f"[{len(noise)} not listed: {', '.join(noise)}]")
     return "\n".join(lines)
+
+
+def _mark(entry: "os.DirEntry[str]") -> str:
+    return "/" if entry.is_dir(follow_symlinks=False) else "@" if entry.is_symlink() else ""
 
 
 def write_file(root: Path, path: str, content: str, *, guard: Guard) -> Written:
@@ -140,10 +149,12 @@ def store(root: Path, place: Place, text: Text, raw: str) -> None:
 
 
 def encoded(place: Place, text: Text, raw: str) -> bytes:
-    """`raw` in the encoding of `text`. Raises `ToolFault` that names the character it cannot hold."""
+    """`raw` in the encoding of `text`. Raises `ToolFault` that names the character it cannot hold, or the secret."""
     try:
         return text.encode(raw)
     except UnicodeEncodeError as error:
         character = f"U+{ord(raw[error.start]):04X}"
         message = f"{place.name} is {text.encoding} and cannot hold the character {character}; write it in another way"
         raise ToolFault("exec_error", message) from error
+    except MarkError as error:
+        raise ToolFault("schema_reject", f"{place.name} was not written: {error}") from error

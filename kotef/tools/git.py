@@ -12,6 +12,7 @@ from kotef.tools.text import clip_line
 from kotef.tools.tree import RUNS, locate
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.git import git, inspect, run_git
+from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import resolve_inside
 from kotef.workspace.snapshots import Snapshots
 
@@ -77,7 +78,7 @@ def git_diff(root: Path, start: RunStart, path: str = ".", base: str = "", *, ke
     where = "" if below == "." else f" in {below}"
     if not chosen:
         return "\n".join([f"nothing has changed{where} since {since}", *hidden])
-    lines = (clip_line(line, _WIDTH) for line in shown.decode("utf-8", "replace").split("\n"))
+    lines = (clip_line(line, _WIDTH) for line in redactor().content(shown).decode("utf-8", "replace").split("\n"))
     diff = clip_kept("\n".join(lines).rstrip(), MAX_DIFF, keep)
     return "\n".join([f"changes{where} since {since}:", diff, *hidden])
 

@@ -14,12 +14,15 @@ from kotef.tools.difference import compare
 from kotef.tools.faults import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder
 from kotef.tools.guard import Guard
-from kotef.tools.text import clip_middle
+from kotef.tools.text import Text, clip_middle
 from kotef.tools.tree import Place, locate, missing, read_text
-from kotef.workspace.paths import os_fault, resolve_inside, write_atomic
+from kotef.workspace.paths import remove_file, write_atomic
+from kotef.workspace.within import read_within
 
 MAX_REPORT: Final = 12_000
 """Characters of what is told of one patch."""
+MAX_REMOVED: Final = 50_000_000
+"""Bytes of the largest file a patch deletes: it is held until all of the patch is done."""
 
 
 class _Step(NamedTuple):
@@ -79,7 +82,8 @@ def _steps(root: Path, section: patch.Section, guard: Guard) -> tuple[list[_Step
     if section.kind == "Add":
         _refuse_existing(place, "use Update File, or write_file to replace all of it")
         content = "".join(f"{line}\n" for line in section.content)
-        return [_Step(place, None, content.encode())], f"added {place.name} ({counted(len(section.content), 'line')})"
+        new = encoded(place, Text(content), content)
+        return [_Step(place, None, new)], f"added {place.name} ({counted(len(section.content), 'line')})"
     if section.kind == "Delete":
         return [_Step(place, _content(root, place), None, _mode(place))], f"deleted {place.name}"
     before = read_text(root, place)
@@ -115,7 +119,7 @@ def _mode(place: Place) -> int:
 
 def _content(root: Path, place: Place) -> bytes:
     try:
-        return place.real.read_bytes()
+        return read_within(place.top, place.below, largest=MAX_REMOVED)
     except FileNotFoundError as error:
         raise missing(root, place) from error
     except OSError as error:
@@ -141,12 +145,7 @@ def _write(root: Path, steps: list[_Step], wrote: Callable[[str], None]) -> None
 
 def _make(root: Path, place: Place, content: bytes | None, mode: int | None) -> None:
     """Give a file this content, or none. Raises `WorkspaceError`."""
-    try:
-        if content is None:
-            resolve_inside(root, str(place.real), write=True).unlink(missing_ok=True)
-            return
-        write_atomic(place.real, content, root=root)
-        if mode is not None:
-            place.real.chmod(mode)
-    except OSError as error:
-        raise os_fault(place.name, error) from error
+    if content is None:
+        remove_file(place.real, root=root)
+    else:
+        write_atomic(place.real, content, root=root, mode=mode)

@@ -23,6 +23,7 @@ from kotef.tools.faults import ToolFault
 from kotef.tools.tree import NOISE, RUNS, walk
 from kotef.workspace.git import run_git
 from kotef.workspace.paths import resolve_inside, state_dir
+from kotef.workspace.within import is_below, read_within
 
 LARGEST: Final = 1_000_000
 """Bytes of the largest file that is looked into; a larger one is made by a program, as a rule."""
@@ -91,7 +92,10 @@ class Repository:
         if known := self.kept.execute(query, (file.hash, reader)).fetchone():
             return [Symbol(*each) for each in json.loads(known[0])]
         try:
-            content = resolve_inside(self.root, file.path, write=False).read_bytes()
+            top = resolve_inside(self.root, ".", write=False)
+            if resolve_inside(top, file.path, write=False) != top / file.path:
+                return []
+            content = read_within(top, file.path, largest=LARGEST)
         except (OSError, WorkspaceError):
             return []
         found = symbols(content, language)
@@ -157,7 +161,9 @@ def _listed(root: Path) -> Iterable[str]:
     if answer.returncode or not answer.stdout:  # no repository, or one that ignores this directory as a whole
         return sorted(walk(Path(os.path.realpath(root)), deadline=time.monotonic() + _LISTING))
     names = answer.stdout.decode("utf-8", "surrogateescape").split("\0")
-    names = [name for name in names if name and not name.endswith("/")]  # nested repositories are on their own
+    names = [
+        name for name in names if is_below(name) and not name.endswith("/")
+    ]  # nested repositories are on their own
     return sorted(name for name in names if NOISE.isdisjoint(name.split("/")) and not name.startswith(RUNS))
 
 
@@ -202,7 +208,7 @@ def _look(kept: sqlite3.Connection, top: str, todo: Sequence[tuple[str, str]]) -
     for path, stamp in todo:
         if time.monotonic() > deadline:
             break
-        content = _content(f"{top}/{path}")
+        content = _content(top, path)
         digest = _hash(content)
         files.append((path, stamp, digest))
         if digest not in known:
@@ -217,18 +223,12 @@ def _sketch(content: bytes, language: Language | None) -> Sketch:
     return sketch(content, language) if language and b"\0" not in content else Sketch("", "")
 
 
-def _content(path: str) -> bytes:
-    """The bytes of a plain file; none when it cannot be read, or a link has taken its place."""
+def _content(top: str, path: str) -> bytes:
+    """The bytes of a plain file; none when it cannot be read, or a link has taken its place or that of its folder."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_within(Path(top), path, largest=LARGEST)
     except OSError:
         return b""
-    try:
-        return os.read(file, min(os.fstat(file).st_size, LARGEST))  # room for what is there, not for the most
-    except OSError:
-        return b""
-    finally:
-        os.close(file)
 
 
 def _hash(content: bytes) -> str:

@@ -60,6 +60,8 @@ class ToolContext:
     skills: Skills | None = None
     web: "Web | None" = None
     """None where the run was not given the web."""
+    reads: tuple[Path, ...] = ()
+    """What a person lets it read beyond the workspace: real paths."""
     watching: Callable[[], AbstractContextManager[None]] = nullcontext
     """What changes in the workspace in this block is the coder's doing."""
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -1,22 +1,24 @@
 """Where in the workspace is a text, or a file of some name?"""
 
+import posixpath
 import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import closing
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
 from kotef.tools.faults import ToolFault
-from kotef.tools.globs import matches
+from kotef.tools.globs import GlobError, matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
-from kotef.tools.tree import NOISE, RUNS, locate, missing, walk
+from kotef.tools.tree import NOISE, RUNS, Place, locate, missing, walk
 from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import resolve_inside
+from kotef.workspace.within import read_within
 
 MAX_HITS: Final = 100
 MAX_KEPT: Final = 1_000
@@ -45,11 +47,11 @@ class _NotUnderstoodError(Exception):
     """ripgrep does not know this pattern or glob; Python may."""
 
 
-def find_files(root: Path, glob: str, path: str = ".") -> str:
+def find_files(root: Path, glob: str, path: str = ".", *, reads: Collection[Path] = ()) -> str:
     """Files below `path` that match, sorted; dependencies, environments and caches are skipped. Raises `ToolFault`."""
-    place = locate(root, path)
+    place = locate(root, path, reads=reads)
     if not place.real.is_dir():
-        raise _no_directory(root, path)
+        raise _no_directory(root, place)
     deadline = time.monotonic() + MAX_SECONDS
     prefix = "" if place.name == "." else f"{place.name}/"
     found = sorted(prefix + name for name in walk(place.real, deadline=deadline) if _is_meant(prefix, name, glob))
@@ -61,19 +63,26 @@ def find_files(root: Path, glob: str, path: str = ".") -> str:
 
 
 def grep(
-    root: Path, pattern: str, path: str = ".", *, glob: str = "", ignore_case: bool = False, keep: Keep | None = None
+    root: Path,
+    pattern: str,
+    path: str = ".",
+    *,
+    glob: str = "",
+    ignore_case: bool = False,
+    keep: Keep | None = None,
+    reads: Collection[Path] = (),
 ) -> str:
     """Lines that match a regular expression as `path:line: text`; ripgrep where present, Python otherwise.
 
     `keep` takes the hits where there are more than are shown.
     Raises `ToolFault` for a pattern that cannot be read, and for one that takes too long on a single line.
     """
-    place = locate(root, path)
+    place = locate(root, path, reads=reads)
     if not place.real.exists():
         raise missing(root, place)
     if not pattern:
         raise ToolFault("schema_reject", "pattern is empty; find_files lists files")
-    query = _Query(root, place.real, pattern, glob, ignore_case=ignore_case)
+    query = _Query(place, pattern, glob, ignore_case=ignore_case)
     most = MAX_KEPT if keep else MAX_HITS
     found, ending = list[str](), ""
     try:
@@ -94,8 +103,7 @@ def grep(
     return "\n".join([*found[:MAX_HITS], *(line for line in (kept, ending) if line)])
 
 
-def _no_directory(root: Path, path: str) -> ToolFault:
-    place = locate(root, path)
+def _no_directory(root: Path, place: Place) -> ToolFault:
     if place.real.exists():
         return ToolFault("exec_error", f"{place.name} is a file; use view_file")
     return missing(root, place)
@@ -103,33 +111,48 @@ def _no_directory(root: Path, path: str) -> ToolFault:
 
 def _is_meant(prefix: str, name: str, glob: str) -> bool:
     """Globs may be relative to the directory searched or to the workspace; models write both."""
-    return matches(name, glob) or ("/" in glob and matches(prefix + name, glob))
+    return _fits(name, glob) or ("/" in glob and _fits(prefix + name, glob))
+
+
+def _fits(name: str, glob: str) -> bool:
+    try:
+        return matches(name, glob)
+    except GlobError as error:
+        raise ToolFault("schema_reject", str(error)) from error
 
 
 class _Query:
     """One search, whoever does it."""
 
-    def __init__(self, root: Path, start: Path, pattern: str, glob: str, *, ignore_case: bool) -> None:
-        self.top = Path(root).resolve()
-        self.base = start if start.is_dir() else start.parent
-        self.file = None if start.is_dir() else start.name
+    def __init__(self, place: Place, pattern: str, glob: str, *, ignore_case: bool) -> None:
+        self.top = place.top
+        self.shown = f"{place.top}/" if posixpath.isabs(place.name) else ""
+        self.base = place.real if place.real.is_dir() else place.real.parent
+        self.file = None if place.real.is_dir() else place.real.name
         self.pattern, self.glob, self.ignore_case = pattern, glob, ignore_case
         self.deadline = time.monotonic() + MAX_SECONDS
-        self.readable = cache(self._readable)
+        self.lines = lru_cache(maxsize=2)(self._lines)
 
     def hits(self) -> Generator[_Hit]:
-        """Hits with workspace-relative names, without those in files that are not to be read."""
+        """Hits with the names a model may use, each line as it stands in a file that may be read.
+
+        ripgrep goes by names, and a link may have stood there when it came by: what it found is looked up again.
+        """
         for hit in self._found():
             name = (self.base / hit.name).relative_to(self.top).as_posix()
-            if self.readable(name):
-                yield hit._replace(name=name)
+            lines = self.lines(name)
+            if hit.number <= len(lines):
+                yield _Hit(self.shown + name, hit.number, lines[hit.number - 1])
 
-    def _readable(self, name: str) -> bool:
+    def _lines(self, name: str) -> list[str]:
+        """Lines of a plain text file; none of one that is a link, secret, too large, binary or unreadable."""
         try:
-            resolve_inside(self.top, name, write=False)
-        except WorkspaceError:
-            return False
-        return True
+            if resolve_inside(self.top, name, write=False) != self.top / name:
+                return []
+            text = decode(read_within(self.top, name, largest=MAX_BYTES))
+        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: as ripgrep, go on with the others
+            return []
+        return lines_of(text.plain) if text else []
 
     def _found(self) -> Generator[_Hit]:
         program = shutil.which("rg")
@@ -187,9 +210,9 @@ class _Query:
             raise ToolFault("schema_reject", message) from error
         names = [self.file] if self.file else walk(self.base, deadline=self.deadline)
         for name in names:
-            if self.file is None and self.glob and not matches(name, self.glob):
+            if self.file is None and self.glob and not _fits(name, self.glob):
                 continue
-            for number, line in enumerate(_lines(self.base / name), 1):
+            for number, line in enumerate(self.lines((self.base / name).relative_to(self.top).as_posix()), 1):
                 left = self.deadline - time.monotonic()
                 if left <= 0:
                     raise _LateError
@@ -207,14 +230,3 @@ def _parsed(line: bytes) -> _Hit:
     name, _, rest = line.rstrip(b"\r\n").partition(b"\0")
     number, _, text = rest.partition(b":")
     return _Hit(name.decode("utf-8", "surrogateescape"), int(number), text.decode("utf-8", "replace"))
-
-
-def _lines(path: Path) -> list[str]:
-    """Lines of a plain text file; none of one that is a link, too large, binary or unreadable."""
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
-            return []
-        text = decode(path.read_bytes())
-    except OSError:  # gone or closed to us since it was listed: as ripgrep, go on with the others
-        return []
-    return lines_of(text.plain) if text else []

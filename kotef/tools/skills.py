@@ -50,7 +50,7 @@ def resource(skills: Skills, name: str, path: str) -> str:
     if not real.is_file():
         there = ", ".join(resources_of(skill)) or f"none but {FILE}"
         raise ToolFault("exec_error", f"{skill.name} has no file {path}; it has: {there}", category="file_not_found")
-    place = Place(real, real.relative_to(skill.folder).as_posix())
+    place = Place(real, real.relative_to(skill.folder).as_posix(), skill.folder)
     return clip_middle(read_text(skill.folder, place).plain, MAX_TEXT)
 
 

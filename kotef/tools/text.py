@@ -4,8 +4,11 @@ import codecs
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+from kotef.workspace.hiding import redactor
+from kotef.workspace.secrets import Shown
 
 MAX_BYTES: Final = 5_000_000
 """Largest file the tools read into memory, in bytes."""
@@ -15,13 +18,15 @@ _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A decoded file; `encode` gives back the very bytes it was read from."""
+    """A decoded file, known secrets hidden; `encode` gives back the very bytes it was read from."""
 
     raw: str
-    """The characters after the byte order mark, line ends as on disk."""
+    """The characters after the byte order mark, line ends as on disk, `[secret:NAME]` where a secret stands."""
     encoding: str = "utf-8"
     """utf-8, utf-16-le or utf-16-be; latin-1 when it is none of them, which is a guess that loses nothing."""
     bom: bytes = b""
+    marks: tuple[tuple[str, str], ...] = ()
+    """Each `[secret:NAME]` in it and what the file really holds there (`secrets.Shown`)."""
 
     @property
     def plain(self) -> str:
@@ -41,8 +46,11 @@ class Text:
         return ", ".join(part for part in (latin, mark, "CRLF line ends" if self.newline == "\r\n" else "") if part)
 
     def encode(self, raw: str) -> bytes:
-        """Bytes of a new text in this file's encoding; raises `UnicodeEncodeError`."""
-        return self.bom + raw.encode(self.encoding)
+        """Bytes of a new text in this file's encoding, its secrets in their places.
+
+        Raises `UnicodeEncodeError`, and `MarkError` for the mark of a secret that this text does not hold.
+        """
+        return self.bom + Shown(self.raw, self.marks).restored(raw).encode(self.encoding)
 
     def replaced(self, spans: Sequence[tuple[int, int, str]]) -> "Text":
         r"""This text with the spans of `plain` (start, end, new text; in order, apart) replaced.
@@ -58,11 +66,17 @@ class Text:
             newline = ("\r\n" if "\r\n" in old else "\n") if "\n" in old else self.newline
             parts += [self.raw[end_of_last:first], new.replace("\n", newline)]
             end_of_last = last
-        return Text("".join([*parts, self.raw[end_of_last:]]), self.encoding, self.bom)
+        return replace(self, raw="".join([*parts, self.raw[end_of_last:]]))
 
 
 def decode(content: bytes) -> Text | None:
-    """The text of a file; None when it is binary, which a NUL character tells."""
+    """The text of a file as it may be shown; None when it is binary, which a NUL character tells."""
+    text = _decoded(content)
+    shown = redactor().shown(text.raw) if text else None
+    return replace(text, raw=shown.text, marks=shown.marks) if text and shown else text
+
+
+def _decoded(content: bytes) -> Text | None:
     for bom, encoding in _BOMS:
         if content.startswith(bom):
             try:

@@ -5,7 +5,7 @@ import os
 import posixpath
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,8 @@ from kotef.errors import WorkspaceError
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
-from kotef.workspace.paths import resolve_inside
+from kotef.workspace.paths import resolve_inside, top_of
+from kotef.workspace.within import read_within
 
 NOISE: Final = frozenset(
     {
@@ -38,21 +39,30 @@ class Place:
     real: Path
     """Absolute, without symbolic links; it may be missing."""
     name: str
-    """The same relative to the workspace, with `/`; `.` for the workspace itself."""
+    """The same relative to the workspace, with `/`; `.` for the workspace itself; absolute where it lies elsewhere."""
+    top: Path
+    """The folder it must not lead out of: the workspace, or one a person granted to be read. A real path."""
+
+    @property
+    def below(self) -> str:
+        """Its path relative to `top`, with `/`; `.` for `top` itself."""
+        return self.real.relative_to(self.top).as_posix()
 
 
-def locate(root: Path, path: str, *, guard: Guard | None = None) -> Place:
-    """Check a path the model gave, for writing if there is a guard to ask.
+def locate(root: Path, path: str, *, guard: Guard | None = None, reads: Collection[Path] = ()) -> Place:
+    """Check a path the model gave, for writing if there is a guard to ask; `reads` may be read beyond the workspace.
 
     Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected, and
     `schema_reject` for what is no path at all.
     """
     must_be_path(path)
     try:
-        real = resolve_inside(root, path or ".", write=guard is not None)
+        real = resolve_inside(root, path or ".", write=guard is not None, reads=reads)
     except WorkspaceError as error:
         raise ToolFault("permission_denied", str(error)) from error
     top = Path(os.path.realpath(root))
+    if not real.is_relative_to(top):
+        return Place(real, str(real), top_of(real, top, reads) or top)
     name = real.relative_to(top).as_posix()
     if guard is not None:
         above = next((f"{base}/" for base in (top, root) if path.startswith(f"{base}/")), "")
@@ -60,7 +70,7 @@ def locate(root: Path, path: str, *, guard: Guard | None = None) -> Place:
         for named in dict.fromkeys((name, given)):  # a link to a file is as protected as either of its names
             if reason := guard.may_edit(named):
                 raise ToolFault("permission_denied", reason)
-    return Place(real, name)
+    return Place(real, name, top)
 
 
 def must_be_path(path: str) -> None:
@@ -73,19 +83,19 @@ def must_be_path(path: str) -> None:
 def read_text(root: Path, place: Place) -> Text:
     """The text at a place. Raises `ToolFault` `exec_error` when it is missing, too large, binary or unreadable."""
     try:
-        size = place.real.stat().st_size
+        size = place.real.lstat().st_size
         if size > MAX_BYTES:
             message = f"{place.name} has {size / 1e6:.1f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read"
             raise ToolFault(
                 "exec_error", f"{message}; print a part with run_command: sed -n '1,200p' {shlex.quote(place.name)}"
             )
-        text = decode(place.real.read_bytes())
+        text = decode(content := read_within(place.top, place.below, largest=MAX_BYTES))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise missing(root, place) from error
     except OSError as error:
         raise ToolFault("exec_error", f"{place.name}: {(error.strerror or str(error)).lower()}") from error
     if text is None:
-        raise ToolFault("exec_error", f"{place.name} is binary ({size} bytes); only text is read and edited")
+        raise ToolFault("exec_error", f"{place.name} is binary ({len(content)} bytes); only text is read and edited")
     return text
 
 

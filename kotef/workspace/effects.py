@@ -2,11 +2,17 @@
 
 import hashlib
 import json
+import os
+import stat
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.workspace.paths import append_line
+from kotef.workspace.within import OPEN_FILE
+
+LARGEST: Final = 50_000_000
+"""Bytes of the largest file that is read to tell whether it has changed."""
 
 Standing = Literal["new", "done", "doubt"]
 
@@ -71,8 +77,15 @@ def key_of(visit: int, call_id: str, name: str, arguments: dict[str, Any]) -> st
 
 
 def digest(path: Path) -> str:
-    """The content of a file as a hash; `missing` when there is none."""
+    """The content of a file as a hash; `missing` when there is none.
+
+    Of a pipe, a device or a file above `LARGEST` bytes, which may never end, it is what can be told without reading.
+    """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        with open(os.open(path, OPEN_FILE), "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST:
+                return f"{facts.st_mode:o}-{facts.st_size}-{facts.st_mtime_ns}"
+            return hashlib.sha256(file.read(LARGEST + 1)).hexdigest()
     except OSError:
         return "missing"

@@ -2,12 +2,12 @@
 
 import os
 import re
-import shlex
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.workspace.git import git, run_git
 from kotef.workspace.kept import KEPT_CAP, copy_ignored
 from kotef.workspace.listing import Listing
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
 
 _ENVIRONMENTS: Final = (".venv", "venv", "env", ".tox", ".nox", "node_modules", "bower_components", "vendor/bundle")
@@ -27,20 +28,19 @@ _LARGEST: Final = 1024 * 1024
 _SECONDS: Final = 20.0
 
 _SCRIPT: Final = """
-set -e; copy=$1; root=$2; command=$3; inner=$4; shift 4
-for path; do mount --bind "$root/$path" "$copy/$path"; done
+set -e; copy=$1; root=$2; inner=$3; bound=$4; shift 4
+while [ "$bound" -gt 0 ]; do mount --bind "$root/$1" "$copy/$1"; shift; bound=$((bound - 1)); done
 if [ -e "$copy/.git" ]; then mount -o remount,bind,ro "$copy/.git" 2>/dev/null || true; fi
 mount --rbind "$copy" "$root"
 cd "$root"
-shell=/bin/sh; [ -x /bin/bash ] && shell=/bin/bash
-exec $inner $shell -c "$command"
+exec $inner "$@"
 """
 """In a mount namespace of its own: what is installed is bound into the copy, and the copy over the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """A copy of the workspace at a commit; a command that is wrapped sees it instead of the workspace."""
+    """A copy of the workspace at a commit; a command in its `sandbox` sees it instead of the workspace."""
 
     root: Path
     copy: Path
@@ -54,13 +54,35 @@ class Elsewhere:
         """Where a command starts."""
         return self.root if self.mounted else self.copy
 
-    def wrap(self, command: str) -> str:
-        """The line to run for a command."""
-        if not self.mounted:
-            return command
-        way, inner = _way() or ((), "")
-        places = (str(self.copy), str(self.root))
-        return shlex.join((*way, "/bin/sh", "-c", _SCRIPT, "sh", *places, command, inner, *self.bound))
+    def sandbox(self, around: Sandbox) -> Sandbox:
+        """`around`, and in it the copy."""
+        if self.mounted:
+            return _Mounted(around.level, around.confinement, around.limits, place=self)
+        if around.confinement is None:
+            return around
+        readable = (*around.confinement.readable, self.root)  # what is installed is reached by links
+        return replace(around, confinement=replace(around.confinement, root=self.copy, readable=readable))
+
+    def words(self, command: Sequence[str]) -> list[str]:
+        """What starts a command that sees the copy mounted at the workspace's own path."""
+        (program, *options), inner = _way() or (("env",), "")
+        way = (shutil.which(program) or program, *options)
+        return [*way, "/bin/sh", "-c", _SCRIPT, "sh", *_arguments(self.copy, self.root, inner, self.bound), *command]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mounted(Sandbox):
+    """A sandbox that begins where the copy is mounted: what it holds commands to is held of the copy."""
+
+    place: Elsewhere | None = None
+
+    def within(self, command: Sequence[str], *, cwd: Path) -> list[str]:
+        words = Sandbox.within(self, command, cwd=cwd)
+        return self.place.words(words) if self.place else words
+
+
+def _arguments(copy: Path, root: Path, inner: str, bound: Sequence[str]) -> tuple[str, ...]:
+    return (str(copy), str(root), inner, str(len(bound)), *bound)
 
 
 def resolve_commit(root: Path, ref: str) -> str:
@@ -76,23 +98,24 @@ def resolve_commit(root: Path, ref: str) -> str:
 
 
 @contextmanager
-def elsewhere(root: Path, toplevel: Path, commit: str) -> Iterator[Elsewhere]:
+def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -> Iterator[Elsewhere]:
     """The workspace as it was at a commit, in a temporary directory, for the length of the block.
 
     A copy is sound only where it stands at the workspace's own path: editable installs, `.pth` files and scripts of an
     environment point there. So it is mounted there, in a mount namespace that only the wrapped commands see. Where the
     system permits no mounts, commands run in the copy, if nothing that is installed points into the workspace;
-    `WorkspaceError` if something does. The user's files, index and repository are only read.
+    `WorkspaceError` if something does. Landlock forbids every mount, so in a `sandbox` of that level it is the same.
+    The user's files, index and repository are only read.
 
     Limits: submodules are empty, filters (LFS) are not run, files that git does not track are missing but for ignored
     ones outside of build directories; what a check writes into an environment is written into the workspace's own.
     """
-    mounted = _way() is not None
+    mounted = sandbox.level != "landlock" and _way() is not None
     if not mounted and (pointer := next(_points_into(root), None)):
         raise WorkspaceError(
             pointer,
             "points into the workspace, so a copy of it would be judged with the code as it is now",
-            hint="allow mounts (unshare), or check the other state out and judge it there",
+            hint="allow mounts (unshare, --sandbox bwrap), or check the other state out and judge it there",
         )
     with tempfile.TemporaryDirectory(prefix="kotef-", ignore_cleanup_errors=True) as directory:
         copy = Path(directory) / "copy"
@@ -109,6 +132,9 @@ def elsewhere(root: Path, toplevel: Path, commit: str) -> Iterator[Elsewhere]:
                 bound.append(path)
             else:
                 (copy / path).symlink_to(root / path)
+        for kept in sandbox.confinement.kept if mounted and sandbox.confinement else ():
+            here = copy / kept.relative_to(root) if kept.is_relative_to(root) else copy
+            here.mkdir(parents=True, exist_ok=True)  # the sandbox makes it read-only, so it has to be there
         yield Elsewhere(Path(os.path.realpath(root)), copy, tuple(bound), mounted)
 
 
@@ -166,7 +192,7 @@ def _way() -> tuple[tuple[str, ...], str] | None:
             one.mkdir()
             two.mkdir()
             (one / "there").touch()
-            trial = (*way, "/bin/sh", "-c", _SCRIPT, "sh", str(one), str(two), "test -e there", as_user)
+            trial = (*way, "/bin/sh", "-c", _SCRIPT, "sh", *_arguments(one, two, as_user, ()), "test", "-e", "there")
             try:
                 done = subprocess.run(trial, capture_output=True, timeout=_SECONDS, check=False)
             except (OSError, subprocess.TimeoutExpired):

@@ -1,20 +1,16 @@
 """What does one path of the workspace hold, and how is it made to hold something else, following no link?"""
 
-import errno
 import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from kotef.workspace.paths import write_new
-
-_OPEN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+from kotef.workspace.within import OPEN_DIRECTORY, OPEN_FILE, parent_within, regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ DIRECTORY: Final = Entry("040000", "")
 def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
     """What is at `path` now; None when nothing is, or an empty directory. Files above `largest` bytes are unknown."""
     try:
-        with _parent(root, path) as (directory, name):
+        with parent_within(root, path) as (directory, name):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
                 return Entry(LINK, blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
@@ -47,7 +43,7 @@ def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
                 return None if _is_empty(directory, name) else DIRECTORY
             if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
                 return UNKNOWN
-            with open(os.open(name, _OPEN_FILE, dir_fd=directory), "rb") as file:  # noqa: PTH123 - a descriptor
+            with open(os.open(name, OPEN_FILE, dir_fd=directory), "rb") as file:  # noqa: PTH123 - a descriptor
                 content = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -61,9 +57,9 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
 
     An empty directory in its place gives way; a link is replaced, not followed.
     """
-    with _parent(root, path, create=True) as (directory, name):
+    with parent_within(root, path, create=True) as (directory, name):
         temporary = f".kotef-{secrets.token_hex(8)}.tmp"
-        like = _regular(name, directory)
+        like = regular(name, directory)
         try:
             if mode == LINK:
                 os.symlink(content, os.fsencode(temporary), dir_fd=directory)
@@ -79,51 +75,23 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
 
 def delete_entry(root: Path, path: str) -> None:
     """Remove a file or link, and the directories that leaves empty; raises `OSError`."""
-    with _parent(root, path) as (directory, name):
+    with parent_within(root, path) as (directory, name):
         os.unlink(name, dir_fd=directory)
     while "/" in path:
         path = path.rpartition("/")[0]
         try:
-            with _parent(root, path) as (directory, name):
+            with parent_within(root, path) as (directory, name):
                 os.rmdir(name, dir_fd=directory)
         except OSError:  # it holds something still
             return
 
 
-@contextmanager
-def _parent(root: Path, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-    """The open directory a path lies in, reached from the root without following a link, and its name there."""
-    *directories, name = path.split("/")
-    if not {"", ".", ".."}.isdisjoint((*directories, name)):
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
-    current = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in directories:
-            if create:
-                with suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=current)
-            deeper = os.open(part, _OPEN_DIRECTORY, dir_fd=current)
-            os.close(current)
-            current = deeper
-        yield current, name
-    finally:
-        os.close(current)
-
-
 def _is_empty(directory: int, name: str) -> bool:
-    file = os.open(name, _OPEN_DIRECTORY, dir_fd=directory)
+    file = os.open(name, OPEN_DIRECTORY, dir_fd=directory)
     try:
         return not os.listdir(file)  # noqa: PTH208 - a descriptor, not a path
     finally:
         os.close(file)
-
-
-def _regular(name: str, directory: int) -> os.stat_result | None:
-    try:
-        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def blob_id(content: bytes) -> str:

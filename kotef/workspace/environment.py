@@ -25,7 +25,8 @@ _PASSED: Final = re.compile(
 )
 """Where toolchains, their caches and certificates are, and the locale. Proxies are not here: they carry logins."""
 
-_SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", re.IGNORECASE)
+SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", re.IGNORECASE)
+"""What is in the name of a variable that holds a secret."""
 _LOGIN_IN_URL: Final = re.compile(r"://[^/\s@]+@")
 
 _FIXED: Final = {
@@ -73,4 +74,4 @@ def child_environment(parent: Mapping[str, str], *, allow: Iterable[str] = ()) -
 
 
 def _may_pass(name: str, value: str) -> bool:
-    return bool(_PASSED.fullmatch(name)) and not _SECRET.search(name) and not _LOGIN_IN_URL.search(value)
+    return bool(_PASSED.fullmatch(name)) and not SECRET_NAME.search(name) and not _LOGIN_IN_URL.search(value)

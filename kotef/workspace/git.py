@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.workspace.git_layout import pinned
 
 _SECONDS: Final = 300.0
 """A git that takes longer hangs: on a network file system, or on something nobody answers."""
@@ -19,8 +20,19 @@ _CONFIG: Final = {
     "core.hooksPath": "/dev/null",
     "core.pager": "cat",
     "core.attributesFile": "/dev/null",
+    "core.alternateRefsCommand": "true",
+    "safe.bareRepository": "explicit",  # files of the workspace may look like one
     "diff.external": "",
+    "diff.orderFile": "/dev/null",
+    "diff.submodule": "short",
+    "blame.ignoreRevsFile": "",
+    "format.pretty": "medium",  # `%G?` in it checks a signature
+    "gpg.program": "false",
+    "gpg.openpgp.program": "false",
+    "gpg.x509.program": "false",
+    "gpg.ssh.program": "false",
     "log.showSignature": "false",
+    "status.submoduleSummary": "false",
     "submodule.recurse": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
@@ -58,6 +70,8 @@ _READS_NO_FILES: Final = frozenset(
 """Commands that put no file through a filter; `update-index` and `hash-object` would, but only our own
 store, which has none, sees them."""
 
+_NO_REPOSITORY: Final = (b"not a git repository", b"must be run in a work tree", b"cannot use bare repository")
+
 _FULL: Final = re.compile(rb"No space left on device|Disk quota exceeded")
 
 
@@ -93,8 +107,9 @@ def git(
     """Run `git *args`, the command first, in `cwd` and return its stdout.
 
     Hooks, filters, drivers, pagers, file-system monitors and transports that the repository configures are not run;
-    every `GIT_*` of our own environment is dropped, `env` is added. `user_config` reads the user's and the machine's
-    configuration (ignored files, safe directories). With `check` false a failure is not an error: stdout as it is.
+    it keeps to the working tree around `cwd`. Every `GIT_*` of our own environment is dropped, `env` is added.
+    `user_config` reads the user's and the machine's configuration (ignored files, safe directories). With `check` false
+    a failure is not an error: stdout as it is.
 
     Raises `WorkspaceError` when git is missing, hangs or (with `check`) fails, `NoSpaceError` when the disk is full.
     """
@@ -116,6 +131,8 @@ def run_git(
     outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = outside | _ENVIRONMENT | ({} if user_config else _NO_USER_CONFIG) | dict(env or {})
     command, *options = args
+    if {"GIT_DIR", "GIT_WORK_TREE"}.isdisjoint(environment) and command != "init":
+        environment |= pinned(cwd)
     if command not in _READS_NO_FILES:
         environment |= _without_filters(_run(["config", "-z", "--name-only", "--list"], cwd, environment, None).stdout)
     return _run([command, *_OPTIONS.get(command, ()), *options], cwd, environment, stdin)
@@ -141,7 +158,7 @@ def inspect(root: Path) -> GitFacts:
     where = ["rev-parse", "--show-toplevel"]
     found = run_git(where, cwd=root, user_config=True)
     if found.returncode:
-        if b"not a git repository" in found.stderr or b"must be run in a work tree" in found.stderr:
+        if any(words in found.stderr for words in _NO_REPOSITORY):
             return GitFacts(is_repo=False)
         raise git_error(found, where, root)
     status = git(

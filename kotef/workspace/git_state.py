@@ -68,13 +68,13 @@ def git_state(root: Path) -> GitState | None:
     Only files are read, and no git is started.
     """
     try:
-        where = _places(root)
+        where = places(root)
         return GitState(where, _entries(where)) if where else None
     except PermissionError:  # a directory on the way is closed to us, so to the coder's commands
         return None
 
 
-def _places(root: Path) -> tuple[Path, ...]:
+def places(root: Path) -> tuple[Path, ...]:
     """The git directory of the working tree around `root`, and the one it shares with other worktrees."""
     for above in (root, *root.parents):
         place = above / ".git"

@@ -8,6 +8,7 @@ from typing import Final
 
 from kotef.workspace.git import git, run_git
 from kotef.workspace.paths import TEMPORARY
+from kotef.workspace.within import is_below
 
 LARGEST: Final = 5 * 1024 * 1024
 """Bytes of the largest file a snapshot holds."""
@@ -50,6 +51,8 @@ class Listing:
             "GIT_INDEX_FILE": str(store / "no-index"),  # never made: to our own git every file is untracked
         }
         self._state = f"{store.parent}/"
+        self.size = 0
+        """Bytes of the regular files that `held` looked at last."""
         self._in_git = _is_worked_on_with_git(root)
 
     def held(self) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -60,6 +63,7 @@ class Listing:
         """
         listed = self._ask("-c", "-o")
         is_directory = _real_directories(self._root)
+        self.size = 0
         held: set[str] = set()
         left_out: set[str] = set()
         for path in listed:
@@ -88,7 +92,7 @@ class Listing:
         if self._in_git:
             found = run_git(command, cwd=self._root, user_config=True)
             if not found.returncode:
-                return split(found.stdout)
+                return {name for name in split(found.stdout) if is_below(name)}  # an index may hold what git never adds
         return split(git(command, cwd=self._root, env=self._own_env, user_config=True))
 
     def _is_kotefs_own(self, path: str) -> bool:
@@ -114,7 +118,10 @@ class Listing:
             return False if (where / ".git").exists() else None
         if stat.S_ISLNK(found.st_mode):
             return True
-        return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST and os.access(where, os.R_OK)
+        if not stat.S_ISREG(found.st_mode):
+            return False
+        self.size += found.st_size
+        return found.st_size <= LARGEST and os.access(where, os.R_OK)
 
 
 def split(names: bytes) -> set[str]:

@@ -4,19 +4,20 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kotef.errors import BusyError
 from kotef.workspace.paths import os_fault, state_dir
+from kotef.workspace.tree import start_of
 
 
 @contextmanager
 def workspace_lock(root: Path, run_id: str) -> Iterator[None]:
     """Hold the workspace: one writer at a time, whichever process or thread it is in.
 
-    The kernel lets go of it when the holder dies, however it dies, and no child inherits it. The file itself stays:
-    what it says about the last holder means something only while it is locked.
+    The kernel lets go of it when the holder dies, however it dies, and no child inherits it: there is no stale lock to
+    take over, and a number that another process has by now means nothing. The file itself stays.
 
     Raises `BusyError` naming the holder, `WorkspaceError` where files cannot be locked.
     """
@@ -27,16 +28,34 @@ def workspace_lock(root: Path, run_id: str) -> Iterator[None]:
         raise os_fault(path, error) from error
     try:
         _acquire(file, path, root, run_id)
-        yield
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.ftruncate(file, 0)
     finally:
         os.close(file)
+
+
+def at_work(root: Path) -> str | None:
+    """The run (or the command) that holds the workspace now; None when nobody is known to.
+
+    The lock is not touched. Who it names holds it while a process of that number and that start lives: a number alone
+    is soon another's.
+    """
+    try:
+        said = json.loads((state_dir(root) / "lock").read_bytes())
+        pid, run, started = int(said["pid"]), str(said["run"]), said["started"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return run if started is not None and start_of(pid) == started else None
 
 
 def _acquire(file: int, path: Path, root: Path, run_id: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(file, 0)
-        os.write(file, json.dumps({"pid": os.getpid(), "run": run_id}).encode())
+        os.write(file, json.dumps({"pid": os.getpid(), "started": start_of(os.getpid()), "run": run_id}).encode())
     except BlockingIOError as error:
         pid, run = _holder(path)
         raise BusyError(root, pid=pid, run=run) from error

@@ -6,11 +6,13 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.workspace.within import parent_within, regular
 
 TEMPORARY: Final = re.compile(r"\.kotef-[0-9a-f]{16}\.tmp")
 """Names of files that `write_atomic` has not finished; a killed run may leave one behind."""
@@ -47,55 +49,95 @@ def state_dir(root: Path) -> Path:
     return base / "kotef" / name
 
 
-def resolve_inside(root: Path, path: str, *, write: bool) -> Path:
+def granted(names: Iterable[str]) -> tuple[Path, ...]:
+    """The real paths of what a person lets a run read beyond the workspace, as given with `--read`."""
+    return tuple(dict.fromkeys(Path(os.path.realpath(Path(name).expanduser())) for name in names))
+
+
+def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path] = ()) -> Path:
     """The real, absolute path of a file of the workspace; it may be missing, and when reading be a directory.
 
     `path` is relative to `root` (or absolute, but inside it). Symbolic links are followed first and what they lead
-    to must lie inside, component by component. Neither the name given nor the real one may be one that holds
-    secrets or, when writing, belongs to git or to `.sdd`. A link swapped by another process between this look and
-    the use of the path is not covered.
+    to must lie inside, component by component; when reading, it may lie inside one of `reads`, real paths, as well.
+    Neither the name given nor the real one may be one that holds secrets or, when writing, belongs to git or to
+    `.sdd`. What is opened later is opened by `kotef.workspace.within`, which a link put there since does not deceive.
 
     Raises `WorkspaceError` with the reason and a way out.
     """
     if "\0" in path:
         raise WorkspaceError(path.replace("\0", "\\0"), "no path holds a NUL byte", hint="give a plain path")
     try:
-        top = Path(os.path.realpath(root, strict=True))
-        real = Path(os.path.realpath(top / path))
+        workspace = Path(os.path.realpath(root, strict=True))
+        real = Path(os.path.realpath(workspace / path))
     except OSError as error:
         raise os_fault(root, error) from error
-    if not real.is_relative_to(top):
-        raise WorkspaceError(path, "leads out of the workspace", hint=f"use a path inside {top}")
-    if any(real.is_relative_to(kernel) and not top.is_relative_to(kernel) for kernel in _KERNEL):
+    top = top_of(real, workspace, () if write else reads)
+    if top is None:
+        raise WorkspaceError(path, "leads out of the workspace", hint=f"use a path inside {workspace}")
+    if any(real.is_relative_to(kernel) and not workspace.is_relative_to(kernel) for kernel in _KERNEL):
         raise WorkspaceError(path, "belongs to the kernel, not to the workspace", hint="use a file of the project")
-    given = Path(os.path.normpath(top / path))
+    given = Path(os.path.normpath(workspace / path))
     for names in {real, given}:
         if names.is_relative_to(top):
             _check_names(path, names.relative_to(top).parts, write=write)
+    if write and any(_is_git_directory(above) for above in real.parents if above.is_relative_to(top)):
+        raise WorkspaceError(path, "git's own files are not to be written", hint="edit the working tree only")
     _check_kind(path, real, write=write)
     return real
 
 
-def write_atomic(path: Path, content: bytes, *, root: Path | None = None) -> None:
+def top_of(real: Path, workspace: Path, reads: Collection[Path]) -> Path | None:
+    """Which of them a real path lies in, the workspace first: a folder; None when it lies in none of them."""
+    for place in (workspace, *reads):
+        if real == place and not place.is_dir():
+            return place.parent
+        if real.is_relative_to(place):
+            return place
+    return None
+
+
+def write_atomic(path: Path, content: bytes, *, root: Path | None = None, mode: int | None = None) -> None:
     """Write a file so that at any moment it has its old content or the new one; missing directories are made.
 
-    An existing file keeps its mode and, where permitted, its owner. With `root` the path is checked once more by
-    `resolve_inside`, right before the write.
+    An existing file keeps its mode, where there is no `mode`, and, where permitted, its owner. With `root` the path is
+    checked once more by `resolve_inside`, and then reached without following a link.
 
     Raises `NoSpaceError` when the disk or the quota is full, `WorkspaceError` for any other reason.
     """
-    if root is not None:
-        path = resolve_inside(root, str(path), write=True)
-    temporary = path.parent / f".kotef-{secrets.token_hex(8)}.tmp"
+    if root is None:
+        _write_in(path.parent, path.name, content, mode)
+        return
+    real = resolve_inside(root, str(path), write=True)
+    top = Path(os.path.realpath(root))
+    _write_in(top, real.relative_to(top).as_posix(), content, mode)
+
+
+def _write_in(top: Path, path: str, content: bytes, mode: int | None) -> None:
+    temporary = f".kotef-{secrets.token_hex(8)}.tmp"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(temporary, content, like=path.lstat() if path.is_file() else None)
-        temporary.replace(path)
+        top.mkdir(parents=True, exist_ok=True)
+        with parent_within(top, path, create=True) as (directory, name):
+            try:
+                write_new(temporary, content, like=regular(name, directory), mode=mode, directory=directory)
+                os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+            finally:
+                with suppress(OSError):  # it is gone when all went well, and when it could not be made
+                    os.unlink(temporary, dir_fd=directory)
     except OSError as error:
-        raise os_fault(path, error) from error
-    finally:
-        with suppress(OSError):  # it is gone when all went well, and when it could not be made
-            temporary.unlink()
+        raise os_fault(top / path, error) from error
+
+
+def remove_file(path: Path, *, root: Path) -> None:
+    """Remove a file of the workspace that may be missing, following no link. Raises `WorkspaceError`."""
+    real = resolve_inside(root, str(path), write=True)
+    top = Path(os.path.realpath(root))
+    try:
+        with parent_within(top, real.relative_to(top).as_posix()) as (directory, name), suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=directory)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise os_fault(real, error) from error
 
 
 def append_line(path: Path, line: str, *, durable: bool = False) -> None:
@@ -140,6 +182,11 @@ def _check_names(path: str, parts: tuple[str, ...], *, write: bool) -> None:
         raise WorkspaceError(path, ".sdd says what is asked and is not to be written", hint="leave it to a person")
 
 
+def _is_git_directory(folder: Path) -> bool:
+    """Whether git would take this for a repository's own directory, whatever it is called: `.git` may lead there."""
+    return (folder / "HEAD").exists() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
 def _check_kind(path: str, real: Path, *, write: bool) -> None:
     """Refuse what is not a regular file (or, when reading, a directory), and a file that has another name."""
     try:
@@ -162,25 +209,26 @@ def write_new(
     content: bytes,
     *,
     like: os.stat_result | None = None,
+    mode: int | None = None,
     executable: bool | None = None,
     directory: int | None = None,
 ) -> None:
     """Make a file that must not exist and see it onto the disk; raises `OSError`.
 
-    It gets the mode and, where permitted, the owner of `like`, else what the umask leaves; `executable` None keeps
-    the execute bits of that mode. With `directory`, an open descriptor, `path` is a name in it.
+    It gets `mode`, else that of `like`, else what the umask leaves, and the owner of `like` where permitted;
+    `executable` None keeps the execute bits of that mode. With `directory`, an open descriptor, `path` is a name in it.
     """
-    mode = 0o777 if executable else 0o666
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(path, flags, mode, dir_fd=directory)
+    file = os.open(path, flags, 0o777 if executable else 0o666, dir_fd=directory)
     with open(file, "wb") as stream:  # noqa: PTH123 - a descriptor, not a path
         if like is not None:
-            mode = stat.S_IMODE(like.st_mode)
+            mode = stat.S_IMODE(like.st_mode) if mode is None else mode
             if executable is not None:
                 mode = mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
             if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
                 with suppress(PermissionError):
                     os.fchown(file, like.st_uid, like.st_gid)
+        if mode is not None:
             os.fchmod(file, mode)
         stream.write(content)
         stream.flush()

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
+from kotef.workspace.hiding import redactor
 from kotef.workspace.output import HeadTail, Log
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.workspace.secrets import Stream
 from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
 
 LOG_CAP: Final = 50 * 1024 * 1024
@@ -72,7 +74,7 @@ async def run_process(
     `timeout` is in wall seconds, `idle_timeout` in seconds without any output (None: may be silent). When the main
     process has ended, or has to, everything it started is ended too: SIGTERM, a short grace, SIGKILL. Cancellation
     does the same and is raised again. `env` is the whole environment of the command, but for one marker and for what
-    `sandbox` adds, which also says what the command may touch.
+    `sandbox` adds, which also says what the command may touch. Known secrets are replaced in whatever it prints.
 
     Raises `WorkspaceError` when `cwd` is no directory and `CheckError` when the shell cannot be started.
     """
@@ -146,46 +148,51 @@ class _Capture:
         self._report = open(running.report, "rb", buffering=0)  # noqa: SIM115, PTH123 - closed in `finish`
         self._said = b""
         pipes = ((running.supervisor.stdout, self.stdout), (running.supervisor.stderr, self.stderr))
-        self._streams = [(pipe, kept) for pipe, kept in pipes if pipe]
+        self._streams = [(pipe, kept, redactor().stream()) for pipe, kept in pipes if pipe]
 
     def listen(self, loop: asyncio.AbstractEventLoop) -> None:
         """Take output in whenever there is some."""
 
-        def on_output(pipe: int, kept: HeadTail) -> None:
-            if not self._take(pipe, kept):
+        def on_output(pipe: int, kept: HeadTail, shown: Stream) -> None:
+            if not self._take(pipe, kept, shown):
                 loop.remove_reader(pipe)
 
         def on_report() -> None:
             if not self._take_report():
                 loop.remove_reader(self._report.fileno())
 
-        for pipe, kept in self._streams:
+        for pipe, kept, shown in self._streams:
             os.set_blocking(pipe.fileno(), False)
-            loop.add_reader(pipe.fileno(), on_output, pipe.fileno(), kept)
+            loop.add_reader(pipe.fileno(), on_output, pipe.fileno(), kept, shown)
         loop.add_reader(self._report.fileno(), on_report)
 
     def finish(self, loop: asyncio.AbstractEventLoop) -> None:
         """Take in what the pipes still hold, without waiting for whoever holds their other end, and close all."""
         loop.remove_reader(self._report.fileno())
         self._report.close()
-        for pipe, kept in self._streams:
+        for pipe, kept, shown in self._streams:
             loop.remove_reader(pipe.fileno())
             for _ in range(_DRAIN):
-                if not self._take(pipe.fileno(), kept, when_empty=False):
+                if not self._take(pipe.fileno(), kept, shown, when_empty=False):
                     break
             pipe.close()
+            self._keep(kept, shown.end())
         self.log.close()
 
-    def _take(self, pipe: int, kept: HeadTail, *, when_empty: bool = True) -> bool:
+    def _take(self, pipe: int, kept: HeadTail, shown: Stream, *, when_empty: bool = True) -> bool:
         """Read once; False at the end of the stream."""
         try:
             chunk = os.read(pipe, _CHUNK)
         except BlockingIOError:
             return when_empty
         self.last_output = time.monotonic()
-        kept.add(chunk)
-        self.log.add(chunk)
+        self._keep(kept, shown.feed(chunk))
         return bool(chunk)
+
+    def _keep(self, kept: HeadTail, output: bytes) -> None:
+        """Nothing of it is a secret any more: whoever reads it, in memory or in the log, need not ask."""
+        kept.add(output)
+        self.log.add(output)
 
     def _take_report(self) -> bool:
         """Read once; False when nothing more will come."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ _CONFIG: Final = """\
 _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding\n"
 """Stands above every `.gitattributes`: contents go in and come out byte for byte, and no filter is run."""
 
+_ID: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
 
@@ -63,6 +65,8 @@ class Snapshots:
         self.store = store
         self.left_out: tuple[str, ...] = ()
         """What the last `take` could not hold: nested repositories, files above 5 MB, unreadable or special ones."""
+        self.size = 0
+        """Bytes of the files it held and of those it left out."""
         self._index = store / "index"
         self._listing = Listing(root, store)
         self._indexed: frozenset[str] | None = None
@@ -158,6 +162,10 @@ class Snapshots:
         """All files of a tree."""
         return frozenset(self._entries(tree))
 
+    def ids(self, tree: str) -> Mapping[str, str]:
+        """Path → content id of a tree; git's own for the same bytes."""
+        return {path: entry.oid for path, entry in self._entries(tree).items()}
+
     def keep(self, content: bytes) -> str:
         """Keep some bytes under the id this returns."""
         return self._git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
@@ -174,6 +182,35 @@ class Snapshots:
         """What was kept under this id; None when it is lost, or something else now."""
         done = self._run("cat-file", "blob", name)
         return done.stdout if not done.returncode and blob_id(done.stdout) == name else None
+
+    def prune(self, needed: Collection[str], *, dry_run: bool) -> int:
+        """Delete every object that none of the `needed` ids leads to; returns the bytes they take, or took.
+
+        What was kept under one of these ids may name others (`keep`, `keep_files`), and these may name more.
+        """
+        there: set[str] = set()
+        while new := self._kinds(needed).items() - {(name, kind) for name in there for kind in ("tree", "blob")}:
+            there.update(name for name, _ in new)
+            blobs = [name for name, kind in new if kind == "blob"]
+            needed = {id_.decode() for name in blobs for id_ in _ID.findall(self.blob(name) or b"")}
+        (self.store / "refs" / "needed").mkdir(parents=True, exist_ok=True)
+        for name in there:
+            (self.store / "refs" / "needed" / name).write_text(f"{name}\n")
+        try:
+            listed = self._git("prune", "--dry-run", "--expire=now").decode().split("\n")
+            gone = [self.store / "objects" / line[:2] / line[2:40] for line in listed if line]
+            freed = sum(path.lstat().st_size for path in gone)
+            if not dry_run:
+                self._git("prune", "--expire=now")
+        finally:
+            shutil.rmtree(self.store / "refs" / "needed")
+        return freed
+
+    def _kinds(self, names: Collection[str]) -> dict[str, str]:
+        """Those of the ids that the store has an object of, with its kind."""
+        asked = "".join(f"{name}\n" for name in sorted(names)).encode()
+        lines = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().splitlines()
+        return {name: kind for name, kind in (line.split(" ")[:2] for line in lines) if kind != "missing"}
 
     def restore(
         self, target: str, *, last: str, paths: Collection[str] | None = None, keep: Collection[str] = ()
@@ -220,6 +257,7 @@ class Snapshots:
     def _update_index(self) -> WorkspaceError | None:
         """Make the private index hold the workspace; unchanged files are not read again (git's own stat cache)."""
         held, self.left_out = self._listing.held()
+        self.size = self._listing.size
         if self._indexed is None:
             listed = self._run("ls-files", "-z")
             if listed.returncode:

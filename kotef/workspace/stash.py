@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from kotef.workspace.hiding import redactor
 from kotef.workspace.output import HeadTail
 from kotef.workspace.paths import os_fault, write_atomic
 
@@ -30,17 +31,12 @@ class Stash:
     """
 
     def __init__(self, path: Path) -> None:
-        """`path` is `stash/` of the run; it is made with the first text. What is too old beside it goes."""
+        """`path` is `stash/` of the run; it is made with the first text."""
         self.path = path
-        too_old = time.time() - MAX_AGE
-        for old in path.parent.parent.glob("*/stash/tr_*"):
-            with suppress(OSError):  # another run was quicker, or it is not ours to remove
-                if old.lstat().st_mtime < too_old:
-                    old.unlink()
 
     def keep(self, text: str) -> str:
         """The id by which `read` gives the text back. Raises `NoSpaceError` or `WorkspaceError`."""
-        content = text.encode("utf-8", "replace")
+        content = redactor().text(text).encode("utf-8", "replace")
         name = name_of(content)
         place = self.path / name
         if not place.exists():
@@ -61,6 +57,25 @@ class Stash:
             return None
         with open(file, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
             return stream.read().decode("utf-8", "replace")
+
+
+def too_old(runs: Path) -> dict[Path, int]:
+    """The texts of all runs below this directory whose time is over, with their sizes in bytes."""
+    since = time.time() - MAX_AGE
+    found = {}
+    for path in runs.glob("*/stash/tr_*"):
+        with suppress(OSError):  # it is gone already
+            facts = path.lstat()
+            if facts.st_mtime < since:
+                found[path] = facts.st_size
+    return found
+
+
+def drop_old(runs: Path) -> None:
+    """Remove them; each run does so when it begins."""
+    for path in too_old(runs):
+        with suppress(OSError):  # it is not ours to remove
+            path.unlink()
 
 
 def _bounded(content: bytes) -> bytes:

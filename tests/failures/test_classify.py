@@ -158,6 +158,8 @@ OUTPUTS = [
     ("flake8 in tox", "tox -e lint", 1, "lint: commands[0]> flake8 src\nsrc/a.py:1:1: F401 'os' imported but unused\nlint: exit 1 (0.41 seconds) /home/ci> flake8 src pid=77\n", "lint_failure", "lint", ["src/a.py:1", "F401"]),
     ("no space", "npm ci", 1, "npm ERR! ENOSPC: no space left on device, write\n", "tooling_error", "no_space", ["ENOSPC"]),
     ("no network", "pip install .", 1, "error: Temporary failure in name resolution\n", "tooling_error", "network_denied", ["name resolution"]),
+    ("no network in a program", "python fetch.py", 1, 'Traceback (most recent call last):\n  File "/home/ci/fetch.py", line 2, in <module>\n    connect()\nOSError: [Errno 101] Network is unreachable\n', "tooling_error", "network_denied", ["Network is unreachable", "fetch.py:2"]),
+    ("no names in a program", "node get.js", 1, "node:internal/process/promises:288\n            triggerUncaughtException(err, true);\n\nError: getaddrinfo EAI_AGAIN registry.npmjs.org\n    at GetAddrInfoReqWrap.onlookup (node:dns:107:26)\n    at /home/ci/get.js:3:1\n", "tooling_error", "network_denied", ["EAI_AGAIN"]),
     ("no pytest", "python -m pytest -q", 1, "/usr/bin/python: No module named pytest\n", "tooling_error", "missing_runner", ["No module named pytest"]),
     ("own module not yet written", "python -m inventory.report", 1, "/usr/bin/python: No module named inventory.report\n", "tooling_error", "missing_module", ["inventory.report"]),
     ("pytest file missing", "pytest tests/test_x.py", 4, "\nERROR: file or directory not found: tests/test_x.py\n\n\nno tests ran in 0.01s\n", "tooling_error", "path_not_found", ["tests/test_x.py"]),

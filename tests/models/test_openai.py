@@ -333,7 +333,7 @@ def test_silence_is_a_timeout() -> None:
 
 def test_an_endless_answer_ends_at_the_deadline() -> None:
     error, server = fail([serve.paced(serve.text("never ending story " * 50), 0.05)], deadline=0.4)
-    assert (error.fault, server.calls) == ("timeout", 1)
+    assert (error.fault, server.calls) == ("call_time", 1)
     assert "0.4 s" in str(error)
 
 

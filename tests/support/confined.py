@@ -4,12 +4,24 @@ import asyncio
 import os
 from pathlib import Path
 
+import pytest
+
 from kotef.workspace.environment import child_environment
+from kotef.workspace.paths import state_dir
 from kotef.workspace.process import Completed, run_process
-from kotef.workspace.sandbox.sandbox import Sandbox
+from kotef.workspace.sandbox.confinement import confine
+from kotef.workspace.sandbox.probe import probe
+from kotef.workspace.sandbox.sandbox import Level, Sandbox
 
 
 def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> Completed:
     """One command line in the sandbox."""
     env = child_environment(os.environ)
     return asyncio.run(run_process(command, cwd=cwd, env=env, timeout=timeout, idle_timeout=None, sandbox=sandbox))
+
+
+def need(level: Level, root: Path) -> None:
+    """Skip, with the probe's own reason, where this machine lacks a level."""
+    env = child_environment(os.environ)
+    if why := probe(level, confine(root, state_dir(root) / "sandbox", env), env).why_not:
+        pytest.skip(f"{level}: {why}")

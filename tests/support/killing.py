@@ -273,6 +273,7 @@ def environment(place: Path, server: OpenAIServer) -> dict[str, str]:
     return {
         "OPENAI_BASE_URL": server.base_url,
         "KOTEF_MODEL": "scripted",
+        "KOTEF_SANDBOX": "off",  # each command says that it ran where no sandbox would let it
         "PYTHONPATH": str(Path(kotef.__file__).parents[1]),
         "HOME": str(place),
         "XDG_CONFIG_HOME": str(place / "config"),

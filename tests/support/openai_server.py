@@ -410,7 +410,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(Reply(body=body))
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        raw = self.rfile.read(length)
+        if len(raw) < length:  # a client that was killed while it asked
+            self.close_connection = True
+            return
         if not self.path.endswith("/chat/completions"):
             self._send(status(404, f"no such path: {self.path}"))
             return

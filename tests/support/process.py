@@ -96,14 +96,14 @@ def _arm_files(number: str) -> None:
 
 
 def _arm_written(name: str) -> None:
-    replace = Path.replace
+    replace = os.replace
 
-    def killing(path: Path, target: Path) -> Path:
-        if target.name == name:
+    def killing(source: object, target: object, **places: int) -> None:
+        if Path(str(target)).name == name:
             os.kill(os.getpid(), signal.SIGKILL)
-        return replace(path, target)
+        replace(source, target, **places)
 
-    Path.replace = killing
+    os.replace = killing
 
 
 def _arm_there(path: str) -> None:

@@ -207,7 +207,7 @@ def test_what_changes_while_a_command_runs_in_the_background_is_the_coders(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     root = tmp_path / "project"
     root.mkdir()
-    hands = Hands(Snapshots.open(root))
+    hands = Hands(Snapshots.open(root), tmp_path)
     with hands.alongside():
         (root / "built").write_text("x")
         with hands.watching():

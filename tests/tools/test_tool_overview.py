@@ -34,7 +34,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read, in order."""
     names: list[str] = []
     read = repository._content
-    monkeypatch.setattr(repository, "_content", lambda path: (names.append(Path(path).name), read(path))[1])
+    monkeypatch.setattr(repository, "_content", lambda top, path: (names.append(Path(path).name), read(top, path))[1])
     return names
 
 

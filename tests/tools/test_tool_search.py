@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,15 @@ def test_ripgrep_is_ended_when_its_time_is_up(root: Path, tmp_path: Path, monkey
 def test_globs_mean_what_they_mean_in_a_shell(glob: str, yes: str, no: str) -> None:
     assert matches(yes, glob)
     assert not matches(no, glob)
+
+
+@pytest.mark.parametrize("glob", ["*a" * 30 + "x", "{" * 5000, "*" * 501, "**/" * 100 + "x"])
+def test_no_glob_takes_longer_than_it_may(root: Path, glob: str) -> None:
+    """Stars have more ways to match than could be tried; the run would stand still, for nothing else can go on."""
+    (root / ("a" * 200)).touch()
+    began = time.monotonic()
+    with suppress(ToolFault):
+        search.find_files(root, glob)
+    with suppress(ToolFault):
+        search.grep(root, "total", glob=glob)
+    assert time.monotonic() - began < 15

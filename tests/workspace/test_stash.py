@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kotef.tools.faults import ToolFault
 from kotef.tools.truncated import MAX_VIEW, clip_kept, view
-from kotef.workspace.stash import MAX_BYTES, NAME, Stash
+from kotef.workspace.stash import MAX_BYTES, NAME, Stash, drop_old
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -56,7 +56,7 @@ def test_what_is_older_than_a_week_goes_with_the_next_run(tmp_path: Path) -> Non
     first = Stash(tmp_path / "one" / "stash")
     old, young = first.keep("old"), first.keep("young")
     os.utime(first.path / old, (time.time() - 8 * 86_400,) * 2)
-    Stash(tmp_path / "two" / "stash")
+    drop_old(tmp_path)
     assert (first.read(old), first.read(young)) == (None, "young")
 
 

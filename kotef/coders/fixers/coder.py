@@ -12,8 +12,10 @@ from kotef.coders.fixers.table import Failure, Fix, commands, propose
 from kotef.deps import Clock, Emit
 from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage
+from kotef.workspace.listing import LARGEST
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.within import read_within
 
 ROUNDS: Final = 12
 """Fixes that are kept in one visit."""
@@ -83,7 +85,7 @@ class FixersCoder:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return (self.root / path).read_bytes()
+            return read_within(self.root, path, largest=LARGEST)
         except OSError:
             return None
 

@@ -13,6 +13,8 @@ from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
 from kotef.coders.repair.session import Collected, Session
 from kotef.coders.repair.source import Source, Unit
+from kotef.workspace.listing import LARGEST
+from kotef.workspace.within import read_within
 
 _FOR_BASELINE: Final = 0.4
 """Part of the time left that running all tests once may take."""
@@ -163,7 +165,7 @@ def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, Source], d
     unread: dict[str, str] = {}
     for path in paths:
         try:
-            sources[path] = Source(path, (root / path).read_bytes())
+            sources[path] = Source(path, read_within(root, path, largest=LARGEST))
         except (OSError, SyntaxError, ValueError, RecursionError) as error:  # newer syntax than ours is among these
             unread[path] = _why_not(error)
     return sources, unread

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kotef.tools.faults import ToolFault
+from kotef.tools.mcp.log import log_without_secrets
 from kotef.tools.mcp.servers import Server
 from kotef.tools.row import Row, ToolContext
 from kotef.tools.text import clip_line, clip_middle
+from kotef.workspace.hiding import redactor
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -39,9 +42,9 @@ class Session:
     The library's scopes must end in the task they began in, and the visits of a run are different tasks.
     """
 
-    def __init__(self, server: Server, root: Path, log: Path) -> None:
-        """Nothing is started yet; what a program says on stderr goes to `log`."""
-        self.server, self.root, self.log = server, root, log
+    def __init__(self, server: Server, root: Path, log: Path, sandbox: Sandbox = OFF) -> None:
+        """Nothing is started yet; what a program says on stderr goes to `log`, and `sandbox` confines it."""
+        self.server, self.root, self.log, self.sandbox = server, root, log, sandbox
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._session: ClientSession | None = None
@@ -78,7 +81,7 @@ class Session:
             raise ToolFault("exec_error", f"MCP server {name}: {why}") from error
         except (BrokenResourceError, ClosedResourceError) as error:
             raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it") from error
-        text = clip_middle(text_of(result), MAX_TEXT)
+        text = clip_middle(redactor().text(text_of(result)), MAX_TEXT)
         if result.isError:
             raise ToolFault("exec_error", text or f"{tool} failed and said nothing")
         return text or "[no output]"
@@ -118,10 +121,13 @@ class Session:
         if server.type == "stdio":
             from mcp.client.stdio import StdioServerParameters, stdio_client
 
-            self.log.parent.mkdir(parents=True, exist_ok=True)
-            log = stack.enter_context(self.log.open("a", encoding="utf-8"))
+            log = await stack.enter_async_context(log_without_secrets(self.log))
+            command, *arguments = self.sandbox.within([server.command, *server.args], cwd=self.root)
             parameters = StdioServerParameters(
-                command=server.command, args=list(server.args), env=server.env, cwd=self.root
+                command=command,
+                args=arguments,
+                env=self.sandbox.environment(server.env),
+                cwd=self.root,
             )
             return await stack.enter_async_context(stdio_client(parameters, errlog=log))
         if server.type == "sse":
@@ -150,10 +156,15 @@ class Session:
 class Servers:
     """The servers of one run: all are started when the first visit asks for their tools, and kept until the end."""
 
-    def __init__(self, servers: Sequence[Server], root: Path, logs: Path, say: Callable[[str], None]) -> None:
-        """`say` is told, in one line, of a server that does not start; the run goes on without its tools."""
+    def __init__(
+        self, servers: Sequence[Server], root: Path, logs: Path, say: Callable[[str], None], sandbox: Sandbox = OFF
+    ) -> None:
+        """`say` is told, in one line, of a server that does not start; the run goes on without its tools.
+
+        `sandbox` confines those that are programs, at the level that is a command line of its own (bwrap).
+        """
         self._say = say
-        self._sessions = [Session(server, root, logs / f"mcp-{server.name}.log") for server in servers]
+        self._sessions = [Session(server, root, logs / f"mcp-{server.name}.log", sandbox) for server in servers]
         self._rows: list[Row] | None = None
 
     async def rows(self) -> list[Row]:

@@ -48,15 +48,15 @@ class ViewTruncated(Args):
 
 
 async def _view_file(context: ToolContext, path: str, start: int = 1, lines: int = 400) -> str:
-    return files.view_file(context.root, path, start=start, lines=lines, keep=context.keep)
+    return files.view_file(context.root, path, start=start, lines=lines, keep=context.keep, reads=context.reads)
 
 
 async def _list_dir(context: ToolContext, path: str = ".") -> str:
-    return files.list_dir(context.root, path)
+    return files.list_dir(context.root, path, reads=context.reads)
 
 
 async def _find_files(context: ToolContext, glob: str, path: str = ".") -> str:
-    return await asyncio.to_thread(search.find_files, context.root, glob, path)
+    return await asyncio.to_thread(search.find_files, context.root, glob, path, reads=context.reads)
 
 
 async def _grep(
@@ -66,7 +66,7 @@ async def _grep(
     glob: str = "",
     ignore_case: bool = False,
 ) -> str:
-    act = partial(search.grep, glob=glob, ignore_case=ignore_case, keep=context.keep)
+    act = partial(search.grep, glob=glob, ignore_case=ignore_case, keep=context.keep, reads=context.reads)
     return await asyncio.to_thread(act, context.root, pattern, path)
 
 

@@ -1,14 +1,14 @@
 """Which files and which network may a command see, and which may it change?"""
 
 import os
-import stat
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.listing import REBUILT
-from kotef.workspace.paths import holds_secrets
+from kotef.workspace.sandbox.masks import Masks
+from kotef.workspace.sandbox.room import take_room
+from kotef.workspace.sandbox.services import reachable_services
 from kotef.workspace.sandbox.toolchains import settle, toolchains, variables
 
 HIDDEN: Final = (
@@ -17,19 +17,31 @@ HIDDEN: Final = (
     "/run",
     "/tmp",  # noqa: S108  named to be hidden
     "/var/tmp",  # noqa: S108  the same
+    "/etc/NetworkManager/system-connections",
+    "/etc/credstore",
+    "/etc/docker",
     "/etc/kubernetes",
+    "/etc/letsencrypt",
+    "/etc/openvpn",
+    "/etc/rancher",
     "/etc/ssh",
     "/etc/ssl/private",
+    "/etc/wireguard",
+    "/var/backups",
     "/var/lib/docker",
     "/var/lib/kubelet",
+    "/var/log",
+    "/var/spool",
 )
 """Folders in which other people's files, secrets of the machine and sockets of its services lie."""
-_MASKED: Final = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
-_MOST_ENTRIES: Final = 200_000
-"""Entries of the workspace that are looked at for files with secrets."""
-
-_KEY_HEAD: Final = 4096
-"""Bytes in which a key says that it is private."""
+_MASKED: Final = (
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/krb5.keytab",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +54,37 @@ class Confinement:
     root: Path
     """The workspace: readable and writable."""
     kept: tuple[Path, ...]
-    """Readable, not writable, although they lie inside the workspace: `.git`, `.sdd`."""
+    """Readable, not writable, although they lie inside the workspace: `.git`, `.sdd`. Some may come to be later."""
     masked: tuple[Path, ...]
-    """Files that are there and empty."""
+    """Files and sockets of the machine that are there and empty."""
+    masks: Masks = field(compare=False)
+    """Files of the workspace and of granted folders that are there and empty."""
     hidden: tuple[Path, ...]
     """Folders that look empty, but for what is named in the other fields."""
     readable: tuple[Path, ...]
     """What of the hidden folders may be read and run: toolchains, roots the person granted."""
-    scratch: Path
-    """A folder of kotef's that stands for the temporary directory; its `tmp` is writable, and its `cache`."""
+    room: Path
+    """A folder of this process alone: its `home` and `tmp` are writable, and masked files look like its `empty`."""
+    cache: Path
+    """Where package managers keep what they may use again, in this run or a later one."""
     network: bool
     environment: tuple[tuple[str, str], ...]
     """Variables that say so to the commands: where to put caches and temporary files."""
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Folders a command may write into, `kept` and `masked` aside."""
-        return (self.root, self.temporary, self.cache, self.scratch / "home")
+        """Folders a command may write into, `kept` and masked files aside."""
+        return (self.root, self.temporary, self.cache, self.room / "home")
 
     @property
     def temporary(self) -> Path:
         """Where temporary files of the commands really lie."""
-        return self.scratch / "tmp"
+        return self.room / "tmp"
 
     @property
     def empty(self) -> Path:
         """The file that masked ones look like."""
-        return self.scratch / "empty"
-
-    @property
-    def cache(self) -> Path:
-        """Where package managers keep what they may use again."""
-        return self.scratch / "cache"
+        return self.room / "empty"
 
 
 def confine(
@@ -91,22 +102,30 @@ def confine(
     in the workspace that git tracks: a key among them is no secret.
     """
     root, home = Path(os.path.realpath(root)), Path(os.path.realpath(env.get("HOME") or "/nonexistent"))
-    for folder in (scratch, scratch / "tmp", scratch / "cache", scratch / "home"):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (scratch / "empty").touch(mode=0o400)
     scratch = Path(os.path.realpath(scratch))
-    settle(scratch / "home", home)
-    hidden = _there((*map(Path, HIDDEN), home, scratch.parents[1]))
-    granted = _there((*toolchains(env, home), *reads, *_resolver(network=network)))
+    for folder in (scratch, scratch / "cache"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = take_room(scratch)
+    settle(room / "home", home, scratch / "cache", env, network=network)
+    hidden = tuple(path for path in _there((*map(Path, HIDDEN), home, scratch.parents[1])) if path != Path("/"))
+    around = _repository_around(root, home)
+    granted = _there((*toolchains(env, home, root), *reads, *around, *_resolver(network=network)))
     return Confinement(
         root=root,
         kept=_kept(root),
-        masked=(*_there(map(Path, _MASKED)), *_secrets_in((root, *reads), {root / name for name in public})),
-        hidden=tuple(folder for folder in hidden if folder != Path("/")),
+        masked=tuple(
+            path for path in _there((*map(Path, _MASKED), *reachable_services())) if not _below_any(path, hidden)
+        ),
+        masks=Masks((root, *reads, *around), {root / name for name in public}),
+        hidden=hidden,
         readable=tuple(path for path in granted if _below_any(path, hidden)),
-        scratch=scratch,
+        room=room,
+        cache=scratch / "cache",
         network=network,
-        environment=(("TMPDIR", str(scratch / "tmp")), *variables(scratch / "cache", home, scratch / "home").items()),
+        environment=(
+            ("TMPDIR", str(room / "tmp")),
+            *variables(scratch / "cache", home, room / "home", env).items(),
+        ),
     )
 
 
@@ -120,52 +139,32 @@ def _below_any(path: Path, folders: Iterable[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
+def _repository_around(root: Path, home: Path) -> tuple[Path, ...]:
+    """The repository the workspace is a folder of: its packages and its history belong to the project.
+
+    Unless the whole home is one.
+    """
+    for above in root.parents:
+        if (above / ".git").exists():
+            return () if home.is_relative_to(above) else (above,)
+    return ()
+
+
 def _kept(root: Path) -> tuple[Path, ...]:
     """Git's own files, wherever they lie, and kotef's."""
     git = root / ".git"
-    found = [git, root / ".sdd"]
+    found = []
     if git.is_file():  # of a worktree or a submodule: it names the place, gitrepository-layout(5)
         pointer = git.read_text(encoding="utf-8", errors="replace")
         own = root / pointer.removeprefix("gitdir:").strip()
         common = own / "commondir"
         found += [own, own / common.read_text(encoding="utf-8").strip()] if common.is_file() else [own]
-    return tuple(path for path in _there(found) if not root.is_relative_to(path))
+    elif git.is_symlink():
+        found.append(git)
+    real = (path for path in _there(found) if not root.is_relative_to(path) and (path / "HEAD").is_file())
+    return (git, root / ".sdd", *real)
 
 
 def _resolver(*, network: bool) -> tuple[Path, ...]:
     """What name resolution reads where it lies in a hidden folder, as with systemd-resolved."""
     return (Path("/etc/resolv.conf"),) if network else ()
-
-
-def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> tuple[Path, ...]:
-    """Files below `roots` that hold secrets: environment files by their name, keys by their content as well."""
-    found, seen = [], 0
-    for root in roots:
-        for place, folders, files in os.walk(root):
-            folders[:] = [name for name in folders if name not in REBUILT and name != ".git"]
-            seen += len(files)
-            paths = [Path(place, name) for name in files if holds_secrets(name)]
-            found += [path for path in paths if _is_file(path) and (_is_environment(path) or _is_key(path, public))]
-            if seen > _MOST_ENTRIES:
-                return tuple(found)
-    return tuple(found)
-
-
-def _is_file(path: Path) -> bool:
-    return stat.S_ISREG(path.lstat().st_mode)
-
-
-def _is_environment(path: Path) -> bool:
-    return path.name.casefold().startswith(".env")
-
-
-def _is_key(path: Path, public: Collection[Path]) -> bool:
-    """Certificates lie in files of the same names, and keys of a test suite are for everybody to see."""
-    if path in public:
-        return False
-    try:
-        with path.open("rb") as file:
-            start = file.read(_KEY_HEAD)
-    except OSError:  # nor can a command read it
-        return False
-    return b"-----BEGIN" not in start or b"PRIVATE KEY" in start

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import secrets
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from kotef.errors import SandboxError
 from kotef.workspace.sandbox import landlock, seccomp
 from kotef.workspace.sandbox.bwrap import bubblewrap
 from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.limits import Limits
 from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox, Wanted
 
 LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
@@ -28,8 +30,13 @@ _FORBIDDEN: Final = {
     "connect": "it reaches a port of this machine",
     "peek": "it reads kotef's environment",
     "stop": "it can signal kotef",
+    "tune": "it can change how the kernel works",
 }
 _INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
+
+
+_OWNED: Final = "and commands are not given the right of root to write other people's files"
+_OWN: Final = "run kotef as the owner of the workspace, or give it to {user} with chown -R"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,8 @@ class Probed:
     """Why it is not to be had, one clause; empty when it holds."""
     deeds: Mapping[str, str]
     """What was tried → the system's refusal, empty where it was done. See `trial`; empty when nothing ran."""
+    way_out: str = ""
+    """What a person can do about it, where that is known."""
 
     @property
     def holds(self) -> bool:
@@ -48,12 +57,12 @@ class Probed:
         return not self.why_not
 
 
-def probe(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Probed:
+def probe(level: Level, confinement: Confinement, env: Mapping[str, str], *, limits: Limits | None = None) -> Probed:
     """Try a level with a process that does what must be refused; nothing outside of kotef's own folder is at stake."""
     if missing := _missing(level):
-        return Probed(level, missing, {})
-    sandbox = Sandbox(level, confinement)
-    canary = confinement.scratch / f"canary-{secrets.token_hex(4)}"
+        return Probed(level, missing, {}, _INSTALL if level == "bwrap" and not bubblewrap() else "")
+    sandbox = Sandbox(level, confinement, limits)
+    canary = confinement.room / f"canary-{secrets.token_hex(4)}"
     canary.write_text("untouched", encoding="utf-8")
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
@@ -69,7 +78,22 @@ def probe(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Pro
     finally:
         with suppress(OSError):
             canary.unlink()
+    if deeds["write"] and (owner := _owner(confinement.root)):
+        return Probed(level, f"{owner}, {_OWNED}", deeds, _OWN.format(user=_name(os.geteuid())))
     return Probed(level, _failing(deeds, network=confinement.network), deeds)
+
+
+def _owner(root: Path) -> str:
+    """Whose the workspace is, where it is somebody else's; else empty."""
+    uid = root.stat().st_uid
+    return f"the workspace belongs to {_name(uid)}" if uid != os.geteuid() else ""
+
+
+def _name(uid: int) -> str:
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} (uid {uid})"
+    except KeyError:
+        return f"uid {uid}"
 
 
 def _missing(level: Level) -> str:
@@ -133,15 +157,17 @@ def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, 
     if wanted == "off":
         return OFF, ""
     tried = []
+    limits = Limits() if wanted == "strict" else None
     for level in _candidates(wanted):
-        probed = probe(level, confinement, env)
+        probed = probe(level, confinement, env, limits=limits)
         if probed.holds:
-            return Sandbox(level, confinement), ""
+            return Sandbox(level, confinement, limits), limits.said() if limits else ""
         tried.append(probed)
     reasons = "; ".join(f"{probed.level}: {probed.why_not}" for probed in tried)
+    way_out = next((probed.way_out for probed in tried if probed.way_out), _INSTALL)
     if wanted == "auto" and not ci:
-        return OFF, f"no sandbox, commands may do what you may do ({reasons}); {_INSTALL}, or say --sandbox off"
-    raise SandboxError(wanted, reasons, hint=f"{_INSTALL}, or say --sandbox off where the job itself is isolated")
+        return OFF, f"no sandbox, commands may do what you may do ({reasons}); {way_out}, or say --sandbox off"
+    raise SandboxError(wanted, reasons, hint=f"{way_out}, or say --sandbox off where the job itself is isolated")
 
 
 def _candidates(wanted: Wanted) -> tuple[Level, ...]:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from kotef.workspace.sandbox.bwrap import arguments, bubblewrap
 from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.limits import Limits
 
 Level = Literal["bwrap", "landlock", "off"]
 Wanted = Literal["auto", "bwrap", "landlock", "strict", "off"]
@@ -20,6 +21,10 @@ MEANING: Final[dict[Level, str]] = {
 }
 
 
+_OF_THE_HOME: Final = frozenset({"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"})
+"""Variables that name folders of the real home; without them programs look in the private one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sandbox:
     """One level, and what it holds commands to."""
@@ -27,6 +32,24 @@ class Sandbox:
     level: Level
     confinement: Confinement | None = None
     """None when the level is `off`."""
+    limits: Limits | None = None
+    """What `strict` adds; never set at another level than bwrap."""
+
+    @property
+    def network(self) -> bool:
+        """Whether commands have the network."""
+        return self.confinement is None or self.confinement.network
+
+    @property
+    def name(self) -> str:
+        """The level as people know it: `strict` is bwrap with limits."""
+        return "strict" if self.limits else self.level
+
+    def __str__(self) -> str:
+        """`bwrap, no network`."""
+        if self.confinement is None:
+            return self.name
+        return f"{self.name}, {'with' if self.network else 'no'} network"
 
     @property
     def temporary(self) -> Path | None:
@@ -37,8 +60,10 @@ class Sandbox:
         """The environment of a command: caches and temporary files go where they can be written."""
         if self.confinement is None:
             return dict(env)
-        kept = {name: value for name, value in env.items() if name != "XDG_RUNTIME_DIR"}
-        return {**kept, **dict(self.confinement.environment)}
+        kept = {name: value for name, value in env.items() if name not in _OF_THE_HOME}
+        # bwrap shows it under the usual name: in a long one no socket fits, unix(7)
+        short = {"TMPDIR": "/tmp"} if self.level == "bwrap" else {}  # noqa: S108  the sandbox's own
+        return {**kept, **dict(self.confinement.environment), **short}
 
     def within(self, command: Sequence[str], *, cwd: Path) -> list[str]:
         """The words that run `command`: those of bubblewrap come first; the other levels need none."""
@@ -46,15 +71,16 @@ class Sandbox:
             return list(command)
         program = bubblewrap()
         assert program is not None  # noqa: S101  the level was chosen by a probe that ran it
-        return [*arguments(program, self.confinement, cwd=cwd), *command]
+        words = arguments(program, self.confinement, cwd=cwd)
+        return self.limits.around(words, command) if self.limits else [*words, *command]
 
     def started(self, start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
         """What `start` returns, called where the program it starts inherits the restrictions of the thread."""
-        if self.level != "landlock" or self.confinement is None:
+        if self.level == "off" or self.confinement is None:
             return start()
-        from kotef.workspace.sandbox.landlock import confined
+        from kotef.workspace.sandbox.landlock import confined, filtered
 
-        return confined(self.confinement, start)
+        return confined(self.confinement, start) if self.level == "landlock" else filtered(start)
 
 
 OFF: Final = Sandbox("off")

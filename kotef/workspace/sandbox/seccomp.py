@@ -29,13 +29,15 @@ _NUMBERS: Final = {
 }
 _EVERYWHERE: Final = {"pidfd_open": 434, "io_uring_setup": 425}
 
-_LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_RET|K of linux/bpf_common.h
+_LOAD, _EQUAL, _HAS_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+"""BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JSET|K, BPF_RET|K of linux/bpf_common.h."""
 _ALLOW: Final = 0x7FFF0000
 _ERRNO: Final = 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # of struct seccomp_data
 _X32: Final = 0x40000000
+"""The bit in the number of a call that is made in the third way an x86-64 has."""
 
-_AF_UNIX, _AF_NETLINK = 1, 16
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 
 
 def supported() -> bool:
@@ -43,12 +45,12 @@ def supported() -> bool:
     return platform.machine() in _AUDIT_ARCH
 
 
-def program(kotef: int, *, network: bool, local: bool, signals: bool) -> bytes:
+def program(kotef: int, *, inet: bool, local: bool, signals: bool) -> bytes:
     """A filter of 8-byte instructions for SECCOMP_MODE_FILTER.
 
     Refused: programs for another architecture, the kernel's keyring, io_uring (which makes sockets without asking),
-    without `network` every socket but those of this machine, without `local` the ones with a name in the file system
-    too, and with `signals` those to the process `kotef`.
+    sockets of every unusual kind (one of them leads out of a virtual machine), those of the internet but for `inet`,
+    without `local` the ones with a name in the file system too, and with `signals` those to the process `kotef`.
     """
     numbers = _NUMBERS[platform.machine()] | _EVERYWHERE
     lines = [
@@ -60,13 +62,15 @@ def program(kotef: int, *, network: bool, local: bool, signals: bool) -> bytes:
     for name in ("add_key", "request_key", "keyctl"):
         lines += _always(numbers[name], errno.ENOSYS)
     if platform.machine() == "x86_64":
-        lines += _always(_X32 | numbers["socket"], errno.ENOSYS)
-    # the one error that says by itself that it is the network: any other reads like a matter of permissions
-    if not network:
-        families = (_AF_UNIX, _AF_NETLINK) if local else (_AF_NETLINK,)
-        lines += _unless(numbers["socket"], families, errno.ENETUNREACH)
-    elif not local:
+        lines += [_line(_LOAD, 0, 0, _NUMBER_AT), _line(_HAS_BIT, 0, 1, _X32), _refuse(errno.ENOSYS)]
+    if not local:
         lines += _when(numbers["socket"], (_AF_UNIX,), errno.EACCES)
+    families: tuple[int, ...]
+    if inet:
+        families, refusal = (_AF_UNIX, _AF_NETLINK, _AF_INET, _AF_INET6), errno.EAFNOSUPPORT
+    else:  # the one error that says by itself that it is the network: any other reads like a matter of permissions
+        families, refusal = (_AF_UNIX, _AF_NETLINK), errno.ENETUNREACH
+    lines += _unless(numbers["socket"], families, refusal)
     if signals:
         everybody = 0xFFFFFFFF  # -1
         group = (1 << 32) - os.getpgid(kotef)

@@ -10,15 +10,16 @@ from typing import Final
 PLACES: Final = (Path("/run"), Path("/var/run"))
 _DEPTH: Final = 3
 _MOUNTS: Final = Path("/proc/self/mountinfo")
+_BOUND: Final = Path("/proc/net/unix")
 
 
 @cache
 def reachable_services(places: tuple[Path, ...] = PLACES) -> tuple[Path, ...]:
-    """Sockets this user may connect to: those of services by custom, and those mounted into a container.
+    """Sockets this user may connect to: those of services by custom, those mounted into a container, and bound ones.
 
     Such as `/run/docker.sock`, behind which root of the whole machine sits. Landlock knows no rule for them.
     """
-    found = {os.path.realpath(path) for path in (*_below(places), *_mounted()) if _is_open(path)}
+    found = {os.path.realpath(path) for path in (*_below(places), *_mounted(), *_bound()) if _is_open(path)}
     return tuple(Path(path) for path in sorted(found))
 
 
@@ -38,6 +39,15 @@ def _mounted() -> Iterator[Path]:
     if _MOUNTS.exists():
         for line in _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
             yield Path(line.split()[4])
+
+
+def _bound() -> Iterator[Path]:
+    """Names in the file system that processes of this machine listen at, last in a line of that table."""
+    if _BOUND.exists():
+        for line in _BOUND.read_text(encoding="utf-8", errors="replace").splitlines():
+            _, slash, name = line.partition(" /")
+            if slash:
+                yield Path(f"/{name}")
 
 
 def _is_open(path: Path) -> bool:

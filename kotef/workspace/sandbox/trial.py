@@ -28,13 +28,17 @@ def main(kotef: int, canary: str, port: int, inside: str) -> None:
     def stop() -> None:
         os.kill(kotef, 0)
 
+    def tune() -> None:
+        with open("/proc/sys/kernel/core_pattern", "a"):  # noqa: PTH123  to open it is enough, nothing is written
+            pass
+
     def listen() -> None:
         with socket.socket() as server:
             server.bind(("127.0.0.1", 0))
             server.listen()
             socket.create_connection(server.getsockname(), 2).close()
 
-    deeds = (write, escape, connect, peek, stop, listen)
+    deeds = (write, escape, connect, peek, stop, tune, listen)
     print(json.dumps({deed.__name__: _tried(deed) for deed in deeds}))  # noqa: T201  the answer
 
 

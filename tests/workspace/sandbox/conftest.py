@@ -13,6 +13,9 @@ from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox
 
 Make = Callable[..., Sandbox]
 
+WHY_NOT: dict[Level, str] = {}
+"""What the probe said of each level: the machine is the same for every test."""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
@@ -31,7 +34,9 @@ def make(project: Path, tmp_path: Path) -> Make:
             return OFF
         env = child_environment(os.environ)
         confinement = confine(root, tmp_path / "state" / "kotef" / "abc" / "sandbox", env, **options)  # type: ignore[arg-type]
-        if why := probe(level, confinement, env).why_not:
+        if level not in WHY_NOT:
+            WHY_NOT[level] = probe(level, confinement, env).why_not
+        if why := WHY_NOT[level]:
             pytest.skip(f"{level}: {why}")
         return Sandbox(level, confinement)
 

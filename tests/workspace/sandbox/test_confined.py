@@ -88,6 +88,15 @@ def test_a_suite_that_listens_on_loopback_works_in_bwrap(make: Make, project: Pa
     assert (done.exit_code, done.stdout.strip()) == (0, "heard"), done.stderr
 
 
+def test_a_suite_that_listens_on_loopback_fails_by_name_at_the_landlock_level(make: Make, project: Path) -> None:
+    from kotef.failures.classify import classify
+
+    command = f"{sys.executable} -c '{_LISTENS}'"
+    done = shell(command, make("landlock"), project)
+
+    assert classify(command, done.exit_code, done.stdout, done.stderr).detail == "network_denied", done.stderr
+
+
 _LISTENS = """
 import socket
 server = socket.create_server(("127.0.0.1", 0))

@@ -1,0 +1,109 @@
+"""Which runs were killed and never resumed, and how does the issue log come to know of them?"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from kotef.errors import KotefError, WorkspaceError
+from kotef.failures.outcomes import Outcome
+from kotef.runs.attempts import attempts_of
+from kotef.runs.events import read_events
+from kotef.runs.store import RunDir, every
+from kotef.sdd.follow_up import follow_up
+from kotef.sdd.issue import IssueEntry, IssueFailure
+from kotef.sdd.issues import issues_path, record, timestamp
+from kotef.state import Task
+
+NOTED: Final = "aborted"
+"""In the directory of such a run, once its entry is written: an entry that a person deletes does not come back."""
+
+KILLED: Final = "killed"
+"""The reason of such an ending."""
+
+_OUTCOME: Final[Outcome] = "interrupted"
+_MOST_FAILURES: Final = 5
+_MOST_FILES: Final = 50
+
+
+def note_aborted(root: Path) -> tuple[str, ...]:
+    """Write the entry of every run here that has no ending, once each; a line for each of them.
+
+    The caller holds the workspace, so none of them is at work. A resume that ends rewrites the entry of its run.
+    """
+    return tuple(said for run in _aborted(root) if (said := _noted(root, run)))
+
+
+def _aborted(root: Path) -> Iterator[RunDir]:
+    for run in every(root):
+        if not ((run.path / "result.json").exists() or (run.path / NOTED).exists()):
+            yield run
+
+
+def _noted(root: Path, run: RunDir) -> str:
+    try:
+        task = run.task()
+    except KotefError:
+        return ""  # of another version: `kotef runs` says so
+    if task is None:
+        return ""  # it died before it began, so nothing was run
+    try:
+        record(issues_path(root), _entry(root, run, task))
+    except WorkspaceError as error:
+        return f"run {run.run_id} was killed and not resumed; its issue entry cannot be written: {error}"
+    with suppress(OSError):  # then the entry is written once more, in its place
+        (run.path / NOTED).touch()
+    return (
+        f"run {run.run_id} was killed and not resumed: `kotef resume {run.run_id}` goes on with it; "
+        "its entry is in .sdd/issues.md"
+    )
+
+
+def _entry(root: Path, run: RunDir, task: Task) -> IssueEntry:
+    """What the record of its events knows of the run."""
+    attempts = attempts_of(run.events)
+    failures = _failures(run)
+    place = run.path.relative_to(root)
+    sentence = f"killed {f'in attempt {attempts[-1].visit}' if attempts else 'before its first attempt'}"
+    return IssueEntry(
+        run_id=run.run_id,
+        date=timestamp(),
+        outcome=_OUTCOME,
+        reason=KILLED,
+        sentence=f"{sentence}, and not resumed",
+        goal=task.ticket.title if task.ticket else task.goal,
+        ticket=task.ticket.id if task.ticket else None,
+        checks=tuple(check.command for check in task.checks),
+        attempts=sum(attempt.passed is False for attempt in attempts),
+        max_attempts=task.limits.max_attempts,
+        entries=failures,
+        last_error_kinds=tuple(dict.fromkeys(failure.kind for failure in failures)),
+        last_command=failures[-1].command if failures else "",
+        files_changed=tuple(sorted({path for attempt in attempts for path in attempt.changed})[:_MOST_FILES]),
+        run_dir=str(place),
+        patches=tuple(str(place / path.name) for path in sorted(run.path.glob("visit-*.patch"))),
+        follow_up=follow_up(_OUTCOME, sentence, failures),
+        resume=f"kotef resume {run.run_id}",
+    )
+
+
+def _failures(run: RunDir) -> tuple[IssueFailure, ...]:
+    """The checks that failed in the newest visit in which one did."""
+    commands: dict[str, str] = {}
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    for line in read_events(run.events):
+        if line["event"] == "check_started":
+            commands[line["check"]] = line["command"]
+        elif line["event"] == "check_finished" and not line["passed"]:
+            found.setdefault(line["visit"], {})[line["check"]] = line
+    newest = found.get(max(found, default=0), {})
+    return tuple(
+        IssueFailure(
+            visit=line["visit"],
+            command=commands.get(name, name),
+            exit_code=line["exit_code"],
+            kind=line["kind"] or "unknown",
+            summary=line["summary"],
+        )
+        for name, line in list(newest.items())[:_MOST_FAILURES]
+    )

@@ -1,0 +1,51 @@
+"""Can this version of kotef go on with that run, and what is not as the run left it?"""
+
+import sqlite3
+from contextlib import closing
+from typing import Final
+
+from kotef import __version__
+from kotef.errors import UsageError
+from kotef.runs.store import RunDir
+from kotef.state import Task
+from kotef.workspace.seen import since_seen
+from kotef.workspace.snapshots import Snapshots
+
+_NAMED: Final = 10
+
+_AS_IT_WAS: Final = "nothing was changed; `kotef diff` and `kotef undo` still know it, `kotef run` starts a new one"
+
+
+def must_fit(run: RunDir) -> None:
+    """UsageError where the checkpoints of a run cannot be read; its directory is left as it is."""
+    if not run.checkpoints.exists():
+        return
+    try:
+        with closing(sqlite3.connect(run.checkpoints)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            for table in ("checkpoints", "writes"):
+                connection.execute(f"SELECT thread_id, checkpoint_ns, checkpoint_id FROM {table} LIMIT 1").fetchone()  # noqa: S608  two names of ours
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):  # killed before its first checkpoint
+            return
+        raise _unreadable(run, error) from error
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(run, error) from error
+
+
+def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...]:
+    """A line for each thing a person should know before the run goes on here."""
+    said = []
+    if task.kotef_version not in ("", __version__):
+        said.append(f"run {run.run_id} was begun by kotef {task.kotef_version}; this is {__version__}")
+    since = since_seen(run.path, snapshots)
+    if since.changed:
+        rest = len(since.changed) - _NAMED
+        names = ", ".join(since.changed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+        who = "by somebody, or by the command that was cut off" if since.in_doubt else "and not by it"
+        said.append(f"the workspace is not as run {run.run_id} saw it last; changed since, {who}: {names}")
+    return tuple(said)
+
+
+def _unreadable(run: RunDir, error: sqlite3.Error) -> UsageError:
+    return UsageError(f"the checkpoints of run {run.run_id} cannot be read: {error}", hint=_AS_IT_WAS)

@@ -1,0 +1,85 @@
+"""Which secrets could a run here come upon, and from where on are they hidden?"""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import UsageError
+from kotef.runs.config import UserConfig
+from kotef.tools.mcp.servers import Server
+from kotef.workspace.environment import SECRET_NAME
+from kotef.workspace.hiding import know, redactor
+from kotef.workspace.listing import REBUILT
+from kotef.workspace.paths import holds_secrets
+from kotef.workspace.secrets import Redactor, of_env_file, of_environment, of_run, of_settings
+
+_LARGEST: Final = 256 * 1024
+"""Bytes of one environment file."""
+_MOST_FILES: Final = 200_000
+"""Files of the workspace among which environment files are looked for."""
+_LETS_IN: Final = re.compile(r"auth|cookie|key|token|secret", re.IGNORECASE)
+"""In the name of an HTTP header."""
+
+
+def hide(
+    root: Path,
+    config: UserConfig | None = None,
+    *,
+    servers: Iterable[Server] = (),
+    passed: Iterable[str] = (),
+    env: Mapping[str, str] = os.environ,
+) -> None:
+    """From here on nothing shows a value of a secret variable, of the workspace's `.env` files, or a key of the run.
+
+    Keys of the run are those of its endpoints and what its MCP servers are given; `passed` are variables that its
+    commands are given.
+    """
+    endpoints = config.endpoints.values() if config else ()
+    keys = {name: env[name] for name in ("OPENAI_API_KEY", *(one.api_key_env for one in endpoints)) if name in env}
+    known = [*of_run(keys), *of_environment(env), *of_settings([(name, env[name]) for name in passed if name in env])]
+    for server in servers:
+        given = {name: value for name, value in server.env.items() if SECRET_NAME.search(name)}
+        headers = {name: value.split()[-1] for name, value in server.headers.items() if _LETS_IN.search(name) and value}
+        known += [*of_run(given), *of_run(headers)]
+    for path in environment_files(root):
+        known += [one for one in of_env_file(_read(path)) if not os.path.lexists(root / one[1])]  # a path is to be seen
+    know(Redactor(known))
+
+
+def refuse_secrets_in(commands: Iterable[str]) -> None:
+    """UsageError for a command of the task that holds a known value: it is kept with the run, as it is run."""
+    for command in commands:
+        shown = redactor().text(command)
+        if shown != command:
+            raise UsageError(
+                f"the command `{shown}` holds the value of a secret",
+                hint="let the command read it from a file, or take it out of .env if it is none",
+            )
+
+
+def environment_files(root: Path) -> Iterator[Path]:
+    """Files of the workspace that `.env` files are named like, samples aside; dependencies are not looked into."""
+    seen = 0
+    for place, folders, files in os.walk(root):
+        folders[:] = [] if "pyvenv.cfg" in files else [name for name in folders if name not in _PASSED_OVER]
+        seen += len(files)
+        yield from (Path(place, name) for name in files if name.casefold().startswith(".env") and holds_secrets(name))
+        if seen > _MOST_FILES:
+            return
+
+
+_PASSED_OVER: Final = REBUILT | {".git", ".sdd"}
+
+
+def _read(path: Path) -> str:
+    """The text of a plain file of a reasonable size; empty where it is none, or is not ours to read."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with os.fdopen(file, "rb") as stream:
+        plain = stat.S_ISREG(os.fstat(file).st_mode)
+        return stream.read(_LARGEST).decode("utf-8", "surrogateescape") if plain else ""

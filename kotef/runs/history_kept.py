@@ -1,0 +1,82 @@
+"""Is the user's git history, after each command of a run, as it was before it?"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from kotef.deps import Emit
+from kotef.errors import WorkspaceError
+from kotef.failures.plain import plain
+from kotef.runs.store import RunDir
+from kotef.workspace.git_history import GitHistory
+from kotef.workspace.git_objects import drop
+from kotef.workspace.paths import state_dir
+
+ASIDE: Final = "git-history-put-back"
+"""In the directory of a run: copies of what was put back."""
+OBJECTS: Final = "git-objects"
+"""In the state directory of a workspace, or in that of a run: links to the objects of its git, while a run works."""
+_MOST_NAMES: Final = 10
+_THEIRS: Final = "branches, index and history of git are the user's"
+
+
+class HistoryKept:
+    """Remembers them before a command and puts them back after it, where no sandbox keeps a command from `.git`.
+
+    While several commands run, what there was before the first of them counts, and the end of each is a moment to put
+    it back. What changes while none runs is the user's doing.
+    """
+
+    def __init__(self, root: Path, run: RunDir, emit: Emit) -> None:
+        """Nothing is read before the first command."""
+        self._run = run
+        self._stores = state_dir(root) / OBJECTS, run.path / OBJECTS
+        self._history = GitHistory(root, *self._stores)
+        self._aside, self._emit = run.path / ASIDE, emit
+        self._running = 0
+        self._warned = False
+
+    @contextmanager
+    def kept(self) -> Iterator[list[str]]:
+        """Yields the lines for whoever reads the command's output; they are there once the block is left."""
+        if not self._running:
+            self._look()
+        self._running += 1
+        said: list[str] = []
+        try:
+            yield said
+        finally:
+            self._running -= 1
+            if not self._run.logs.is_dir():
+                self._run.stand()
+            if told := self._put_back():
+                said.append(told)
+
+    def close(self) -> None:
+        """The run is over: let go of git's objects."""
+        for store in self._stores:
+            drop(store)
+
+    def _look(self) -> None:
+        try:
+            self._history.look()
+        except WorkspaceError as error:
+            if not self._warned:
+                self._emit("notice", text=f"git's objects are not protected from the commands of this run: {error}")
+            self._warned = True
+
+    def _put_back(self) -> str:
+        try:
+            names = self._history.put_back(self._aside)
+        except WorkspaceError as error:
+            told = f"{_THEIRS}, and were changed: {error}"
+            self._emit("notice", text=told)
+            return told
+        if not names:
+            return ""
+        more = f"{len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        some = ", ".join(filter(None, (*(plain(name, 80) for name in names[:_MOST_NAMES]), more)))
+        told = f"{_THEIRS}: {some} {'was' if len(names) == 1 else 'were'} put back"
+        self._emit("notice", text=f"{told} after a command; copies are in {ASIDE}/ of the run")
+        return told

@@ -1,0 +1,177 @@
+"""What of earlier runs is not needed any more, and how much room does it take?"""
+
+import os
+import re
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.baselines import MAX_AGE
+from kotef.errors import UsageError, WorkspaceError
+from kotef.runs.history_kept import OBJECTS
+from kotef.runs.store import RunDir, every
+from kotef.workspace.lock import workspace_lock
+from kotef.workspace.paths import os_fault, state_dir
+from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.standing import MARK
+from kotef.workspace.stash import too_old
+
+DAY: Final = 86_400
+_TREE: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
+_PARTS: Final = ("logs", "stash")
+"""Directories of a run that name no tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs may go: those that fulfil all of this, never one that can be resumed unless `resumable`."""
+
+    keep: int = 0
+    """The newest that stay, whatever else is said."""
+    older_than: float = 0.0
+    """Days since something of the run was written."""
+    resumable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What went, or would go; bytes."""
+
+    runs: tuple[str, ...]
+    resumable: tuple[str, ...]
+    """Runs that only stay because they can be resumed."""
+    run_bytes: int
+    stash_bytes: int
+    """Texts over a week old, of runs that stay."""
+    snapshot_bytes: int
+    """Objects of the snapshot store that no remaining run knows, and copies of ignored files beside it."""
+    baseline_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """All together."""
+        return self.run_bytes + self.stash_bytes + self.snapshot_bytes + self.baseline_bytes
+
+
+def prune(root: Path, wanted: Wanted, *, dry_run: bool) -> Pruned:
+    """Delete what is not needed any more; with `dry_run` only look.
+
+    Raises BusyError while a run is at work, and `WorkspaceError` where something cannot be deleted, or where a run
+    cannot tell what it needs: then no snapshot is touched.
+    """
+    with workspace_lock(root, "prune"):
+        runs = list(every(root))
+        old = [run for run in runs[: len(runs) - wanted.keep if wanted.keep else None] if _is_old(run, wanted)]
+        held = {run.run_id for run in old if _can_go_on(run)}
+        going = [run for run in old if wanted.resumable or run.run_id not in held]
+        staying = [run for run in runs if run not in going]
+        needed = _needed(staying)
+        state = state_dir(root)
+        stash = {path: size for path, size in too_old(root / ".sdd" / "runs").items() if _run_of(path) in staying}
+        beside = [*_unneeded_copies(state / "kept", needed), *_left_over(state)]
+        baselines = [path for path in (state / "baselines").glob("*.json") if _age(path) > MAX_AGE]
+        pruned = Pruned(
+            runs=tuple(run.run_id for run in going),
+            resumable=() if wanted.resumable else tuple(sorted(held)),
+            run_bytes=_size(run.path for run in going),
+            stash_bytes=sum(stash.values()),
+            snapshot_bytes=_size(beside) + Snapshots.open(root).prune(needed, dry_run=dry_run),
+            baseline_bytes=_size(baselines),
+        )
+        if not dry_run:
+            _delete((*stash, *beside, *baselines, *(run.path for run in going)))
+        return pruned
+
+
+def _is_old(run: RunDir, wanted: Wanted) -> bool:
+    return not wanted.older_than or _age(run.path) > wanted.older_than * DAY
+
+
+def _age(path: Path) -> float:
+    """Seconds since the newest file of a run, or a single one, was written."""
+    files = [path, *(path.iterdir() if path.is_dir() else ())]
+    newest: float = max(each.lstat().st_mtime for each in files)
+    return time.time() - newest
+
+
+def _can_go_on(run: RunDir) -> bool:
+    """Whether `kotef resume` would take it, or a command has yet to put right what it left in place."""
+    if (run.path / MARK).exists():
+        return True
+    try:
+        task, result = run.task(), run.result()
+    except UsageError:
+        return False
+    return bool(result.resume) if result else task is not None
+
+
+def _run_of(stashed: Path) -> RunDir:
+    return RunDir(stashed.parents[1])
+
+
+def _needed(runs: Iterable[RunDir]) -> frozenset[str]:
+    """Every id of an object that a run may ask for: whatever looks like one in its files and its checkpoints."""
+    return frozenset(found.decode() for run in runs for content in _contents(run) for found in _TREE.findall(content))
+
+
+def _contents(run: RunDir) -> Iterator[bytes]:
+    try:
+        for directory, names, files in os.walk(run.path):
+            names[:] = [name for name in names if name not in _PARTS]
+            yield from (
+                Path(directory, name).read_bytes() for name in files if name.endswith((".json", ".jsonl", ".base"))
+            )
+        if run.checkpoints.exists():
+            with closing(sqlite3.connect(run.checkpoints)) as connection:
+                for table, column in (("checkpoints", "checkpoint"), ("writes", "value")):
+                    for (value,) in connection.execute(f"SELECT {column} FROM {table}"):  # noqa: S608  names of ours
+                        yield value or b""
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):  # it was killed before its first checkpoint
+            raise _unknown(run, error) from error
+    except (sqlite3.DatabaseError, OSError) as error:
+        raise _unknown(run, error) from error
+
+
+def _unknown(run: RunDir, error: Exception) -> WorkspaceError:
+    hint = f"`--resumable` lets it go, or delete {run.path} by hand"
+    return WorkspaceError(run.path, f"cannot be read, so nobody knows which snapshots it needs: {error}", hint=hint)
+
+
+def _unneeded_copies(kept: Path, needed: frozenset[str]) -> Iterator[Path]:
+    """Copies of ignored files from before runs that are gone, with their records."""
+    if kept.is_dir():
+        yield from (path for path in sorted(kept.iterdir()) if path.name.partition(".")[0] not in needed)
+
+
+def _left_over(state: Path) -> Iterator[Path]:
+    """What a killed run left of its links to git's objects."""
+    if (state / OBJECTS).exists():
+        yield state / OBJECTS
+
+
+def _size(paths: Iterable[Path]) -> int:
+    total = 0
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            total += _size(path.iterdir())
+        else:
+            with suppress(FileNotFoundError):
+                total += path.lstat().st_size
+    return total
+
+
+def _delete(paths: Iterable[Path]) -> None:
+    for path in paths:
+        try:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise os_fault(Path(error.filename or path), error) from error

@@ -1,0 +1,51 @@
+"""How long has a run been at work, also when a kill ends it in the middle of a step?"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from kotef.deps import Clock
+from kotef.runs.store import RunDir
+
+EVERY: Final = 2.0
+"""Seconds a kill may hide, at most, from the count of a run that is silent just then."""
+
+_DIGITS: Final = 32
+"""Characters of the file that are read; it lies in the workspace."""
+
+
+def seconds_worked(run: RunDir) -> float:
+    """The wall seconds on record; 0 where there are none, or nothing that is a number."""
+    try:
+        with _place(run).open(encoding="ascii") as file:
+            return max(0.0, float(file.read(_DIGITS)))
+    except (OSError, ValueError):
+        return 0.0
+
+
+@asynccontextmanager
+async def counting(run: RunDir, clock: Clock) -> AsyncIterator[None]:
+    """Keep the clock of the run on record while the block works, whatever ends it."""
+    keeping = asyncio.create_task(_keep(run, clock))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        _note(run, clock)
+
+
+async def _keep(run: RunDir, clock: Clock) -> None:
+    while True:
+        _note(run, clock)
+        await asyncio.sleep(EVERY)
+
+
+def _note(run: RunDir, clock: Clock) -> None:
+    with suppress(OSError):  # a full disk costs the count of a kill, never the run
+        _place(run).write_text(f"{clock.elapsed():.3f}\n", encoding="ascii")
+
+
+def _place(run: RunDir) -> Path:
+    return run.path / "seconds"

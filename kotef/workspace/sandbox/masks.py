@@ -1,0 +1,114 @@
+"""Which files look empty to a command, wherever an earlier one has moved them?"""
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.workspace.listing import REBUILT
+from kotef.workspace.paths import holds_secrets
+
+_MOST_ENTRIES: Final = 200_000
+"""Entries of the workspace that are looked at."""
+_KEY_HEAD: Final = 4096
+"""Bytes in which a key says that it is private."""
+
+
+class _File(NamedTuple):
+    """What a file is, whatever its name."""
+
+    device: int
+    number: int
+
+
+class Masks:
+    """Files that hold secrets, below some folders.
+
+    They are found by name and content once. A command cannot rename such a file, for something is mounted over it, but
+    it can rename a folder around it: so before each command they are looked up, and sought by what they are if they
+    have gone.
+    """
+
+    def __init__(self, roots: Iterable[Path], public: Collection[Path]) -> None:
+        self._roots = tuple(roots)
+        self._found = dict(_secrets_in(self._roots, public))
+        linked = {what for path, what in self._found.items() if path.stat().st_nlink > 1}
+        if linked:  # the same file has other names
+            self._found |= _sought(self._roots, linked)
+
+    def current(self) -> tuple[Path, ...]:
+        """Where they are now."""
+        if any(_identity(path) != what for path, what in self._found.items()):
+            self._found = _sought(self._roots, set(self._found.values()))
+        return tuple(self._found)
+
+
+def _identity(path: Path) -> _File | None:
+    try:
+        facts = path.lstat()
+    except OSError:
+        return None
+    return _File(facts.st_dev, facts.st_ino) if stat.S_ISREG(facts.st_mode) else None
+
+
+def _sought(roots: Iterable[Path], wanted: Collection[_File]) -> dict[Path, _File]:
+    """Every name of the files wanted, in any folder."""
+    found = {}
+    for path in (Path(entry.path) for root in roots for entry in _files(root)):
+        what = _identity(path)
+        if what and what in wanted:
+            found[path] = what
+    return found
+
+
+def _files(root: Path) -> Iterator[os.DirEntry[str]]:
+    """All there are, those of git and of dependencies included."""
+    waiting = [str(root)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                inside = list(entries)
+        except OSError:  # gone, or closed to us as to the command
+            continue
+        waiting += [entry.path for entry in inside if entry.is_dir(follow_symlinks=False)]
+        yield from (entry for entry in inside if entry.is_file(follow_symlinks=False))
+
+
+def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tuple[Path, _File]]:
+    """Environment files by their name, keys by their content as well, and what links of such a name lead to."""
+    seen = 0
+    for root in roots:
+        for place, folders, files in os.walk(root):
+            folders[:] = [name for name in folders if name not in REBUILT and name != ".git"]
+            seen += len(files)
+            for path in (Path(place, name) for name in files if holds_secrets(name)):
+                real = Path(os.path.realpath(path))
+                linked = real != path
+                if linked and (real in public or not real.is_relative_to(root) or _is_sample(real)):
+                    continue
+                what = _identity(real)
+                if what and (_is_environment(path) or _is_key(real, public)):
+                    yield real, what
+            if seen > _MOST_ENTRIES:
+                return
+
+
+def _is_environment(path: Path) -> bool:
+    return path.name.casefold().startswith(".env")
+
+
+def _is_sample(path: Path) -> bool:
+    return _is_environment(path) and not holds_secrets(path.name)
+
+
+def _is_key(path: Path, public: Collection[Path]) -> bool:
+    """Certificates lie in files of the same names, and keys of a test suite are for everybody to see."""
+    if path in public:
+        return False
+    try:
+        with path.open("rb") as file:
+            start = file.read(_KEY_HEAD)
+    except OSError:  # nor can a command read it
+        return False
+    return b"-----BEGIN" not in start or b"PRIVATE KEY" in start

@@ -1,0 +1,57 @@
+"""Where do the commands of one process of kotef keep their home and their temporary files?"""
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_PREFIX: Final = "room-"
+_LOCK: Final = "lock"
+_HELD: Final[list[int]] = []
+"""Descriptors of locks; they end with this process, however it ends."""
+
+
+def take_room(place: Path) -> Path:
+    """A fresh folder below `place` with an empty `home` and `tmp`, this process's own until it ends.
+
+    Nothing of an earlier run is met in it: a command could have left a `sitecustomize.py` there, or a link in the place
+    of a folder. Rooms whose process has ended are removed.
+    """
+    for left in place.glob(f"{_PREFIX}*"):
+        _clear(left)
+    room = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    lock = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    _HELD.append(lock)
+    for name in ("home", "tmp"):
+        (room / name).mkdir(mode=0o700)
+    (room / "empty").touch(mode=0o400)
+    return room
+
+
+def _clear(room: Path) -> None:
+    """Remove a room that nobody holds; what resists is left for the next time."""
+    with suppress(OSError):
+        lock = os.open(room / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(room, onerror=_opened)
+        finally:
+            os.close(lock)
+
+
+def _opened(remove: Callable[[str], object], path: str, _: object) -> None:
+    """Once more, for a folder that a command has closed to its owner."""
+    above = os.path.dirname(path)  # noqa: PTH120  rmtree speaks in strings
+    for folder in (above, path):
+        if stat.S_ISDIR(os.lstat(folder).st_mode):
+            os.chmod(folder, 0o700)  # noqa: PTH101  the same
+    if remove in {os.open, os.scandir, os.listdir, os.lstat}:
+        shutil.rmtree(path)
+    else:
+        remove(path)

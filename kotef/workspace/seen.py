@@ -1,0 +1,47 @@
+"""Which tree of the workspace did a run see last, and which files has it written itself since then?"""
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.errors import WorkspaceError
+from kotef.workspace.snapshots import Snapshots
+
+_NAME: Final = "seen.json"
+
+
+class Since(NamedTuple):
+    """What has changed since a run looked last, and not by its file tools."""
+
+    changed: tuple[str, ...]
+    """Sorted."""
+    in_doubt: bool
+    """A command of the run was at work when it was killed: what it wrote is among them."""
+
+
+def saw(run_dir: Path, tree: str, *, wrote: Iterable[str] = (), at_work: bool = False) -> None:
+    """Note that the workspace is as in `tree`, but for the files that the run `wrote`.
+
+    `at_work`: a command is about to change it. Where nothing can be noted, nothing is known at a resume.
+    """
+    noted = {"tree": tree, "wrote": sorted(wrote), "at_work": at_work}
+    with suppress(OSError):
+        (run_dir / _NAME).write_text(json.dumps(noted), encoding="utf-8")
+
+
+def forget(run_dir: Path) -> None:
+    """From now on the run changes the workspace without noting it."""
+    with suppress(OSError):
+        (run_dir / _NAME).unlink(missing_ok=True)
+
+
+def since_seen(run_dir: Path, snapshots: Snapshots) -> Since:
+    """What is not as the run saw it last; nothing where that is not on record."""
+    try:
+        noted = json.loads((run_dir / _NAME).read_bytes())
+        changed = snapshots.changed(noted["tree"], snapshots.take())
+        return Since(tuple(sorted(set(changed) - set(noted["wrote"]))), bool(noted["at_work"]))
+    except (OSError, ValueError, KeyError, TypeError, WorkspaceError):
+        return Since((), in_doubt=False)

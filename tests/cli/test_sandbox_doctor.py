@@ -1,0 +1,82 @@
+"""`kotef doctor --sandbox` tells level by level what a command can do, in words or as JSON, and the way out."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kotef.cli.main import main
+from kotef.workspace.sandbox import probe as probing
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "work"
+    root.mkdir()
+    return root
+
+
+def _doctor(root: Path, *options: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["doctor", "--sandbox", "--root", str(root), *options], catch_exceptions=False)
+    return done.exit_code, done.stdout
+
+
+def test_each_level_is_told_in_words(workspace: Path) -> None:
+    status, said = _doctor(workspace)
+
+    words = " ".join(said.split())
+    for level in ("bwrap:", "landlock:", "strict:", "off:"):
+        assert level in words
+    assert status == 0 or "not to be had" in words
+    assert "POSSIBLE" not in words or "not to be had" in words
+    assert not list(workspace.iterdir()), "trying leaves nothing in the workspace"
+
+
+def test_a_program_gets_the_same_as_one_object(workspace: Path) -> None:
+    status, said = _doctor(workspace, "--json")
+
+    told = json.loads(said)
+    assert set(told["levels"]) == {"bwrap", "landlock"}
+    for facts in told["levels"].values():
+        if facts["holds"]:
+            assert facts["possible"]["write"]
+            assert not any(facts["possible"][deed] for deed in ("escape", "connect", "peek", "stop", "tune"))
+        else:
+            assert facts["why_not"]
+    assert told["auto"] in {"bwrap", "landlock", "off", None}
+    assert status == (0 if any(facts["holds"] for facts in told["levels"].values()) else 5)
+
+
+def test_what_is_missing_is_named_with_the_way_to_get_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "bubblewrap", lambda: None)
+    told = json.loads(_doctor(workspace, "--json")[1])
+
+    assert told["levels"]["bwrap"]["why_not"] == "bwrap is not installed"
+    assert "apt-get install bubblewrap" in told["levels"]["bwrap"]["way_out"]
+
+
+def test_where_nothing_holds_the_status_says_so_and_ci_gets_no_sandbox(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "bubblewrap", lambda: None)
+    monkeypatch.setattr(probing.landlock, "abi", lambda: 0)
+    monkeypatch.setenv("CI", "1")
+    status, said = _doctor(workspace, "--json")
+
+    assert status == 5
+    assert json.loads(said)["auto"] is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_workspace_of_somebody_else_has_a_way_out(workspace: Path) -> None:
+    os.chown(workspace, 65534, 65534)
+    status, said = _doctor(workspace)
+
+    assert status == 5 or "not to be had" not in said
+    assert "run kotef as the owner of the workspace" in " ".join(said.split())
+
+
+def test_json_is_for_the_sandbox_alone(workspace: Path) -> None:
+    assert CliRunner().invoke(main, ["doctor", "--json", "--root", str(workspace)]).exit_code == 2

@@ -1,0 +1,266 @@
+"""Between the look at a path and its use anybody may put a link, a pipe or a directory there; nothing outside is met."""
+
+import errno
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kotef.errors import WorkspaceError
+from kotef.workspace.effects import LARGEST, digest
+from kotef.workspace.paths import granted, remove_file, resolve_inside, write_atomic
+from kotef.workspace.within import is_below, parent_within, read_regular, read_within
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def outside(root: Path) -> Path:
+    """A folder beside the workspace with a file nobody may touch."""
+    place = root.parent / "outside"
+    place.mkdir()
+    (place / "calc.py").write_text("theirs")
+    return place
+
+
+def swapped(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Let `act` happen between the check of a path and its use."""
+    from kotef.workspace import paths
+
+    check = paths.resolve_inside
+
+    def then_swap(*arguments: object, **options: object) -> Path:
+        found = check(*arguments, **options)
+        act()
+        return found
+
+    monkeypatch.setattr(paths, "resolve_inside", then_swap)
+
+
+def test_a_folder_swapped_for_a_link_is_not_written_through(
+    root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "pkg").mkdir()
+    (root / "pkg" / "calc.py").write_text("ours")
+
+    def swap() -> None:
+        (root / "pkg").rename(root / "old")
+        (root / "pkg").symlink_to(outside)
+
+    swapped(monkeypatch, swap)
+    with pytest.raises(WorkspaceError):
+        write_atomic(root / "pkg" / "calc.py", b"new", root=root)
+    assert (outside / "calc.py").read_text() == "theirs"
+    assert names(outside) == ["calc.py"]
+    assert (root / "old" / "calc.py").read_text() == "ours"
+
+
+def test_a_folder_swapped_for_a_link_is_not_deleted_through(
+    root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "pkg").mkdir()
+    (root / "pkg" / "calc.py").write_text("ours")
+
+    def swap() -> None:
+        (root / "pkg").rename(root / "old")
+        (root / "pkg").symlink_to(outside)
+
+    swapped(monkeypatch, swap)
+    with pytest.raises(WorkspaceError):
+        remove_file(root / "pkg" / "calc.py", root=root)
+    assert (outside / "calc.py").exists()
+
+
+def test_a_file_swapped_for_a_link_is_replaced_and_what_it_leads_to_stays(
+    root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "calc.py").write_text("ours")
+
+    def swap() -> None:
+        (root / "calc.py").unlink()
+        (root / "calc.py").symlink_to(outside / "calc.py")
+
+    swapped(monkeypatch, swap)
+    write_atomic(root / "calc.py", b"new", root=root)
+    assert (outside / "calc.py").read_text() == "theirs"
+    assert (root / "calc.py").read_text() == "new"
+    assert not (root / "calc.py").is_symlink()
+
+
+def test_nothing_is_read_through_a_link(root: Path, outside: Path) -> None:
+    (root / "pkg").symlink_to(outside)
+    (root / "calc.py").symlink_to(outside / "calc.py")
+    for path in ("pkg/calc.py", "calc.py"):
+        with pytest.raises(OSError, match=r"links|Not a directory") as error:
+            read_within(root, path, largest=100)
+        assert error.value.errno in {errno.ELOOP, errno.ENOTDIR}
+
+
+@pytest.mark.parametrize("read", [read_within, lambda root, path, largest: read_regular(root / path, largest=largest)])
+def test_a_pipe_is_neither_read_nor_waited_for_and_a_large_file_is_not_read_whole(
+    root: Path, read: Callable[..., bytes]
+) -> None:
+    os.mkfifo(root / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        read(root, "pipe", largest=10)
+    (root / "large").write_bytes(b"x" * 11)
+    with pytest.raises(OSError, match=r"[Ll]arge"):
+        read(root, "large", largest=10)
+    with pytest.raises(IsADirectoryError):
+        read(root, ".git" if (root / ".git").exists() else _folder(root), largest=10)
+
+
+def _folder(root: Path) -> str:
+    (root / "folder").mkdir()
+    return "folder"
+
+
+def test_what_may_never_end_has_a_digest_all_the_same(root: Path) -> None:
+    os.mkfifo(root / "pipe")
+    (root / "sparse").touch()
+    os.truncate(root / "sparse", LARGEST * 1000)
+    (root / "plain").write_text("x")
+    found = [digest(root / name) for name in ("pipe", "sparse", "plain", "none")]
+    assert len(set(found)) == 4
+    assert found[3] == "missing"
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "a//b", "", "./a", "a/."])
+def test_a_name_that_may_mean_something_else_is_refused(root: Path, path: str) -> None:
+    assert not is_below(path)
+    with pytest.raises(OSError), parent_within(root, path, create=True):  # noqa: PT011 - any error of the system
+        pytest.fail("it was opened")
+    assert list(root.iterdir()) == []
+
+
+PART = st.sampled_from(["..", ".", "a", "b", "in", "out", "up", "", "out.txt", "etc", "a.txt", "new"])
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("maze")
+    root = top / "root"
+    (root / "a" / "b").mkdir(parents=True)
+    (top / "root-beside").mkdir()
+    (top / "root-beside" / "a.txt").write_text("theirs")
+    (top / "a.txt").write_text("theirs")
+    (root / "in").symlink_to("a/b")
+    (root / "out").symlink_to(top / "root-beside")
+    (root / "a" / "up").symlink_to("../..")
+    (root / "a" / "b" / "out").symlink_to("../../../root-beside")
+    (root / "a.txt").write_text("ours")
+    (root / "out.txt").symlink_to(top / "a.txt")
+    return root
+
+
+@settings(max_examples=200)
+@given(parts=st.lists(PART, min_size=1, max_size=6), absolute=st.booleans())
+def test_whatever_the_path_nothing_outside_is_read_or_written(maze: Path, parts: list[str], absolute: bool) -> None:
+    """Both ways in: through the guard, and past it straight to the hands."""
+    top = maze.parent
+    path = "/".join(parts)
+    given_path = f"{maze}/{path}" if absolute else path
+    for act in (
+        lambda: write_atomic(maze / path, b"ours", root=maze),
+        lambda: write_atomic(Path(given_path), b"ours", root=maze),
+        lambda: read_within(maze, path, largest=100),
+        lambda: resolve_inside(maze, given_path, write=False).read_bytes(),
+    ):
+        try:
+            got = act()
+        except (WorkspaceError, OSError):
+            continue
+        assert got in (None, b"ours")
+    assert (top / "a.txt").read_text() == "theirs"
+    assert (top / "root-beside" / "a.txt").read_text() == "theirs"
+    assert names(top) == ["a.txt", "root", "root-beside"]
+    assert names(top / "root-beside") == ["a.txt"]
+
+
+def test_readers_and_a_swapper_never_meet_outside(root: Path, outside: Path) -> None:
+    """A process that swaps a folder and a link all the time wins no race."""
+    (root / "pkg").mkdir()
+    (root / "pkg" / "calc.py").write_text("ours")
+    (root / "link").symlink_to(outside)
+    over = threading.Event()
+
+    def swap() -> None:
+        while not over.is_set():
+            (root / "pkg").rename(root / "aside")
+            (root / "link").rename(root / "pkg")
+            (root / "pkg").rename(root / "link")
+            (root / "aside").rename(root / "pkg")
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    seen = set[str]()
+    try:
+        for number in range(400):
+            try:
+                seen.add(read_within(root, "pkg/calc.py", largest=100).decode())
+                write_atomic(root / "pkg" / "calc.py", b"ours%d" % number, root=root)
+            except (OSError, WorkspaceError):
+                continue
+    finally:
+        over.set()
+        thread.join()
+    assert "theirs" not in seen
+    assert (outside / "calc.py").read_text() == "theirs"
+    assert names(outside) == ["calc.py"]
+
+
+def test_gits_own_files_are_not_written_whatever_they_are_called(root: Path) -> None:
+    """`.git` may be a file that names them: a bare repository beside the worktrees is a common layout."""
+    for name in ("objects", "refs"):
+        (root / ".bare" / name).mkdir(parents=True)
+    (root / ".bare" / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / ".git").write_text("gitdir: ./.bare\n")
+    for path in (".bare/hooks/pre-commit", ".bare/config", ".bare/refs/heads/main"):
+        with pytest.raises(WorkspaceError, match="git's own"):
+            resolve_inside(root, path, write=True)
+    assert resolve_inside(root, "refs/HEAD", write=True)
+
+
+def test_granted_folders_are_read_and_never_written(root: Path, outside: Path) -> None:
+    reads = granted([str(outside)])
+    (root / "link").symlink_to(outside)
+    for path in (str(outside / "calc.py"), "../outside/calc.py", "link/calc.py"):
+        assert resolve_inside(root, path, write=False, reads=reads) == outside.resolve() / "calc.py"
+        with pytest.raises(WorkspaceError, match="leads out"):
+            resolve_inside(root, path, write=True, reads=reads)
+        with pytest.raises(WorkspaceError, match="leads out"):
+            resolve_inside(root, path, write=False)
+    (outside / ".env").write_text("KEY=1")
+    (outside / "up").symlink_to(root.parent)
+    (outside.parent / "outside-2").mkdir()
+    for path, why in (
+        ("../outside/.env", "secrets"),
+        ("../outside/up/x", "leads out"),
+        ("../outside-2/x", "leads out"),
+        ("../outside/../x", "leads out"),
+        ("/proc/self/environ", "leads out"),
+    ):
+        with pytest.raises(WorkspaceError, match=why):
+            resolve_inside(root, path, write=False, reads=reads)
+
+
+def test_one_granted_file_opens_nothing_beside_it(root: Path, outside: Path) -> None:
+    reads = granted([str(outside / "calc.py"), "/proc"])
+    (outside / "other.py").write_text("")
+    assert resolve_inside(root, str(outside / "calc.py"), write=False, reads=reads)
+    with pytest.raises(WorkspaceError, match="leads out"):
+        resolve_inside(root, str(outside / "other.py"), write=False, reads=reads)
+    with pytest.raises(WorkspaceError, match="kernel"):
+        resolve_inside(root, "/proc/self/environ", write=False, reads=reads)
+
+
+def test_a_mode_that_is_given_is_the_mode(root: Path) -> None:
+    write_atomic(root / "run.sh", b"x", root=root, mode=0o751)
+    assert stat.S_IMODE((root / "run.sh").stat().st_mode) == 0o751
