@@ -1,6 +1,6 @@
 """Are the user's git hooks and configuration, after the coder's commands, as they were before them?"""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -70,16 +70,28 @@ class GitKept:
                 said.append(told)
 
     def _put_back(self) -> str:
-        try:
-            names = self._before.put_back(self._aside) if self._before else ()
-        except WorkspaceError as error:
-            told = f"{_THEIRS}, and were changed: {error}"
-            self._emit("notice", text=told)
-            return told
-        if not names:
-            return ""
-        more = f"{len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        some = ", ".join(filter(None, (*(plain(name, 80) for name in names[:_MOST_NAMES]), more)))
-        told = f"{_THEIRS}: {some} {'was' if len(names) == 1 else 'were'} put back"
-        self._emit("notice", text=f"{told} after a command of the coder; copies are in {ASIDE}/ of the run")
+        before = self._before
+        where = f"after a command of the coder; copies are in {ASIDE}/ of the run"
+        return told_of_put_back(
+            _THEIRS, lambda: before.put_back(self._aside) if before else (), self._emit, where=where
+        )
+
+
+def told_of_put_back(theirs: str, put_back: Callable[[], Sequence[str]], emit: Emit, *, where: str) -> str:
+    """The line for whoever reads the output of a command that changed what is the user's; empty when none did.
+
+    `put_back` returns the names of what it put back; the person is told as well, also of why it could not.
+    """
+    try:
+        names = put_back()
+    except WorkspaceError as error:
+        told = f"{theirs}, and were changed: {error}"
+        emit("notice", text=told)
         return told
+    if not names:
+        return ""
+    more = f"{len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    some = ", ".join(filter(None, (*(plain(name, 80) for name in names[:_MOST_NAMES]), more)))
+    told = f"{theirs}: {some} {'was' if len(names) == 1 else 'were'} put back"
+    emit("notice", text=f"{told} {where}")
+    return told

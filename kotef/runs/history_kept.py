@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from kotef.coders.git_kept import told_of_put_back
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
-from kotef.failures.plain import plain
 from kotef.runs.store import RunDir
 from kotef.workspace.git_history import GitHistory
 from kotef.workspace.git_objects import drop
@@ -17,7 +17,6 @@ ASIDE: Final = "git-history-put-back"
 """In the directory of a run: copies of what was put back."""
 OBJECTS: Final = "git-objects"
 """In the state directory of a workspace, or in that of a run: links to the objects of its git, while a run works."""
-_MOST_NAMES: Final = 10
 _THEIRS: Final = "branches, index and history of git are the user's"
 
 
@@ -67,16 +66,5 @@ class HistoryKept:
             self._warned = True
 
     def _put_back(self) -> str:
-        try:
-            names = self._history.put_back(self._aside)
-        except WorkspaceError as error:
-            told = f"{_THEIRS}, and were changed: {error}"
-            self._emit("notice", text=told)
-            return told
-        if not names:
-            return ""
-        more = f"{len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        some = ", ".join(filter(None, (*(plain(name, 80) for name in names[:_MOST_NAMES]), more)))
-        told = f"{_THEIRS}: {some} {'was' if len(names) == 1 else 'were'} put back"
-        self._emit("notice", text=f"{told} after a command; copies are in {ASIDE}/ of the run")
-        return told
+        where = f"after a command; copies are in {ASIDE}/ of the run"
+        return told_of_put_back(_THEIRS, lambda: self._history.put_back(self._aside), self._emit, where=where)
