@@ -244,9 +244,10 @@ def test_a_usage_error_is_one_line(project: Path, arguments: list[str]) -> None:
     assert ran.stderr.startswith("kotef: error: ")
 
 
-def test_a_coder_that_deletes_the_run_itself_gets_no_false_hint(project: Path, run) -> None:
+def test_a_coder_that_deletes_the_run_itself_is_judged_all_the_same(project: Path, run) -> None:
     """Without a sandbox a command can do that; what is said afterwards must still be true."""
     wipe = calls(call("run_command", command="python -c \"import shutil; shutil.rmtree('.sd'+'d')\""))
     ran = run(project, Agent(coder=[wipe, FIX, DONE]), GOAL, "--check", CHECK)
-    assert ran.code != 0
+    assert (ran.code, ran.result["outcome"]) == (0, "verified"), ran.stdout
     assert "resume:" not in ran.stdout
+    assert "report.md" in {path.name for path in (project / ".sdd" / "runs" / ran.result["runId"]).iterdir()}
