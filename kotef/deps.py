@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
@@ -43,6 +43,10 @@ class Option(NamedTuple):
 
 Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
 """Puts a question to a person, who chooses one of the options by its index, or none."""
+
+
+CHECKPOINTS: Final = "checkpoints.sqlite"
+"""In the directory of a run: what a resume goes on from."""
 
 
 @dataclass(slots=True)

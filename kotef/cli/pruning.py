@@ -27,7 +27,7 @@ def prune_command(options: dict[str, Any]) -> None:
         return
     screen = console()
     would = "would free" if options["dry_run"] else "freed"
-    screen.print(f"{would} {_room(pruned.bytes)}: {counted(len(pruned.runs), 'run')} ({_room(pruned.run_bytes)}), ")
+    screen.print(f"{would} {_room(pruned.bytes)}: {counted(len(pruned.runs), 'run')} ({_room(pruned.run_bytes)}),")
     screen.print(
         f"  snapshots {_room(pruned.snapshot_bytes)}, outputs over a week old {_room(pruned.stash_bytes)}, "
         f"baselines {_room(pruned.baseline_bytes)}"

@@ -88,7 +88,8 @@ def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: 
             shown = ", ".join(str(path) for path in services[:3])
             screen.print(f"  {'connect to a local socket':<44}refused, all of them ({plain(shown)} could be reached)")
     screen.print(f"strict: {_STRICT}", style="bold")
-    screen.print(f"  {Limits().said()}")
+    holds = any(probed.holds for probed in tried if probed.level == "bwrap")
+    screen.print(f"  {Limits().said()}" if holds else "  not to be had without bwrap", style=None if holds else "red")
     screen.print(f"off: {MEANING['off']}", style="bold")
     if auto:
         screen.print(f"--sandbox auto takes {auto} here" + (f": {plain(said)}" if said else ""))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from kotef.deps import Deps
+from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
@@ -105,13 +105,20 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         run_dir=str(run_dir),
         patches=tuple(str(run_dir / path.name) for path in sorted(deps.run_dir.glob("visit-*.patch"))),
         follow_up=way_out(state, ending, failures, deps.snapshots),
-        resume=resume_hint(ending, task.run_id, task.limits.max_attempts, edits) or "",
+        resume=_resume(state, ending, deps),
         notes=(
             *_cut_short(state),
             *(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
         ),
     )
     return redactor().whole(entry)
+
+
+def _resume(state: AgentState, ending: Ending, deps: Deps) -> str:
+    """Empty where what a resume goes on from is gone: an unconfined command can delete that."""
+    task = state["task"]
+    hint = resume_hint(ending, task.run_id, task.limits.max_attempts, state.get("edits"))
+    return hint if hint and (deps.run_dir / CHECKPOINTS).exists() else ""
 
 
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:

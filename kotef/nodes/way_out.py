@@ -22,6 +22,10 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     """One sentence for the issue entry: the way that kotef itself offers first, then what there is to look at."""
     task, judged = state["task"], state.get("test_results")
     said = follow_up(ending.outcome, ending.sentence, failures)
+    if ending.reason == "no_sandbox":
+        return f"install bubblewrap, or pass `--sandbox off` where the job itself is isolated: {ending.sentence}"
+    if ending.reason in {"workspace", "no_space", "setup_failed"}:
+        return f"put this right first: {ending.sentence}"
     if ending.reason == "search_time_over":
         return f"give the search more time ({_longer(task)}), or name a model (`--model`); or {said}"
     if ending.reason == "none_is_right":

@@ -113,7 +113,7 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
         kit=setting.kit,
         sandbox=setting.sandbox,
         opened=setting.opened,
-        history=HistoryKept(setting.root, run, emit) if setting.sandbox.level == "off" else None,
+        history=HistoryKept(setting.root, run, emit) if setting.sandbox.level != "bwrap" else None,
     )
     ground = Ground(
         root=setting.root,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError
 from kotef.runs.result import Result
 from kotef.state import SCHEMA_VERSION, Task
@@ -39,7 +40,7 @@ class RunDir:
     @property
     def checkpoints(self) -> Path:
         """The graph's SQLite file."""
-        return self.path / "checkpoints.sqlite"
+        return self.path / CHECKPOINTS
 
     def create(self) -> None:
         """Make the directory; a `.gitignore` of its own keeps `runs/` out of the user's git status.

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.confined import need
 from support.loop import CHECK, DONE, FIX, FIXED, Agent, Ran, contents, git
 from support.openai_server import Reply, call, calls
 
@@ -137,3 +138,18 @@ def test_a_worktree_has_its_own_head_and_shares_the_branches(work: Path, run, tm
     ran: Ran = run(place, Agent(coder=[shell(place, script), FIX, DONE]), *ASKED)
     assert ran.code == 0, ran.stderr
     assert state(place) == before
+
+
+@pytest.mark.parametrize("script", [HISTORY["rm"], "mv .git .git2", WORK["everything"], "rm -rf .git .sdd"])
+def test_at_the_landlock_level_too(work: Path, run, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There nothing keeps a command from `.git`: rules of Landlock only ever add."""
+    need("landlock", work)
+    monkeypatch.setenv("KOTEF_SANDBOX", "landlock")
+    before = state(work)
+    wipe = calls(call("run_command", command="sh .scripts/wipe.sh"))
+    (work / ".scripts").mkdir()
+    (work / ".scripts" / "wipe.sh").write_text(f"{script}\n")
+    ran = run(work, Agent(coder=[wipe, FIX, DONE]), *ASKED)
+    assert ran.result["outcome"] in {"verified", "bounded_attempts_exceeded"}, ran.stdout
+    assert state(work) == before
+    assert (work / "untracked.txt").exists() or "untracked.txt" in ran.stdout

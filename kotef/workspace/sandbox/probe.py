@@ -163,7 +163,8 @@ def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, 
         if probed.holds:
             return Sandbox(level, confinement, limits), limits.said() if limits else ""
         tried.append(probed)
-    reasons = "; ".join(f"{probed.level}: {probed.why_not}" for probed in tried)
+    alone = len(tried) == 1
+    reasons = "; ".join(probed.why_not if alone else f"{probed.level}: {probed.why_not}" for probed in tried)
     way_out = next((probed.way_out for probed in tried if probed.way_out), _INSTALL)
     if wanted == "auto" and not ci:
         return OFF, f"no sandbox, commands may do what you may do ({reasons}); {way_out}, or say --sandbox off"
