@@ -69,7 +69,7 @@ def test_what_is_ignored_and_what_is_deleted_is_not_counted(project, run) -> Non
 
 def test_a_planner_is_not_asked_for_an_attempt_that_cannot_be_finished(project, run) -> None:
     slow = "sleep 2 && false"
-    agent = Agent(coder=[FIX, DONE])
+    agent = Agent(coder=[FIX, DONE] * 3)
     ran = run(project, agent, "make add add", "--check", slow, "--max-time", "6", "--reruns", "0")
     assert (ran.code, ran.result["reason"]) == (4, "max_time")
     assert ran.result["usage"]["seconds"] < 8

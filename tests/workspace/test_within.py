@@ -2,9 +2,11 @@
 
 import errno
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -191,12 +193,19 @@ def test_readers_and_a_swapper_never_meet_outside(root: Path, outside: Path) -> 
     (root / "link").symlink_to(outside)
     over = threading.Event()
 
+    def move(name: str, to: str) -> None:
+        while True:
+            with suppress(OSError):
+                (root / name).rename(root / to)
+                return
+            shutil.rmtree(root / to, ignore_errors=True)  # the writer has just made the folder that was missing
+
     def swap() -> None:
         while not over.is_set():
-            (root / "pkg").rename(root / "aside")
-            (root / "link").rename(root / "pkg")
-            (root / "pkg").rename(root / "link")
-            (root / "aside").rename(root / "pkg")
+            move("pkg", "aside")
+            move("link", "pkg")
+            move("pkg", "link")
+            move("aside", "pkg")
 
     thread = threading.Thread(target=swap)
     thread.start()

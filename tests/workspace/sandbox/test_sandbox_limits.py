@@ -67,7 +67,7 @@ def test_strict_is_never_the_lesser_level(project: Path, tmp_path: Path, monkeyp
     confinement = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env)
     monkeypatch.setattr(probing, "bubblewrap", lambda: None)
 
-    with pytest.raises(SandboxError, match="--sandbox strict: bwrap: bwrap is not installed"):
+    with pytest.raises(SandboxError, match="--sandbox strict: bwrap is not installed"):
         choose("strict", confinement, env, ci=False)
 
 
