@@ -17,7 +17,7 @@ from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.runs import store
-from kotef.runs.confined import usual_sandbox
+from kotef.runs.confined import Confined, usual_sandbox
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.result import Result
 from kotef.runs.setting import Models, Setting
@@ -99,7 +99,7 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     models = _cheating(scene.cheats) if scene.cheats else Models()
     sandbox = usual_sandbox(root, network=False)
     notices = prepared.notices
-    setting = Setting(root, lambda _: models, Prompts(), watchers=(view,), notices=notices, sandbox=sandbox)
+    setting = Setting(root, lambda _: models, Prompts(), watchers=(view,), notices=notices, confined=Confined(sandbox))
     with view.watching():
         result = start(run, prepared.task, setting)
     say_result(result, where=kept)

@@ -96,9 +96,7 @@ def run_command(options: dict[str, Any]) -> int:
         notices=notices,
         servers=servers,
         kit=kit,
-        sandbox=confined.sandbox,
-        opened=confined.opened,
-        refused=confined.refused,
+        confined=confined,
     )
     return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
 
@@ -152,9 +150,7 @@ def resume_command(options: dict[str, Any]) -> int:
         notices=notices,
         servers=servers,
         kit=kit,
-        sandbox=confined.sandbox,
-        opened=confined.opened,
-        refused=confined.refused,
+        confined=confined,
     )
     return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
 

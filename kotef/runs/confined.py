@@ -32,9 +32,15 @@ class Confined:
 
     sandbox: Sandbox
     opened: Sandbox = OFF
-    """The same level with the network, where somebody needs it."""
+    """The same level with the network, where `[setup]` or an MCP server needs it."""
     notices: tuple[str, ...] = ()
     refused: SandboxError | None = None
+    """Why there is no sandbox although there has to be one: then nothing of the project is run."""
+
+    @property
+    def level(self) -> str:
+        """The level as people are told."""
+        return "none" if self.refused else self.sandbox.name
 
 
 def asked_of(

@@ -56,8 +56,8 @@ class Loop:
                     "run_resumed",
                     run=self.run.run_id,
                     outcome=known.get("outcome"),
-                    sandbox=self.setting.confined,
-                    network=self.setting.sandbox.network,
+                    sandbox=self.setting.confined.level,
+                    network=self.setting.confined.sandbox.network,
                 )
                 self.opened.tell_notices()
             try:
@@ -133,7 +133,7 @@ class Loop:
             from kotef.tools.mcp.sessions import Servers
 
             root, logs = self.setting.root, self.run.logs
-            sandbox = self.setting.opened
+            sandbox = self.setting.confined.opened
             if sandbox.level == "landlock" and any(server.type == "stdio" for server in self.setting.servers):
                 self.emit("notice", text=MCP_UNCONFINED)
             servers = Servers(self.setting.servers, root, logs, lambda text: self.emit("notice", text=text), sandbox)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Emit
-from kotef.errors import SandboxError
+from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
 from kotef.settings import Price
 from kotef.tools.kit import Kit
 from kotef.tools.mcp.servers import Server
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.workspace.sandbox.sandbox import OFF
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -60,13 +60,4 @@ class Setting:
     servers: tuple[Server, ...] = ()
     """MCP servers this run may start."""
     kit: Kit = field(default_factory=Kit)
-    sandbox: Sandbox = OFF
-    opened: Sandbox = OFF
-    """The same level with the network; for `[setup]` and for MCP servers."""
-    refused: SandboxError | None = None
-    """Why there is no sandbox although there has to be one: then nothing of the project is run."""
-
-    @property
-    def confined(self) -> str:
-        """The level as people are told."""
-        return "none" if self.refused else self.sandbox.name
+    confined: Confined = field(default_factory=lambda: Confined(OFF))

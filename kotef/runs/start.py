@@ -99,7 +99,7 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
     emit = EventLog(run.events, setting.watchers)
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)
     env = child_environment(os.environ, allow=task.passed)
-    baselines = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.sandbox)
+    baselines = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.confined.sandbox)
     shop = Workshop(
         setting.root,
         run,
@@ -111,9 +111,9 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
         baselines,
         setting.ask,
         kit=setting.kit,
-        sandbox=setting.sandbox,
-        opened=setting.opened,
-        history=HistoryKept(setting.root, run, emit) if setting.sandbox.level != "bwrap" else None,
+        sandbox=setting.confined.sandbox,
+        opened=setting.confined.opened,
+        history=HistoryKept(setting.root, run, emit) if setting.confined.sandbox.level != "bwrap" else None,
     )
     ground = Ground(
         root=setting.root,
@@ -123,12 +123,12 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
         baselines=baselines,
         emit=emit,
         clock=clock,
-        confined=setting.confined,
+        confined=setting.confined.level,
     )
 
     async def ready() -> None:
-        if setting.refused:
-            raise setting.refused
+        if setting.confined.refused:
+            raise setting.confined.refused
         await set_up(task.setup, run, shop.run_setup, snapshots, emit)
 
     async def first() -> tuple[Verification, StateUpdate]:
@@ -150,8 +150,8 @@ def _announce(opened: Opened) -> None:
         checks=[check.command for check in task.checks],
         coder=task.coder,
         model=task.model,
-        sandbox=opened.setting.confined,
-        network=opened.setting.sandbox.network,
+        sandbox=opened.setting.confined.level,
+        network=opened.setting.confined.sandbox.network,
     )
     opened.tell_notices()
 

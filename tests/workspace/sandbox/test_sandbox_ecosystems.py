@@ -108,7 +108,7 @@ def test_cargo_and_rustc_are_found(works: Works) -> None:
 @pytest.mark.usefixtures("real_home")
 def test_go_is_found_and_its_cache_can_be_written(works: Works) -> None:
     _needs("go")
-    works('go version && touch "$(go env GOCACHE)" || mkdir -p "$(go env GOCACHE)"')
+    works('go version && mkdir -p "$(go env GOCACHE)" && touch "$(go env GOCACHE)/tried"')
 
 
 def test_a_virtual_environment_below_a_hidden_folder_runs(
