@@ -140,6 +140,24 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
+@main.command(short_help="Tell a run as Markdown or JSON.")
+@click.argument("run_id", metavar="[RUN]", required=False)
+@where
+@click.option("--format", "form", type=click.Choice(["md", "json"]), default="md", show_default=True)
+@click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
+def report(run_id: str | None, root: str | None, form: str, output: str | None) -> None:
+    """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
+
+    \b
+    Examples:
+      kotef report --format json
+      kotef report 20260131-101500-3fa2 -o report.md
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.reporting import report_command
+
+    report_command(run_id, root, form=form, output=output)
+
+
 @main.command(short_help="Write a .sdd/ skeleton with the checks found here.")
 @where
 def init(root: str | None) -> None:

@@ -12,7 +12,7 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
 from kotef.runs.attempts import attempts_of
 from kotef.runs.lost_work import lost_work
-from kotef.runs.report import render_report
+from kotef.runs.report.markdown import render_report
 from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultModified, ResultUsage
 from kotef.runs.store import RunDir
 from kotef.runs.trees import note_left
