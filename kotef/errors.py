@@ -110,7 +110,7 @@ class NoSpaceError(WorkspaceError):
     """What the operating system calls it."""
 
     def __init__(self, path: Path | str) -> None:
-        super().__init__(path, "no space left on device", hint="free some space, then `kotef resume --last`")
+        super().__init__(path, "no space left on device", hint="free some space; `kotef runs` tells what can go on")
 
 
 class CheckError(KotefError):

@@ -71,8 +71,7 @@ def check_command(options: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("kotef: interrupted; nothing was changed\n")
         return INTERRUPTED
-    mine = (line for name, line in repository.ignored.items() if name.startswith(("sandbox.", "env.")))
-    said = (*repository.read_from, *mine)
+    said = (*repository.read_from, *repository.told_ignored("sandbox.", "env."))
     missing = () if found.green else missing_dependencies(root)
     notices = (*righted, *unconfined, *said, *found.notices, *missing)
     found = redactor().whole(found.model_copy(update={"notices": notices}))

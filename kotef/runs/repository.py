@@ -60,12 +60,23 @@ class Repository:
     read_from: tuple[str, ...]
     """A line that says where, unless it is the workspace."""
     ignored: Mapping[str, str]
-    """Setting → a line that says why it has no effect."""
+    """Setting → why it has no effect."""
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What a person should know about all of it."""
-        return (*self.read_from, *self.ignored.values())
+        return (*self.read_from, *self.told_ignored())
+
+    def told_ignored(self, *groups: str) -> tuple[str, ...]:
+        """A line for each reason, with the settings it holds for; of `groups` only, where there are any."""
+        named: dict[str, list[str]] = {}
+        for name, why in self.ignored.items():
+            if not groups or name.startswith(groups):
+                named.setdefault(why, []).append(name)
+        return tuple(
+            f"{_file(names[0])}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} ignored: {why}"
+            for why, names in named.items()
+        )
 
 
 def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[str, str] = os.environ) -> Repository:
@@ -90,11 +101,14 @@ def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[s
             effective[name] = value
         else:
             ignored[name] = untrusted(root, at=place)
-    lines = {name: f"{CONFIGURATION}: {name} is ignored: {why}" for name, why in ignored.items()}
     for name in sorted(table(toml_of(place / "pyproject.toml"), "tool", "kotef").keys() - _FREE):
-        what = f"pyproject.toml: {name} of [tool.kotef]"
-        lines[f"tool.kotef.{name}"] = f"{what} is ignored: it belongs in {CONFIGURATION}"
-    return Repository(root, place, _read(effective), read_from, lines)
+        ignored[f"tool.kotef.{name}"] = f"it belongs in {CONFIGURATION}"
+    return Repository(root, place, _read(effective), read_from, ignored)
+
+
+def _file(name: str) -> str:
+    """Where a setting of this name stands."""
+    return "pyproject.toml" if name.startswith("tool.kotef.") else CONFIGURATION
 
 
 def _asked(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

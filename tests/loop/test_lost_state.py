@@ -21,3 +21,15 @@ def test_a_run_whose_state_is_deleted_ends_with_a_result_a_report_and_one_entry(
     assert (ran.run_dir / "report.md").exists()
     assert [entry["run_id"] for entry in ran.issues] == [ran.run_dir.name]
     assert "the snapshots of this run are lost" in " ".join(result["notices"])
+
+
+def test_a_persons_own_specification_is_there_again_after_a_command_deleted_sdd(project: Path, run) -> None:
+    own = project / ".sdd" / "project.md"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("# Ours\n")
+
+    deleting = calls(call("run_command", command="rm -rf .sdd"))
+    run(project, Agent(coder=[deleting, DONE] * 3), "make add add", "--check", CHECK)
+
+    assert own.exists()
+    assert own.read_text() == "# Ours\n"

@@ -57,8 +57,8 @@ def test_a_repository_that_reaches_for_everything_gets_nothing(
     assert "sk-the-persons" not in (project / "env.log").read_text()
     assert "PROMPT-OF-THE-REPOSITORY" not in str([request.body for _, request in agent.seen])
     said = "\n".join(done.result["notices"])
-    for name in ("base_url", "model", "coder", "setup.commands", "sandbox.level", "sandbox.network", "env.pass"):
-        assert f".sdd/kotef.toml: {name} is ignored" in said, name
+    names = "base_url, model, coder, setup.commands, sandbox.level, sandbox.network, env.pass"
+    assert f".sdd/kotef.toml: {names} are ignored: this repository is not trusted" in said
     for name in ("api_key is ignored", ".sdd/prompts is ignored", ".sdd/mcp.json is ignored", ".sdd/agents.md"):
         assert name in said, name
 

@@ -47,13 +47,15 @@ def asks(root: Path, text: str) -> Path:
     return root
 
 
-def test_an_untrusted_repository_widens_nothing_and_each_try_is_one_line(tmp_path: Path) -> None:
+def test_an_untrusted_repository_widens_nothing_and_each_try_is_named_in_one_line(tmp_path: Path) -> None:
     found = repository_of(asks(tmp_path, ALL), UserConfig(), trust=False, env={})
 
     assert found.settings == Settings()
     assert tuple(sorted(found.ignored)) == NAMES
-    assert all("is ignored: this repository is not trusted (--trust" in line for line in found.notices)
-    assert not any("\n" in line for line in found.notices)
+    (line,) = found.notices
+    assert "are ignored: this repository is not trusted (--trust" in line
+    assert all(name in line.partition(" are ignored")[0] for name in NAMES)
+    assert "\n" not in line
 
 
 def test_trust_for_a_run_or_by_the_hash_of_the_file_lets_all_of_it_take_effect(tmp_path: Path) -> None:
