@@ -95,6 +95,15 @@ def _watching() -> Iterator[Callable[[str], None]]:
         yield lambda what: status.update(Text(one_line(what, 100)))
 
 
+def _network(found: Inspection) -> str:
+    """Whether commands had it; where some failed without, the flag as well."""
+    if found.sandbox == "off":
+        return ""
+    if found.network:
+        return ", with network"
+    return ", no network" if found.green else ", no network (--network opens it)"
+
+
 def show(found: Inspection) -> None:
     """What ran, one line per failure, the counts before and after, and the verdict."""
     screen = console()
@@ -105,8 +114,7 @@ def show(found: Inspection) -> None:
                 screen.print(Text(f"    {_line(failure, found.against)}"))
         if len(check.failures) > SHOWN:
             screen.print(f"    … and {len(check.failures) - SHOWN} more; --json has them")
-    network = "" if found.sandbox == "off" else f", {'with' if found.network else 'no'} network"
-    screen.print(f"sandbox: {found.sandbox}{network}")
+    screen.print(f"sandbox: {found.sandbox}{_network(found)}")
     screen.print()
     for line in _table(found):
         screen.print(line)

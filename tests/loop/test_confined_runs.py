@@ -284,3 +284,11 @@ def test_a_strict_run_is_told_as_such(project: Path, run: Run) -> None:
 
     assert (done.code, done.result["sandbox"]) == (0, "strict"), done.stdout
     assert "sandbox: strict, no network" in done.stdout
+
+
+def test_a_red_check_without_network_says_which_flag_opens_it(project: Path) -> None:
+    need("bwrap", project)
+    red = kotef(project, "check", "--check", CHECK, "--sandbox", "bwrap", "--no-compare")
+
+    assert "sandbox: bwrap, no network (--network opens it)" in red.stdout
+    assert "(--network" not in kotef(project, "check", "--check", "true", "--sandbox", "bwrap", "--no-compare").stdout
