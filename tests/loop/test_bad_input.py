@@ -357,6 +357,7 @@ def test_a_full_disk_is_named_and_loses_nothing(tmp_path: Path, run) -> None:
         assert ran.code == 5
         assert (root / "calc.py").read_bytes() == before["calc.py"]
         assert "no space" in (ran.stdout + ran.stderr).lower() or "disk" in (ran.stdout + ran.stderr).lower()
+        assert len(ran.issues) == 1 or "issue entry" in ran.stderr
     finally:
         subprocess.run(["umount", "-l", str(root)], check=False)
 
