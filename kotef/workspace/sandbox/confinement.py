@@ -131,7 +131,7 @@ def confine(
 
 def _there(paths: Iterable[Path]) -> tuple[Path, ...]:
     """The real paths of those that exist, each once, in order of depth."""
-    found = {Path(os.path.realpath(path)) for path in paths if path.exists()}
+    found = {Path(os.path.realpath(path)) for path in paths if os.access(path, os.F_OK)}
     return tuple(sorted(found, key=lambda path: (len(path.parts), path)))
 
 
@@ -161,7 +161,7 @@ def _kept(root: Path) -> tuple[Path, ...]:
         found += [own, own / common.read_text(encoding="utf-8").strip()] if common.is_file() else [own]
     elif git.is_symlink():
         found.append(git)
-    real = (path for path in _there(found) if not root.is_relative_to(path) and (path / "HEAD").is_file())
+    real = (path for path in _there(found) if not root.is_relative_to(path) and os.access(path / "HEAD", os.R_OK))
     return (git, root / ".sdd", *real)
 
 

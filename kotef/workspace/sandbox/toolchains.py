@@ -113,7 +113,8 @@ def toolchains(env: Mapping[str, str], home: Path, root: Path) -> tuple[Path, ..
         named += [Path(cargo, part) for part in ("bin", "config.toml", "env", "git", "registry")]
     searched = [_around(Path(entry), home) for entry in env.get("PATH", "").split(os.pathsep) if entry.startswith("/")]
     prefixes = [Path(prefix) for prefix in (sys.prefix, sys.base_prefix)]
-    outside = [path for path in (*named, *searched, *prefixes) if not _is_within(path, root)]
+    there = [path for path in (*named, *searched, *prefixes) if os.access(path, os.F_OK)]
+    outside = [path for path in there if not _is_within(path, root)]
     inside = [found.parent for pattern in _ENVIRONMENTS for found in root.glob(pattern)]
     kotef = Path(__file__).parents[3]  # may be installed as editable, and its supervisor is read inside
     return (
@@ -133,7 +134,7 @@ def _is_within(path: Path, root: Path) -> bool:
 def _is_beside(path: Path, root: Path) -> bool:
     """Whether it is a project in the folder that the workspace lies in."""
     real = Path(os.path.realpath(path))
-    project = any((real / name).is_file() for name in ("pyproject.toml", "setup.py"))
+    project = any(os.access(real / name, os.R_OK) for name in ("pyproject.toml", "setup.py"))
     return real != root.parent and real.is_relative_to(root.parent) and project
 
 
@@ -141,7 +142,7 @@ def _around(folder: Path, home: Path) -> Path:
     """The folder a `bin` belongs to, where that is a toolchain's own; else the `bin` alone."""
     around = folder.parent
     wide = {home, *home.parents, home / ".local", home / ".cargo"}
-    own = folder.name in _BIN and (around / "lib").is_dir() and around not in wide
+    own = folder.name in _BIN and os.access(around / "lib", os.X_OK) and around not in wide
     return around if own else folder
 
 
@@ -149,7 +150,7 @@ def _bases(prefixes: Iterable[Path]) -> Iterator[Path]:
     """What virtual environments were made from, see `pyvenv.cfg` in PEP 405."""
     for prefix in prefixes:
         settings = prefix / "pyvenv.cfg"
-        if not settings.is_file():
+        if not os.access(settings, os.R_OK):
             continue
         for line in settings.read_text(encoding="utf-8", errors="replace").splitlines():
             name, _, value = line.partition("=")
@@ -171,7 +172,8 @@ def _editable(prefixes: Iterable[Path]) -> Iterator[Path]:
             if editable and isinstance(url, str) and url.startswith("file://"):
                 yield Path(unquote(url.removeprefix("file://")))
         for added in prefix.glob("lib/python*/site-packages/*.pth"):
-            lines = added.read_text(encoding="utf-8", errors="replace").splitlines()
+            readable = os.access(added, os.R_OK)
+            lines = added.read_text(encoding="utf-8", errors="replace").splitlines() if readable else []
             yield from (Path(line) for line in lines if line.startswith("/"))
 
 
@@ -184,7 +186,7 @@ def settle(place: Path, home: Path, cache: Path, env: Mapping[str, str], *, netw
         source = _real(name, home, env)
         if name in _DOWNLOADS:
             source = _downloads(name, cache, network=network) or source
-        if source.exists():
+        if os.access(source, os.R_OK):
             link = place / name
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(source)

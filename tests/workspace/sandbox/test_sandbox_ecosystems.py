@@ -80,6 +80,15 @@ def _write(root: Path, files: dict[str, str]) -> None:
 # --- quick ones ---
 
 
+def test_a_folder_on_path_that_cannot_be_looked_at_is_passed_over(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user's `bin` is one; here a name that the system refuses stands for it, since root may look anywhere."""
+    monkeypatch.setenv("PATH", f"/{'x' * 300}/bin:{os.environ['PATH']}")
+
+    assert works("echo works") == "works\n"
+
+
 @pytest.mark.usefixtures("real_home")
 def test_interpreters_below_the_home_run(works: Works) -> None:
     """Kotef's own here may be one of pyenv, through a virtual environment below `/tmp`."""
