@@ -168,7 +168,9 @@ class World:
         `shows`: planted secrets that this level does not keep from the commands.
         """
         assert self._world() == self.before, "something outside has changed"
-        assert not [place for place in ELSEWHERE if os.path.lexists(Path(place, self.marker))], "something outside was written"
+        assert not [place for place in ELSEWHERE if os.path.lexists(Path(place, self.marker))], (
+            "something outside was written"
+        )
         assert self.left_behind() == [], "a process is left"
         assert self.seconds < bound, f"it took {self.seconds:.0f} s"
         assert (self.root / "shop.py").read_text() == "price = 2  # not committed\n", "uncommitted work is lost"

@@ -156,7 +156,7 @@ def _bases(prefixes: Iterable[Path]) -> Iterator[Path]:
             name, _, value = line.partition("=")
             if name.strip() == "home" and (found := Path(value.strip())).is_absolute():
                 real = Path(os.path.realpath(found))
-                if real.name in _BIN and any(real.glob("python*")):
+                if real.name in _BIN and os.access(real, os.R_OK) and any(real.glob("python*")):
                     yield real.parent if real.parent != Path("/usr") else real
 
 
