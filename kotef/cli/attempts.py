@@ -9,8 +9,8 @@ from kotef.cli.options import JSON, F, where
 EXIT_STATUS = """\b
 Exit status:
   0  done, or there was nothing to do
-  2  refused, and nothing was touched: no such run or attempt, a run is at work here, or a file that is about to be
-     replaced was changed by somebody else
+  2  refused, and nothing was touched: no such run or attempt, a run is at work here, or
+     somebody else changed a file that is about to be replaced
   5  a file could not be written
 """
 

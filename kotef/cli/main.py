@@ -17,6 +17,7 @@ from kotef.cli.options import ARRAY, BASE_URL, JSON, MODEL, where
 from kotef.cli.prompt import prompt
 from kotef.cli.skills import skills
 from kotef.cli.tools import tools
+from kotef.cli.topics import helps
 from kotef.cli.working import resume, run
 
 WANTS_JSON: Final = "kotef.json"
@@ -78,7 +79,8 @@ def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoRetur
 @click.group(
     cls=Main,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `kotef demo`, then `kotef doctor` in a repository of yours.",
+    epilog="Start with `kotef demo`, then `kotef doctor` in a repository of yours. `kotef help environment`, `kotef "
+    "help files` and `kotef help exit-statuses` tell what is true of all commands.",
 )
 @click.version_option(__version__, prog_name="kotef", message="%(prog)s %(version)s")
 def main() -> None:
@@ -94,7 +96,14 @@ def main() -> None:
 @ARRAY
 @click.pass_context
 def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
-    """List the runs of this workspace, oldest first."""
+    """List the runs of this workspace, oldest first, with how each ended.
+
+    \b
+    Examples:
+      kotef runs
+      kotef runs --json | jq -r '.[] | select(.resume) | .resume'
+      kotef runs prune --dry-run
+    """  # noqa: D301  click reads the backspace character
     if ctx.invoked_subcommand is None:
         from kotef.cli.reading import runs_command
 
@@ -134,7 +143,13 @@ def prune(**options: Any) -> None:
 @where
 @JSON
 def show(run_id: str | None, root: str | None, as_json: bool) -> None:
-    """Show the report of RUN (default: the newest)."""
+    """Show the report of RUN (default: the newest); with --json its result.json.
+
+    \b
+    Examples:
+      kotef show
+      kotef show 20260131-101500-3fa2 --json | jq -r .outcome
+    """  # noqa: D301  click reads the backspace character
     from kotef.cli.reading import show_command
 
     show_command(run_id, root, as_json=as_json)
@@ -143,7 +158,9 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
 @main.command(short_help="Tell a run as Markdown or JSON.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
-@click.option("--format", "form", type=click.Choice(["md", "json"]), default="md", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["md", "json"]), default="md", show_default=True, help="How to tell it."
+)
 @click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
 def report(run_id: str | None, root: str | None, form: str, output: str | None) -> None:
     """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
@@ -161,7 +178,13 @@ def report(run_id: str | None, root: str | None, form: str, output: str | None) 
 @main.command(short_help="Write a .sdd/ skeleton with the checks found here.")
 @where
 def init(root: str | None) -> None:
-    """Write a .sdd/ skeleton with the checks found here. Never overwrites a file."""
+    """Write a .sdd/ skeleton with the checks found here; a file that exists is left as it is.
+
+    \b
+    Examples:
+      kotef init
+      kotef init --root ~/shop
+    """  # noqa: D301  click reads the backspace character
     from kotef.cli.reading import init_command
 
     init_command(root)
@@ -173,10 +196,15 @@ def init(root: str | None) -> None:
 def demo(case: str | None, keep: str | None) -> None:
     """Show three endings on small example repositories; no key, no model, no network.
 
+    \b
+    Examples:
+      kotef demo
+      kotef demo --case cheat --keep /tmp/cheat
+
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
     the last a script plays a model that deletes the failing test: it is put back and judged, and the run ends refused.
     The graph, git, pytest and every file are real. Exit status 0 when all ended as they must, 1 when not.
-    """
+    """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo import demo_command
 
     sys.exit(demo_command(keep, case))
@@ -189,7 +217,16 @@ def demo(case: str | None, keep: str | None) -> None:
 @click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
 @click.option("--json", "as_json", is_flag=True, help="With --sandbox: print one JSON object on stdout.")
 def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
-    """Check what a run needs here: git, the checks, the endpoint; say what to do. Exit status 0, or 5."""
+    """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.
+
+    \b
+    Examples:
+      kotef doctor
+      kotef doctor --base-url http://localhost:8080/v1
+      kotef doctor --sandbox
+
+    Nothing is run and no token is asked for. Exit status 0, or 5 where something is missing.
+    """  # noqa: D301  click reads the backspace character
     if sandbox:
         from kotef.cli.sandbox_doctor import sandbox_command
 
@@ -203,7 +240,12 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
 
 @main.command()
 def graph() -> None:
-    """Print the graph of a run as Mermaid."""
+    """Print the graph of a run as Mermaid: which node works after which.
+
+    \b
+    Examples:
+      kotef graph > loop.mmd
+    """  # noqa: D301  click reads the backspace character
     from kotef.graph import build_graph
 
     click.echo(build_graph().get_graph().draw_mermaid())
@@ -212,13 +254,18 @@ def graph() -> None:
 @main.command(short_help="Print the JSON schema of result.json.")
 @click.argument("name", type=click.Choice(["result"]))
 def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
-    """Print a JSON schema: `kotef schema result` is that of result.json."""
+    """Print a JSON schema: `result` is that of result.json and of `kotef run --json`.
+
+    \b
+    Examples:
+      kotef schema result > result.schema.json
+    """  # noqa: D301  click reads the backspace character
     from kotef.runs.result import schema as result_schema
 
     click.echo(json.dumps(result_schema(), indent=2))
 
 
-for command in (run, resume, check, classify, diff, apply, undo, issues, mcp, agents, skills, tools, prompt):
+for command in (run, resume, check, classify, diff, apply, undo, issues, mcp, agents, skills, tools, prompt, helps):
     main.add_command(command)
 
 

@@ -19,7 +19,8 @@ def mcp() -> None:
     \b
     A server is written as other clients write it:
       {"mcpServers": {"notes": {"command": "npx", "args": ["-y", "PACKAGE"], "env": {"TOKEN": "${TOKEN}"}}}}
-    or with "url" and "headers". "timeoutSeconds" bounds one call of its tools (60), "disabled": true leaves it out.
+    or with "url" and "headers". "timeoutSeconds" bounds one call of its tools (60), "disabled": true
+    leaves it out.
     """  # noqa: D301  click reads the backspace character
 
 

@@ -18,6 +18,7 @@ from kotef.cli.options import (
     limits,
     where,
 )
+from kotef.cli.sections import Sectioned
 
 EXIT_STATUS = """\b
 Exit status:
@@ -25,17 +26,20 @@ Exit status:
   1  a defect in kotef itself
   2  usage or configuration error, or the workspace is busy; nothing was run
   3  the attempts are spent, or the run was stuck
-  4  a budget is spent: tokens, calls, money or time
+  4  a budget is spent: tokens, calls, commands, money or time
   5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
   6  blocked: a decision only a person can take
   7  the model endpoint is unavailable
   130, 143  interrupted by SIGINT, SIGTERM
 A run that began and was not verified leaves one entry in .sdd/issues.md.
+See also `kotef help environment` and `kotef help files`.
 """
 
 
 @click.command(
-    epilog=EXIT_STATUS, short_help="Work on a goal or a ticket until it is verified or the attempts are spent."
+    cls=Sectioned,
+    epilog=EXIT_STATUS,
+    short_help="Work on a goal or a ticket until it is verified or the attempts are spent.",
 )
 @click.argument("goal", required=False, default="")
 @click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
@@ -101,7 +105,9 @@ def run(**options: Any) -> None:
     sys.exit(run_command(options))
 
 
-@click.command(epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget.")
+@click.command(
+    cls=Sectioned, epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget."
+)
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--last", is_flag=True, help="The newest run of this workspace.")
 @where

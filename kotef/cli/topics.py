@@ -1,0 +1,106 @@
+"""What is true of all commands: which variables and files they read, and what their exit statuses mean?"""
+
+from typing import Final
+
+import click
+
+ENVIRONMENT: Final = """\
+Environment variables. An option goes before its variable, and that before the configuration.
+
+The model
+  OPENAI_BASE_URL        endpoint; a local server needs nothing else (--base-url)
+  OPENAI_API_KEY         its key; without a base URL, that of OpenAI
+  KOTEF_MODEL            model of the coder (--model)
+  KOTEF_PLANNER_MODEL    model of the planner (--planner-model)
+  KOTEF_FALLBACK_MODEL   model that takes over (--fallback-model)
+
+The run
+  KOTEF_CODER            who edits, in order (--coder)
+  KOTEF_SANDBOX          what confines commands (--sandbox)
+  KOTEF_TOOLS            ceiling of the model's tools: core, standard or all
+
+The screen
+  NO_COLOR               set: no colours
+  CI                     set: no live view, and a run needs a sandbox or an explicit `--sandbox off`
+
+The places
+  XDG_CONFIG_HOME        config.toml, agents.md and skills are in kotef/ there (default ~/.config)
+  XDG_STATE_HOME         snapshots and baselines are in kotef/ there (default ~/.local/state)
+
+The surroundings
+  GITHUB_EVENT_NAME, GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME
+                         in a job for a pull request, settings of the repository are the base branch's
+  LANGSMITH_TRACING, LANGCHAIN_TRACING_V2
+                         set: prompts and code leave the machine for LangSmith, and a run says so
+  HTTPS_PROXY, NO_PROXY  are used for endpoints that are not local
+
+Commands of the project see none of these that looks like a secret; see docs/security.md.
+"""
+FILES: Final = """\
+Files, from the top of the workspace, and what they are for.
+
+Yours to write
+  .sdd/project.md, architect.md, best_practices.md
+                         what the project is; the checks under "Quality gates" of architect.md judge
+  .sdd/backlog/tickets/open/NN-slug.md
+                         what is to be done; a verified one moves to closed/
+  .sdd/kotef.toml        checks, [setup], [env], [sandbox], model, coder; all but the checks needs trust
+  pyproject.toml         [tool.kotef] checks, where .sdd/kotef.toml has none
+  .sdd/agents.md         roles for the models
+  .sdd/skills, .agents/skills
+                         skills a model may use
+  .sdd/memory/           notes from run to run; a model keeps them where the folder is there
+  .sdd/mcp.json, .mcp.json
+                         MCP servers, for --mcp
+  AGENTS.md              what every agent should know here
+  ~/.config/kotef/config.toml
+                         model, base_url, fallback_model, [models], [endpoints], [prices], [sandbox], [trusted]
+
+kotef's
+  .sdd/issues.md         one entry for each run that was not verified; `kotef issues`
+  .sdd/runs/RUN/         result.json, report.md, events.jsonl, logs/, visit-N.patch; `kotef runs`
+  ~/.local/state/kotef/  snapshots of the workspace, and baselines
+"""
+STATUSES: Final = """\
+Exit statuses of `kotef run` and `kotef resume`; other commands use those of them that fit.
+
+  0         verified; or unverified, only with --allow-unverified
+  1         crashed: a defect in kotef itself
+  2         usage or configuration error, or the workspace is busy; nothing was run
+  3         bounded_attempts_exceeded or stuck (`kotef check`: red)
+  4         budget_exceeded: tokens, calls, commands, money or time
+  5         environment_broken: no check found, checks cannot run, no sandbox in CI, disk full
+  6         blocked: a decision only a person can take
+  7         model_unavailable
+  130, 143  interrupted by SIGINT, SIGTERM
+
+With --json an error is one object with error, reason and exitCode. A run that began and was not verified has one entry
+in .sdd/issues.md; `kotef resume` says which runs can go on.
+"""
+TOPICS: Final = {"environment": ENVIRONMENT, "files": FILES, "exit-statuses": STATUSES}
+
+
+@click.command("help", short_help="Tell of a command, or of a topic: environment, files, exit-statuses.")
+@click.argument("names", metavar="[COMMAND | TOPIC]...", nargs=-1)
+@click.pass_context
+def helps(ctx: click.Context, names: tuple[str, ...]) -> None:
+    """Tell of a command as its --help does, or of a topic: environment, files, exit-statuses.
+
+    \b
+    Examples:
+      kotef help run
+      kotef help issues show
+      kotef help environment
+    """  # noqa: D301  click reads the backspace character
+    if len(names) == 1 and names[0] in TOPICS:
+        click.echo(TOPICS[names[0]], nl=False)
+        return
+    assert ctx.parent is not None  # noqa: S101  it is a command of the group
+    told = ctx.parent
+    for name in names:
+        command = told.command.get_command(told, name) if isinstance(told.command, click.Group) else None
+        if command is None:
+            known = ", ".join(TOPICS)
+            raise click.UsageError(f"neither a command nor a topic: `{' '.join(names)}`; topics are {known}", ctx)
+        told = click.Context(command, info_name=name, parent=told)
+    click.echo(told.get_help())
