@@ -15,6 +15,9 @@ CONFIGURATION: Final = ".sdd/kotef.toml"
 MAX_NAME: Final = 40
 """Characters of a check's name, its number included."""
 
+PROJECTS: Final = (python, node, native, java)
+"""What each kind of project implies; make is asked only where none of these has a test."""
+
 _TABLE_KEYS: Final = frozenset({"name", "command", "role", "required"})
 _IN_AN_ENVIRONMENT: Final = re.compile(
     r"(?:(?:uv|poetry|pdm|hatch|pipenv|rye|pixi) run (?:--\S+ )*)|(?:\S*/)?python[\d.]* -m |(?:\S*/)?bin/|npx "
@@ -61,7 +64,7 @@ def detect(root: Path) -> tuple[Check, ...]:
 
     Linters and type checkers only where they are configured; make targets only where nothing more specific runs tests.
     """
-    found = [*python.checks(root), *node.checks(root), *native.checks(root), *java.checks(root)]
+    found = [check for project in PROJECTS for check in project.checks(root)]
     if not any(role == "test" for _, _, role in found):
         found += make.checks(root, have={role for _, _, role in found})
     return _named_uniquely(

@@ -18,6 +18,7 @@ block say what cannot be seen from it:
     <!-- in: PROJECT -->          from here on in that project: shop, clock, empty, kotef (a copy of the checkout)
     <!-- file: PATH -->           the block is the content of this file, from here on
     <!-- with: ENDPOINT -->       from here on a scripted model answers at every `http://localhost:PORT/v1`
+    <!-- before: COMMAND -->      typed before the block: what a reader has who comes to this page
     <!-- exits: N -->             the exit status of the block
 """
 
@@ -29,6 +30,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -39,14 +41,14 @@ from support.endpoints import ENDPOINTS
 from support.openai_server import OpenAIServer
 
 ROOT: Final = Path(__file__).parents[2]
-DIRECTIVES: Final = ("not run", "by hand", "in", "file", "with", "exits")
+DIRECTIVES: Final = ("not run", "by hand", "in", "file", "with", "before", "exits")
 PROJECTS: Final = {"shop": "discount", "clock": "contradiction"}
 """Name in the home directory → example."""
 
 _FENCE: Final = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w+-]*)[^`\n]*$")
 _COMMENT: Final = re.compile(r"^\s*<!-- (?P<name>[a-z ]+?)(?:: (?P<value>.+?))? -->$")
 _LOCAL: Final = re.compile(r"https?://(?:localhost|127\.0\.0\.1):\d+(?=/v1)")
-SECONDS: Final = 300
+SECONDS: Final = 900
 """What one block may take on a busy machine."""
 
 
@@ -151,6 +153,9 @@ class Session:
             self.server = OpenAIServer(**ENDPOINTS[block.told["with"]]())
             self._opened.append(self.server)
             self.server.__enter__()
+        if "before" in block.told:
+            done = self._bash(self._here(block.told["before"]))
+            assert done.returncode == 0, f"{block.where}: before it: {done.stdout}"
         text = self._here(block.text)
         if "file" in block.told and block.language != "diff":
             path = self._path(block.told["file"])
@@ -247,7 +252,7 @@ class Session:
         state = self.home.parent / f"{self.home.name}.state"
         ending = f"trap 'status=$?; {{ pwd; env -0; }} > \"{state}\"; exit $status' EXIT\n"
         done = subprocess.run(
-            ["bash", "-eo", "pipefail", "-c", ending + command],
+            ["bash", "-e", "-c", ending + command],
             cwd=self.place,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -339,7 +344,7 @@ def _servers(path: Path) -> None:
 
     root = path.parents[1] if path.parent.name == ".sdd" else path.parent
     found, unused = trusted_servers(root, UserConfig(), asked=True)
-    assert found.servers(), unused
+    assert found.servers(defaultdict(lambda: "as set by a person")), unused
 
 
 PARSERS: Final[dict[str, Callable[[str], Any]]] = {
@@ -352,7 +357,8 @@ PARSERS: Final[dict[str, Callable[[str], Any]]] = {
 READERS: Final[dict[str, Callable[[Path], None]]] = {
     "kotef/config.toml": _users,
     ".sdd/kotef.toml": _repositorys,
-    "mcp.json": _servers,
+    ".mcp.json": _servers,
+    ".sdd/mcp.json": _servers,
 }
 """Ending of a file's name → what reads it."""
 

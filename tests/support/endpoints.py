@@ -37,6 +37,9 @@ ENDPOINTS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "ollama": _server(whole(calls(LOOK)), whole(calls(MEND)), model="qwen3-coder:30b"),
     "lm studio": _server(without_usage(calls(LOOK)), without_usage(calls(MEND)), model="qwen3-coder-30b"),
     "calls as text": _server(_as_text(LOOK), _as_text(MEND), model="small"),
+    "write_file": _server(
+        calls(LOOK), calls(call("write_file", path="shop/cart.py", content="def discount(): ...\n")), calls(MEND)
+    ),
     "count_lines": _server(calls(call("count_lines", path="shop/cart.py")), calls(LOOK), calls(MEND)),
 }
 """Name, as a page gives it, → the arguments of its server."""
