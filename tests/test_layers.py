@@ -18,7 +18,8 @@ LAYERS = [
     "nodes",
     "graph",
     "runs",
-    "cli",
+    "serving",
+    "cli studio",
     "__main__",
 ]
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row.split()}

@@ -1,4 +1,4 @@
-"""Which commands look after MCP servers? Nothing heavy is imported before one runs."""
+"""Which commands speak MCP, as a server or with others? Nothing heavy is imported before one of them runs."""
 
 import sys
 
@@ -7,26 +7,68 @@ import click
 from kotef.cli.options import where
 
 
-@click.group(short_help="Look after the MCP servers a run may use.")
-def mcp() -> None:
-    """Look after the MCP servers of .sdd/mcp.json and .mcp.json; `kotef run --mcp` gives their tools to the model.
+@click.group(invoke_without_command=True, short_help="Be an MCP server for editors; look after those a run may use.")
+@where
+@click.pass_context
+def mcp(ctx: click.Context, root: str | None) -> None:
+    """Serve this workspace to editors and agents over MCP, or look after the MCP servers that a run may use.
 
     \b
     Examples:
+      claude mcp add kotef -- kotef mcp --root ~/shop
+      kotef mcp serve --root ~/shop
       kotef mcp doctor
       kotef run --mcp "make tests/test_cart.py pass"
 
+    Without a command, and with something else than a terminal on standard input, it serves, as `kotef mcp serve`.
+
     \b
-    A server is written as other clients write it:
+    Servers a run may use stand in .sdd/mcp.json and .mcp.json, as other clients write them:
       {"mcpServers": {"notes": {"command": "npx", "args": ["-y", "PACKAGE"], "env": {"TOKEN": "${TOKEN}"}}}}
     or with "url" and "headers". "timeoutSeconds" bounds one call of its tools (60), "disabled": true
     leaves it out.
     """  # noqa: D301  click reads the backspace character
+    ctx.obj = root
+    if ctx.invoked_subcommand is not None:
+        return
+    if sys.stdin.isatty():
+        click.echo(ctx.get_help())
+        return
+    ctx.invoke(serve, root=root)
+
+
+@mcp.command(short_help="Serve this workspace on standard input and output.")
+@where
+@click.pass_context
+def serve(ctx: click.Context, root: str | None) -> None:
+    """Serve one workspace over MCP on standard input and output, until the client goes.
+
+    \b
+    Tools:
+      start_run    start a run on a goal or a ticket; it goes on by itself, also when the client goes
+      run_status   where a run stands, or how it ended
+      cancel_run   stop the run at work
+      read_issues  the entries of .sdd/issues.md
+      check        run the project's checks and judge them
+
+    \b
+    Examples:
+      kotef mcp serve --root ~/shop
+      claude mcp add kotef -- kotef mcp --root ~/shop
+
+    What would widen a run (sandbox, network, trust, who edits) no tool can ask for: it comes from your configuration
+    and from this command's environment. Needs the extra: pip install 'kotef[mcp]'. Exit status: 0 the client has gone;
+    2 no workspace, or the extra is missing.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.mcp_server import serve_command
+
+    sys.exit(serve_command(root or ctx.obj))
 
 
 @mcp.command(short_help="Start each server and list its tools.")
 @where
-def doctor(root: str | None) -> None:
+@click.pass_context
+def doctor(ctx: click.Context, root: str | None) -> None:
     """Start each MCP server named here, say which tools it has, and end it again.
 
     \b
@@ -40,4 +82,4 @@ def doctor(root: str | None) -> None:
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.mcp_doctor import doctor_command
 
-    sys.exit(doctor_command(root))
+    sys.exit(doctor_command(root or ctx.obj))

@@ -6,10 +6,21 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from kotef.errors import BusyError
 from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.tree import start_of
+
+
+class Holder(NamedTuple):
+    """A process that holds a workspace; its number and its start together name it, and no other."""
+
+    pid: int
+    started: int
+    """Clock ticks since boot."""
+    run: str
+    """The run (or the command) it works on."""
 
 
 @contextmanager
@@ -38,17 +49,23 @@ def workspace_lock(root: Path, run_id: str) -> Iterator[None]:
 
 
 def at_work(root: Path) -> str | None:
-    """The run (or the command) that holds the workspace now; None when nobody is known to.
+    """The run (or the command) that holds the workspace now; None when nobody is known to."""
+    found = holder_of(root)
+    return found.run if found else None
+
+
+def holder_of(root: Path) -> Holder | None:
+    """The process that holds the workspace now; None when nobody is known to.
 
     The lock is not touched. Who it names holds it while a process of that number and that start lives: a number alone
     is soon another's.
     """
     try:
         said = json.loads((state_dir(root) / "lock").read_bytes())
-        pid, run, started = int(said["pid"]), str(said["run"]), said["started"]
+        found = Holder(int(said["pid"]), int(said["started"]), str(said["run"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return run if started is not None and start_of(pid) == started else None
+    return found if start_of(found.pid) == found.started else None
 
 
 def _acquire(file: int, path: Path, root: Path, run_id: str) -> None:

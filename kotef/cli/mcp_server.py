@@ -1,0 +1,56 @@
+"""How does an editor or another agent start kotef as its MCP server?"""
+
+import asyncio
+import importlib.util
+import io
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import Screen
+from kotef.errors import UsageError
+from kotef.runs.config import config_path, read_config
+from kotef.runs.events import Line
+from kotef.runs.hidden import hide
+from kotef.runs.loading import loaded
+from kotef.serving.mcp import Workspace, serve
+from kotef.tools.mcp.servers import MISSING
+from kotef.workspace.git import inspect
+
+WIDTH = 200
+
+
+def serve_command(root: str | None) -> int:
+    """`kotef mcp serve`; returns the exit status once the client has gone."""
+    place = _workspace(root)
+    if importlib.util.find_spec("mcp") is None:
+        raise UsageError(MISSING)
+    hide(place, read_config(config_path()))
+    logging.getLogger("mcp").propagate = False  # a client shows stderr to a person, as an error
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    loaded()
+    asyncio.run(serve(Workspace(place, lines_of)))
+    return 0
+
+
+def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
+    """What `kotef run` would have said of these events where nobody watches, line by line."""
+    page = io.StringIO()
+    paper = Console(file=page, highlight=False, markup=False, emoji=False, soft_wrap=True, no_color=True, width=WIDTH)
+    screen = Screen(max_attempts=max_attempts, screen=paper)
+    for event in events:
+        screen(event)
+    return page.getvalue().splitlines()
+
+
+def _workspace(root: str | None) -> Path:
+    """The workspace; where an editor starts us anywhere, a directory that nobody named must at least look like one."""
+    place = workspace_of(root)
+    if root is None and not inspect(place).is_repo and not (place / ".sdd").is_dir():
+        raise UsageError(
+            f"{place} is neither a git repository nor has it a .sdd/", hint="name the workspace: kotef mcp --root DIR"
+        )
+    return place
