@@ -26,13 +26,15 @@ DROPPED = (
     "GITHUB_BASE_REF",
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
     "NO_COLOR",
+    "TRACEPARENT",
 )
+ELSEWHERE = ("GIT_", "PYTEST_ADDOPTS", "OTEL_", "LANGSMITH_", "LANGCHAIN_")
 
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name in DROPPED or name.startswith(("GIT_", "PYTEST_ADDOPTS"))]:
+    for name in [name for name in os.environ if name in DROPPED or name.startswith(ELSEWHERE)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))

@@ -1,12 +1,11 @@
 """How does a command line become a run, and its result a screen?"""
 
-import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from kotef.cli.casting import cast_of
 from kotef.cli.place import workspace_of
@@ -26,6 +25,8 @@ from kotef.runs.roles import read_agents
 from kotef.runs.servers import NONE, search_url, trusted_servers
 from kotef.runs.setting import Setting
 from kotef.runs.start import may_resume, resume, start
+from kotef.runs.telemetry.langsmith import leaves
+from kotef.runs.telemetry.observed import observed
 from kotef.runs.unfinished import put_right
 from kotef.sdd.tickets import list_tickets
 from kotef.state import VISIT_CAPS, Task
@@ -43,6 +44,15 @@ MOST_ATTEMPTS = 20
 
 def run_command(options: dict[str, Any]) -> int:
     """`kotef run`; returns the exit status."""
+    run, task, setting = ready(options)
+    return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
+
+
+def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+    """A run as the options of `kotef run` ask for it, with where and with whom; nothing of it is made yet.
+
+    Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
+    """
     root = workspace_of(options["root"])
     request = Request(
         goal=options["goal"].strip(),
@@ -63,7 +73,7 @@ def run_command(options: dict[str, Any]) -> int:
     if any(not check.strip() for check in request.checks):
         raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
     if not (request.goal or request.ticket or request.checks):
-        return _list_tickets(root)
+        _list_tickets(root)
     config = read_config(config_path())
     righted = put_right(root)
     repository = repository_of(root, config, trust=request.trust)
@@ -98,7 +108,7 @@ def run_command(options: dict[str, Any]) -> int:
         kit=kit,
         confined=confined,
     )
-    return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
+    return run, task, setting
 
 
 def resume_command(options: dict[str, Any]) -> int:
@@ -203,7 +213,7 @@ def _newest_visit(run: store.RunDir) -> int:
     return result.visits if result else 0
 
 
-def _list_tickets(root: Path) -> int:
+def _list_tickets(root: Path) -> NoReturn:
     """`kotef run` with nothing to do: what could be done."""
     folder = list_tickets(root)
     screen = console(stderr=True)
@@ -222,9 +232,7 @@ def _list_tickets(root: Path) -> int:
 def _facts(root: Path) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
     facts = inspect(root)
-    tracing = [name for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2") if os.environ.get(name) in ("1", "true")]
-    leaves = (f"{tracing[0]} is set: prompts and code leave this machine for LangSmith",) if tracing else ()
-    return (*leaves, *_git_facts(facts, root))
+    return (*([said] if (said := leaves()) else ()), *_git_facts(facts, root))
 
 
 def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
@@ -244,9 +252,9 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, a
     """Run with a view that fits where the output goes, then print the result."""
     screen = Screen(max_attempts=task.limits.max_attempts)
     watching = nullcontext() if as_json else screen.watching()
-    with watching:
+    with observed(setting, task, _complain) as seen, watching:
         ask = screen.ask if is_live(screen.screen) and sys.stdin.isatty() else None
-        result = go(setting if as_json else replace(setting, watchers=(screen,), ask=ask))
+        result = go(seen if as_json else replace(seen, watchers=(*seen.watchers, screen), ask=ask))
     if result.issue not in (None, ".sdd/issues.md"):
         text = f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {result.issue}\n"
         sys.stderr.write(plain(text))
@@ -255,6 +263,10 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, a
     else:
         say_result(result)
     return result.exit_code
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(plain(f"kotef: warning: {text}\n"))
 
 
 def say_result(result: Result, *, where: bool = True) -> None:

@@ -1,0 +1,141 @@
+"""Where do traces go, and how are they sent without holding up a run?"""
+
+import importlib.util
+import logging
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from kotef import __version__
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+SECONDS: Final = 2.0
+"""How long the end of a run waits for what is not sent yet."""
+DEFAULT: Final = "http://localhost:4318"
+NEEDS_EXTRA: Final = "{name} is set, but traces need an extra that is not installed: pip install 'kotef[otel]'"
+_CONTENT: Final = frozenset({"true", "span_only", "span_and_event"})
+_OFF: Final = frozenset({"", "none"})
+
+
+class Wish(NamedTuple):
+    """What the environment asks for."""
+
+    endpoint: str = ""
+    """Where traces go; empty: nowhere."""
+    content: bool = False
+    """Whether texts of people, models and tools are in them."""
+    refused: str = ""
+    """Why a wish cannot be met, in one line."""
+
+
+def wish(env: Mapping[str, str] = os.environ) -> Wish:
+    """What the standard variables say; nothing is sent unless one of them names an exporter or an endpoint."""
+    exporter = env.get("OTEL_TRACES_EXPORTER", "").strip().lower()
+    own, shared = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ""), env.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    asked = exporter not in _OFF or (not exporter and bool(own or shared))
+    if not asked or env.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return Wish()
+    if exporter not in ("", "otlp"):
+        return Wish(refused=f"OTEL_TRACES_EXPORTER={exporter}: kotef sends traces as otlp only, so none are sent")
+    for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        if (protocol := env.get(name, "").strip()) and protocol != "http/protobuf":
+            return Wish(refused=f"{name}={protocol}: kotef speaks http/protobuf only, so no traces are sent")
+    if importlib.util.find_spec("opentelemetry.exporter") is None:
+        named = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+        return Wish(refused=NEEDS_EXTRA.format(name=next(name for name in named if env.get(name))))
+    content = env.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").strip().lower() in _CONTENT
+    return Wish(shown(own or shared or DEFAULT), content)
+
+
+def shown(url: str) -> str:
+    """The scheme, host and port of an address: what else is in it may be a secret."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+class Collector:
+    """The way of the spans of one run to where the environment says."""
+
+    def __init__(self) -> None:
+        """Nothing is sent yet; what the library has to complain about is asked for by `close`."""
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        quiet = logging.getLogger("opentelemetry")
+        quiet.propagate = False
+        quiet.addHandler(logging.NullHandler())
+        named = Resource.create().attributes.get("service.name")
+        own = {} if named and not str(named).startswith("unknown_service") else {"service.name": "kotef"}
+        self._exporter = _Counting(OTLPSpanExporter())
+        resource = Resource.create({**own, "service.version": __version__})
+        self.provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self.provider.add_span_processor(BatchSpanProcessor(_as_exporter(self._exporter)))
+
+    def close(self) -> str:
+        """Send the rest within `SECONDS`; why not all was sent, in one line, or nothing."""
+        done = threading.Event()
+
+        def end() -> None:
+            self.provider.shutdown()
+            done.set()
+
+        threading.Thread(target=end, daemon=True, name="kotef-traces").start()
+        if not done.wait(SECONDS):
+            self._exporter.shutdown()  # what waits to try again waits no more
+            return f"it did not take them within {SECONDS:g} s"
+        return (
+            "it took none of them"
+            if self._exporter.lost and not self._exporter.sent
+            else (f"{self._exporter.lost} spans were lost" if self._exporter.lost else "")
+        )
+
+
+class _Counting:
+    """An exporter that counts what it sends and what it does not."""
+
+    def __init__(self, exporter: "SpanExporter") -> None:
+        self.exporter = exporter
+        self.sent = self.lost = 0
+
+    def export(self, spans: "Sequence[ReadableSpan]") -> "SpanExportResult":
+        """As the exporter does; counted."""
+        from opentelemetry.sdk.trace.export import SpanExportResult
+
+        try:
+            result = self.exporter.export(spans)
+        except Exception:  # noqa: BLE001  a trace never costs a run, whatever a library raises
+            result = SpanExportResult.FAILURE
+        good = result is SpanExportResult.SUCCESS
+        self.sent, self.lost = self.sent + good * len(spans), self.lost + (not good) * len(spans)
+        return result
+
+    def shutdown(self) -> None:
+        """As the exporter does."""
+        self.exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """As the exporter does."""
+        return self.exporter.force_flush(timeout_millis)
+
+
+def _as_exporter(counting: _Counting) -> Any:
+    """It is one by its methods; its class cannot be, for the library is imported where it is needed."""
+    return counting
+
+
+def parent_of(env: Mapping[str, str] = os.environ) -> "Context | None":
+    """The trace a CI job began, as TRACEPARENT names it."""
+    if not env.get("TRACEPARENT"):
+        return None
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    carrier = {name.lower(): env[name] for name in ("TRACEPARENT", "TRACESTATE") if name in env}
+    return TraceContextTextMapPropagator().extract(carrier)

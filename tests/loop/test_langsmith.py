@@ -1,0 +1,120 @@
+"""What LangSmith receives of a run where its variables say so, at the wire; each run is a process that ends at once."""
+
+from pathlib import Path
+
+import pytest
+from support.loop import BUG, CHECK, FIX, Agent
+from support.openai_server import OpenAIServer, call, calls, text
+from support.otlp import Collector
+from support.process import Done, kotef_process
+
+from kotef.runs.telemetry import langsmith
+from kotef.runs.telemetry.langsmith import leaves, traced_by
+from kotef.workspace.hiding import know, scope
+from kotef.workspace.secrets import Redactor, of_env_file
+
+SECRET = "zq8J2mWx91LkTt55"
+
+
+@pytest.fixture
+def traced(project: Path, tmp_path: Path):
+    """`traced(url)`: a run in a process of its own whose LangSmith is at `url`."""
+
+    def go(url: str) -> Done:
+        (project / ".env").write_text(f"API_TOKEN={SECRET}\n")
+        (project / "calc.py").write_text(f"{BUG}# {SECRET}\n")
+        look = calls(call("run_command", command=f"echo {SECRET[::-1]} | rev"))
+        with OpenAIServer(Agent(coder=[look, FIX, text("a last thought")])) as server:
+            env = {
+                "OPENAI_BASE_URL": server.base_url,
+                "KOTEF_MODEL": "scripted",
+                "LANGSMITH_TRACING": "true",
+                "LANGSMITH_ENDPOINT": url,
+                "LANGSMITH_API_KEY": "lsv2_pt_0123456789abcdef",
+                "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
+            }
+            command = ["run", "--root", str(project), "--check", CHECK, "--coder", "model", "make add add"]
+            return kotef_process(command, env, tmp_path)
+
+    return go
+
+
+def test_all_of_a_run_arrives_before_the_process_ends_and_no_secret_does(traced) -> None:
+    with Collector() as smith:
+        done = traced(smith.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    sent = b"".join(smith.bodies)
+    for words in (b"make add add", b"a last thought", b'"planner"', b'"verifier"'):
+        assert words in sent, words
+    assert SECRET.encode() not in sent
+    host = smith.url.removeprefix("http://")
+    told = [line for line in done.stdout.splitlines() if "leave this machine" in line]
+    assert told == [f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}"]
+
+
+@pytest.mark.parametrize("dead", ["closed", "silent"])
+def test_a_dead_endpoint_changes_nothing_but_one_line(traced, dead: str) -> None:
+    with Collector(silent=True) as smith:
+        done = traced(smith.url if dead == "silent" else "http://127.0.0.1:9")
+    assert done.returncode == 0
+    [said] = done.stderr.splitlines()
+    assert said.startswith("kotef: warning: LangSmith did not take all traces")
+    assert "lsv2" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [
+        ({}, ""),
+        ({"LANGSMITH_TRACING": "true"}, "LANGSMITH_TRACING"),
+        ({"LANGCHAIN_TRACING_V2": "true"}, "LANGCHAIN_TRACING_V2"),
+        ({"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "true"}, "LANGCHAIN_TRACING_V2"),
+        ({"LANGSMITH_TRACING_V2": "false", "LANGSMITH_TRACING": "true"}, ""),
+        ({"LANGSMITH_TRACING": "1"}, ""),
+        ({"LANGSMITH_API_KEY": "x", "LANGSMITH_ENDPOINT": "http://h"}, ""),
+    ],
+)
+def test_it_is_on_exactly_where_the_library_is(env: dict, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from langsmith import utils
+
+    for key, value in env.items():
+        monkeypatch.setenv(key, value)
+    utils.get_env_var.cache_clear()
+    assert utils.tracing_is_enabled() is bool(name)
+    utils.get_env_var.cache_clear()
+    assert traced_by(env) == name
+    assert bool(leaves(env)) == bool(name)
+
+
+def test_where_the_prompts_go_is_named_without_what_else_an_address_holds() -> None:
+    env = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": "https://user:pw@smith.example.org/api?key=x"}
+    assert leaves(env).endswith("for LangSmith at smith.example.org")
+    assert leaves({"LANGSMITH_TRACING": "true"}).endswith("at api.smith.langchain.com")
+
+
+def test_whatever_is_traced_passes_the_redactor_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of it did so before; this holds for what did not."""
+    from uuid import uuid4
+
+    from langsmith import run_trees, utils
+
+    with Collector() as smith, scope():
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", smith.url)
+        monkeypatch.setenv("LANGSMITH_TRACING", "true")
+        monkeypatch.setenv("LANGSMITH_API_KEY", "x")
+        monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
+        monkeypatch.setattr(run_trees, "_CLIENT", None)
+        utils.get_env_var.cache_clear()
+        know(Redactor(of_env_file(f"API_TOKEN={SECRET}\n")))
+        langsmith.hide_secrets()
+        said = {"messages": [{"content": f"it is {SECRET}"}]}
+        client = run_trees.get_cached_client()
+        client.create_run(
+            "seen", said, "chain", id=uuid4(), outputs=said, error=SECRET, extra={"metadata": {"a": SECRET}}
+        )
+        assert langsmith.send_rest() == ""
+        utils.get_env_var.cache_clear()
+        sent = b"".join(smith.bodies)
+    assert b"it is " in sent
+    assert SECRET.encode() not in sent
