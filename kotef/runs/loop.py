@@ -7,6 +7,8 @@ import sqlite3
 import traceback
 from typing import Any, Final
 
+from langgraph.errors import GraphBubbleUp
+
 from kotef.deps import Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
@@ -70,6 +72,30 @@ class Loop:
                 await self.outside.aclose()
                 await self.models.aclose()
             return self._finish(await self._state(graph), ending)
+
+    async def follow(self, graph: Graph) -> Result:
+        """As `go`, through a graph whose state somebody else keeps, such as LangGraph Studio.
+
+        Cancelled, it leaves its result all the same, and stays cancelled; stopped at a breakpoint it leaves none.
+        """
+        state, ending = self._whole({}), None
+        config: Any = {"recursion_limit": self.config["recursion_limit"]}
+        try:
+            await self.opened.ready()
+            given: Any = {"task": self.task}
+            async for values in graph.astream(given, config, context=self.deps, stream_mode="values"):
+                state = self._whole(values)
+        except GraphBubbleUp:
+            raise
+        except asyncio.CancelledError:
+            self._finish(state, self._interrupted())
+            raise
+        except Exception as error:  # noqa: BLE001  as in `_invoke`
+            ending = self._outcome_of(error)
+        finally:
+            await self.outside.aclose()
+            await self.models.aclose()
+        return self._finish(state, ending)
 
     async def _invoke(self, graph: Graph, known: dict[str, Any]) -> Ending | None:
         """None when the graph came to its own end; else the ending that stopped it from outside."""
@@ -163,7 +189,9 @@ class Loop:
 
     async def _state(self, graph: Graph) -> AgentState:
         """What is checkpointed, with the empty start of every channel that was never written."""
-        found = (await graph.aget_state(self.config)).values
+        return self._whole((await graph.aget_state(self.config)).values)
+
+    def _whole(self, found: dict[str, Any]) -> AgentState:
         empty: AgentState = {
             "task": self.task,
             "failure_history": FailureHistory(),

@@ -74,9 +74,9 @@ def _with(setting: Setting, told: Sequence[str]) -> Setting:
 
 async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Result:
     """A new run's baseline is begun, and waits for its commands while a thread imports the frameworks."""
-    opened = _opened(run, task, setting, resumed=resumed)
+    opened = open_run(run, task, setting, resumed=resumed)
     if not resumed:
-        _announce(opened)
+        announce(opened)
     opened.signals.catch(opened.baseline)
     try:
         async with counting(run, opened.ground.clock):
@@ -92,7 +92,8 @@ async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Re
             opened.shop.history.close()
 
 
-def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Opened:
+def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Opened:
+    """What a run needs before the frameworks are there; a new one's baseline is begun. The workspace is locked."""
     snapshots = Snapshots.open(setting.root)
     snapshots.sweep()
     drop_old(run.path.parent)
@@ -139,7 +140,7 @@ def _opened(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Open
     return Opened(run, task, setting, emit, Signals(), shop, ground, ready, baseline)
 
 
-def _announce(opened: Opened) -> None:
+def announce(opened: Opened) -> None:
     """That the run begins; a baseline that was made a task has not taken a step yet."""
     task = opened.task
     opened.emit(

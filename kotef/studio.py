@@ -1,0 +1,124 @@
+"""What does LangGraph Studio open?
+
+Two nodes around the loop: `open` makes a run of a goal, as `kotef run` would here, and `work` goes through the loop of
+`kotef.graph` with what nodes are handed at run time. That is made anew in `work` and never leaves it: connections,
+locks and clocks can be neither typed into a form nor kept in a checkpoint.
+"""
+
+import asyncio
+from contextvars import copy_context
+from typing import Any, Final, NotRequired
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
+
+from kotef.cli.running import ready
+from kotef.cli.working import run as command
+from kotef.graph import Graph, build_graph
+from kotef.runs import store
+from kotef.runs.loop import Loop
+from kotef.runs.result import Result
+from kotef.runs.setting import Setting
+from kotef.runs.start import announce, open_run
+from kotef.state import Task
+from kotef.workspace.hiding import know, redactor, scope
+from kotef.workspace.lock import workspace_lock
+
+LOOP: Final = build_graph()
+"""Its state is kept by whoever keeps that of the graph around it."""
+
+
+class StudioInput(TypedDict):
+    """What is asked for; all else is as on a command line without options, in the directory the server runs in."""
+
+    goal: str
+    ticket: NotRequired[str]
+    checks: NotRequired[list[str]]
+
+
+class StudioOutput(TypedDict):
+    """How it ended; the rest is in the directory of the run."""
+
+    run_id: str
+    outcome: str
+    sentence: str
+    exit_code: int
+    changed: list[str]
+    issue: str | None
+
+
+class StudioState(StudioInput, StudioOutput):
+    """Both, and what is worked on."""
+
+    task: Task
+
+
+async def open_(state: StudioInput) -> dict[str, Any]:
+    """Begin a run: its directory and its task. Raises what `kotef run` would say."""
+    with scope():
+        run, task, setting = await _ready(state)
+        with workspace_lock(setting.root, run.run_id):
+            run.create()
+            task = redactor().whole(task)
+            run.write_task(task)
+    return {"task": task, "run_id": run.run_id}
+
+
+async def work(state: StudioState) -> StudioOutput:
+    """Go through the loop to its end; a thread that goes on after a breakpoint comes back to the same run."""
+    with scope():
+        _, _, setting = await _ready(state)
+        task = state["task"]
+        run = store.RunDir(store.runs_dir(setting.root) / task.run_id)
+        with workspace_lock(setting.root, run.run_id):
+            result = await _follow(run, task, setting, LOOP)  # named here, for Studio to find it
+    return {
+        "run_id": result.run_id,
+        "outcome": result.outcome,
+        "sentence": result.sentence,
+        "exit_code": result.exit_code,
+        "changed": list(result.changed),
+        "issue": result.issue,
+    }
+
+
+async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph) -> Result:
+    known = run.events.exists()
+    opened = open_run(run, task, setting, resumed=True)  # the baseline is the first node's, where it can be watched
+    if known:
+        level = setting.confined
+        opened.emit("run_resumed", run=run.run_id, outcome=None, sandbox=level.level, network=level.sandbox.network)
+    else:
+        announce(opened)
+    try:
+        return await Loop(opened).follow(graph)
+    finally:
+        if opened.shop.history is not None:
+            opened.shop.history.close()
+
+
+async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, Setting]:
+    """In a thread, where an endpoint may be asked for its models; the secrets it finds are known here, too."""
+    checks = [f"--check={check}" for check in state.get("checks", ())]
+    ticket = [f"--ticket={state['ticket']}"] if state.get("ticket") else []
+    options = command.make_context("run", [*checks, *ticket, "--", state["goal"]]).params
+    context = copy_context()
+    found = await asyncio.get_running_loop().run_in_executor(None, lambda: context.run(ready, options))
+    know(context.run(redactor))
+    return found
+
+
+def build() -> CompiledStateGraph[StudioState, None, StudioInput, StudioOutput]:
+    """The graph, without a checkpointer: the server brings its own."""
+    made = StateGraph(StudioState, input_schema=StudioInput, output_schema=StudioOutput)
+    made.add_node("open", open_)
+    made.add_node("work", work)
+    made.add_edge(START, "open")
+    made.add_edge("open", "work")
+    made.add_edge("work", END)
+    return made.compile(name="kotef")
+
+
+graph = build()
+"""What `langgraph.json` names."""
