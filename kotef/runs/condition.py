@@ -15,7 +15,7 @@ BROKEN: Final = frozenset({"crashed", "environment_broken", "model_unavailable"}
 
 _AFTER: Final[dict[str, State]] = {
     "run_started": "verifying",
-    "run_resumed": "verifying",
+    "run_resumed": "planning",
     "setup_started": "verifying",
     "check_started": "verifying",
     "proving": "verifying",
@@ -26,15 +26,14 @@ _AFTER: Final[dict[str, State]] = {
     "coder_started": "tool_running",
     "trying": "tool_running",
     "tool_started": "tool_running",
-    "tool_finished": "streaming",
     "asked": "waiting_for_input",
     "answered": "tool_running",
     "ended": "planning",
 }
 """What is at work once an event of this name was written; the other names change nothing."""
 
-_ASKS: Final[dict[str, State]] = {"coder": "streaming", "compaction": "streaming"}
-"""Who asks a model for the coder; all others do so to plan or to review."""
+_ASKS: Final[dict[str, State]] = {"planner": "planning", "review": "verifying"}
+"""Who asks a model other than for the coder."""
 
 
 class Condition(BaseModel):
@@ -74,7 +73,7 @@ class Condition(BaseModel):
                 ended = {"outcome": "", "reason": "", "sentence": "", "exit_code": None}
                 return now.model_copy(update={"run": line["run"], **ended})
             case "model_call":
-                asks = _ASKS.get(str(line["node"]), "planning")
+                asks = _ASKS.get(str(line["node"]), "streaming")
                 return now.model_copy(update={"state": asks, "doing": "" if line["node"] == "coder" else line["node"]})
             case "model_answer":
                 return now.model_copy(

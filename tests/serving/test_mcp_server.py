@@ -182,3 +182,19 @@ def test_without_the_extra_it_says_how_to_get_it(project: Path, monkeypatch: pyt
     done = kotef(project, "mcp")
     assert done.code == 2
     assert "pip install 'kotef[mcp]'" in done.stderr
+
+
+def test_checks_that_nobody_waits_for_any_more_are_ended(project: Path) -> None:
+    (project / ".sdd" / "kotef.toml").write_text('checks = ["touch began; sleep 300"]\n')
+
+    async def go() -> None:
+        asking = asyncio.create_task(Workspace(project, lines_of).answer("check", {}))
+        await asyncio.to_thread(_until, (project / "began").exists)
+        holder = holder_of(project)
+        assert holder is not None
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert holder_of(project) is None
+
+    asyncio.run(go())
