@@ -101,7 +101,7 @@ async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph)
 async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, Setting]:
     """In a thread, where an endpoint may be asked for its models; the secrets it finds are known here, too."""
     checks = [f"--check={check}" for check in state.get("checks", ())]
-    ticket = [f"--ticket={state['ticket']}"] if state.get("ticket") else []
+    ticket = [f"--ticket={named}"] if (named := state.get("ticket")) else []
     options = command.make_context("run", [*checks, *ticket, "--", state["goal"]]).params
     context = copy_context()
     found = await asyncio.get_running_loop().run_in_executor(None, lambda: context.run(ready, options))

@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import io
 import logging
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def serve_command(root: str | None) -> int:
     logging.getLogger("mcp").propagate = False  # a client shows stderr to a person, as an error
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     loaded()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the library's reader of stdin would hold up a gentler end
     asyncio.run(serve(Workspace(place, lines_of)))
     return 0
 

@@ -112,7 +112,7 @@ class Detached:
             return None
         said = log.read_text(encoding="utf-8", errors="replace")
         fresh = (run for run in store.every(self.root) if run.run_id not in known and run.run_id in said)
-        return next(fresh, False)
+        return next(fresh, None) or False
 
 
 def at_work(root: Path, run: store.RunDir) -> bool:

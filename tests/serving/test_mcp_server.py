@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -161,6 +164,19 @@ def test_secrets_of_the_workspace_are_not_told(project: Path, conversation) -> N
         assert secret not in json.dumps(await client.call("read_issues", state="all"))
 
     conversation(talk)
+
+
+def test_ctrl_c_ends_a_server_at_once(project: Path) -> None:
+    command = [sys.executable, "-m", "kotef", "mcp", "--root", str(project)]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n")
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"] == "kotef"
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == -signal.SIGINT
 
 
 def test_a_directory_that_is_no_workspace_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
