@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -73,6 +73,8 @@ class Baselines:
         self._confined = [str(sandbox), *(map(str, sandbox.confinement.readable) if sandbox.confinement else ())]
         self.seconds: dict[str, float] = {}
         """Check → what it took when the baseline in use was judged; empty unless one is."""
+        self.told: Callable[[Kept], None] | None = None
+        """Told of the baseline that is taken over."""
 
     def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> Kept | None:
         """The baseline that stands for this tree, if there is one; a damaged file is none."""
@@ -84,6 +86,8 @@ class Baselines:
         if now != kept.ignored or not 0 <= time.time() - kept.judged < MAX_AGE:
             return None
         self.seconds = {check.name: result.seconds for check, result in kept.results}
+        if self.told is not None:
+            self.told(kept)
         return kept
 
     def keep(

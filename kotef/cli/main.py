@@ -15,6 +15,7 @@ from kotef.cli.judged import check, classify
 from kotef.cli.mcp import mcp
 from kotef.cli.options import ARRAY, BASE_URL, JSON, MODEL, where
 from kotef.cli.prompt import prompt
+from kotef.cli.recorded import rejudge, replay
 from kotef.cli.skills import skills
 from kotef.cli.tools import tools
 from kotef.cli.topics import helps
@@ -265,7 +266,24 @@ def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
     click.echo(json.dumps(result_schema(), indent=2))
 
 
-for command in (run, resume, check, classify, diff, apply, undo, issues, mcp, agents, skills, tools, prompt, helps):
+for command in (
+    run,
+    resume,
+    check,
+    classify,
+    diff,
+    apply,
+    undo,
+    issues,
+    mcp,
+    agents,
+    skills,
+    tools,
+    prompt,
+    helps,
+    replay,
+    rejudge,
+):
     main.add_command(command)
 
 

@@ -19,6 +19,7 @@ from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
 from kotef.middleware.bounds import COMMAND, STOP, SUMMARY, Budget
 from kotef.middleware.files import ledger_of
+from kotef.middleware.heard import Hear
 from kotef.middleware.messages import Conversation
 from kotef.middleware.recent import RecentFailures
 from kotef.middleware.setting import Setting
@@ -71,6 +72,8 @@ class ModelCoder:
     outside: Outside = field(default_factory=Outside)
     kit: Kit = field(default_factory=Kit)
     role: Role = field(default_factory=lambda: Role(name="coder"))
+    hear: Hear | None = None
+    """Keeps what its tools hear from outside, or knows it."""
 
     @property
     def uses_model(self) -> bool:
@@ -180,6 +183,7 @@ class ModelCoder:
             stash=stash,
             known=known,
             effectful=frozenset(row.name for row in rows if row.needs == "mcp"),
+            hear=self.hear,
         )
         return create_agent(
             self.model,

@@ -7,6 +7,7 @@ from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
 from kotef.deps import Emit
 from kotef.middleware.conversation import Answered
+from kotef.middleware.heard import Hear
 from kotef.settings import Limits
 from kotef.workspace.effects import Effects
 from kotef.workspace.stash import Stash
@@ -34,3 +35,5 @@ class Setting:
     """In which states the model has seen the files."""
     calls: Answered = field(default_factory=Answered)
     """Of the conversation so far."""
+    hear: Hear | None = None
+    """Who keeps the run's record, or plays it; None: nobody does."""

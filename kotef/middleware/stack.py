@@ -11,6 +11,7 @@ from kotef.middleware.effects import EffectsOnce
 from kotef.middleware.empty import EmptyAnswers
 from kotef.middleware.faults import Faults
 from kotef.middleware.files import FileLedger
+from kotef.middleware.heard import Heard
 from kotef.middleware.malformed import Malformed
 from kotef.middleware.mistakes import MistakeGuard
 from kotef.middleware.nested import NestedInstructions
@@ -43,6 +44,7 @@ def stack(
         NestedInstructions(setting),  # outside the ledger: what it keeps of an effect is the effect's own answer
         EffectsOnce(setting),  # outside the error handler: a failure is a result to replay, too
         FileLedger(setting, guard),  # inside the ledger of effects: a replayed edit finds its file changed, rightly
+        *([Heard(setting.hear)] if setting.hear else []),  # outside what hides secrets: a record holds none
         HiddenSecrets(),  # outside what words a failure, inside all that keeps or reads a result
         Faults(),  # innermost: a tool's exception would end the whole run
     ]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -46,12 +46,16 @@ class ContextWindow:
     model: BaseChatModel
     given: int | None = None
     """What a person said."""
+    told: Callable[[int], None] | None = None
+    """Told what was found where nobody had said it."""
     _known: Window | None = field(default=None, init=False)
 
     async def find(self) -> Window:
         """The first that says something: the settings, the model's profile, its server; else 32k. Never raises."""
         if self._known is None:
             self._known = await self._found()
+            if self.told is not None and not self.given:
+                self.told(self._known.tokens)
         return self._known
 
     async def lower(self, tokens: int, said: str = "") -> None:

@@ -37,7 +37,7 @@ class Loop:
         """Making one imports the models and the coders that the run asks for."""
         self.opened = opened
         self.run, self.task, self.setting, self.emit = opened.run, opened.task, opened.setting, opened.emit
-        self.models = self.setting.models(self.emit)
+        self.models = opened.tape.models(self.setting.models(self.emit))
         self.models.answer_within(self.task.limits.max_call_time)
         self.outside = opened.shop.outside = self._outside()
         self.deps = self._deps()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kotef.checks.verification import Verification
 from kotef.deps import Ground
 from kotef.runs.events import EventLog
+from kotef.runs.recorded.tape import Tape
 from kotef.runs.setting import Setting
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
@@ -22,6 +23,7 @@ class Opened:
     task: Task
     setting: Setting
     emit: EventLog
+    tape: Tape
     signals: Signals
     shop: Workshop
     ground: Ground

@@ -9,6 +9,7 @@ from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Emit
 from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
+from kotef.runs.recorded.tape import Tape
 from kotef.settings import Price
 from kotef.tools.kit import Kit
 from kotef.tools.mcp.servers import Server
@@ -61,3 +62,5 @@ class Setting:
     """MCP servers this run may start."""
     kit: Kit = field(default_factory=Kit)
     confined: Confined = field(default_factory=lambda: Confined(OFF))
+    tape: Tape | None = None
+    """What plays an earlier run; None: this one is recorded."""

@@ -20,6 +20,8 @@ from kotef.runs.fitting import must_fit, not_as_left
 from kotef.runs.history_kept import HistoryKept
 from kotef.runs.loading import loaded
 from kotef.runs.opened import Opened
+from kotef.runs.recorded.lines import NAME
+from kotef.runs.recorded.recorder import Recorder
 from kotef.runs.result import Result
 from kotef.runs.setting import Setting
 from kotef.runs.setup import set_up
@@ -97,10 +99,13 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
     snapshots = Snapshots.open(setting.root)
     snapshots.sweep()
     drop_old(run.path.parent)
-    emit = EventLog(run.events, setting.watchers)
+    tape = setting.tape or Recorder(run.path / NAME, setting.root)
+    emit = EventLog(run.events, (tape.see, *setting.watchers))
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)
     env = child_environment(os.environ, allow=task.passed)
-    baselines = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.confined.sandbox)
+    tape.begin(clock, snapshots, setting.kit)
+    known = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.confined.sandbox)
+    baselines = tape.baselines(known)
     shop = Workshop(
         setting.root,
         run,
@@ -111,6 +116,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         clock,
         baselines,
         setting.ask,
+        tape=tape,
         kit=setting.kit,
         sandbox=setting.confined.sandbox,
         opened=setting.confined.opened,
@@ -137,7 +143,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         return await take_baseline(task, ground)
 
     baseline = None if resumed else asyncio.create_task(first())
-    return Opened(run, task, setting, emit, Signals(), shop, ground, ready, baseline)
+    return Opened(run, task, setting, emit, tape, Signals(), shop, ground, ready, baseline)
 
 
 def announce(opened: Opened) -> None:

@@ -17,6 +17,7 @@ from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.calls import Category
 from kotef.runs.history_kept import HistoryKept
+from kotef.runs.recorded.tape import Ran, Tape
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task
@@ -56,6 +57,8 @@ class Workshop:
     clock: Clock
     baselines: Baselines
     ask: Ask | None = None
+    tape: Tape = field(kw_only=True)
+    """Keeps what commands and models say, or knows it."""
     outside: Outside = field(default_factory=Outside)
     kit: Kit = field(default_factory=Kit)
     sandbox: Sandbox = OFF
@@ -69,7 +72,8 @@ class Workshop:
 
     async def run_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
         """One check in the project's environment; its full output goes to `logs/`, `keep` bytes a stream are told."""
-        result = await self._run(check.command, log_name, keep=keep)
+        ran = Ran("check", log_name, check.command)
+        result = await self.tape.command(ran, lambda: self._run(check.command, log_name, keep=keep))
         if check in self.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
@@ -78,7 +82,9 @@ class Workshop:
     async def run_command(self, command: str, timeout: float | None) -> CommandResult:
         """One command of the coder, with the same environment and bounds as a check."""
         self._commands += 1
-        return await self._run(command, f"command-{os.getpid()}-{self._commands}", timeout=timeout, keep=WHOLE)
+        log_name = f"command-{os.getpid()}-{self._commands}"
+        ran = Ran("command", "", command)
+        return await self.tape.command(ran, lambda: self._run(command, log_name, timeout=timeout, keep=WHOLE))
 
     async def run_setup(self, command: str, log_name: str) -> CommandResult:
         """One command of `[setup]`, which has the network, and may be silent."""
@@ -154,12 +160,17 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
-            window=ContextWindow(model, self.task.limits.context_window or self.kit.window),
+            window=ContextWindow(
+                model,
+                self.tape.window(self.task.limits.context_window or self.kit.window),
+                told=self.tape.read_at_once,
+            ),
             price=price,
             name=name,
             outside=self.outside,
             kit=self.kit,
             role=self.task.roles.coder,
+            hear=self.tape.tool,
         )
 
     def chain(self, model: "BaseChatModel | None", *, model_name: str, price: Price | None) -> Chain:
@@ -170,7 +181,7 @@ class Workshop:
                 case "fixers":
                     coders.append(self._fixers(link.seconds))
                 case "search":
-                    coders.append(self._search(link.seconds))
+                    coders.append(self.tape.coder(self._search(link.seconds)))
                 case _:
                     assert model is not None, "the command line has looked for an endpoint"  # noqa: S101
                     coders.append(self._model(model, name=model_name, price=price))

@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -67,6 +67,8 @@ class Snapshots:
         """What the last `take` could not hold: nested repositories, files above 5 MB, unreadable or special ones."""
         self.size = 0
         """Bytes of the files it held and of those it left out."""
+        self.told: Callable[[str], None] | None = None
+        """Told of each tree that is taken."""
         self._index = store / "index"
         self._listing = Listing(root, store)
         self._indexed: frozenset[str] | None = None
@@ -103,7 +105,10 @@ class Snapshots:
             failed = self._update_index()
         if failed:
             raise failed
-        return self._git("write-tree").decode().strip()
+        tree = self._git("write-tree").decode().strip()
+        if self.told is not None:
+            self.told(tree)
+        return tree
 
     def preserve_ignored(self, *, cap: int = KEPT_CAP) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Copy what a snapshot does not hold, ignored and large files, beside the store; returns copied and left out.

@@ -1,0 +1,61 @@
+"""How is a run that is played or judged again shown to a person?"""
+
+from contextlib import nullcontext
+from pathlib import Path
+
+from rich.console import Console
+
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import Screen, console, one_line, say
+from kotef.failures.counted import counted
+from kotef.runs import store
+from kotef.runs.config import config_path, read_config
+from kotef.runs.hidden import hide
+from kotef.runs.recorded.replay import Replayed, replay
+
+SHOWN = 5
+"""Lines of one kind."""
+
+
+def replay_command(run_id: str | None, root: str | None, into: str | None, *, as_json: bool) -> int:
+    """`kotef replay`; returns the exit status."""
+    place = workspace_of(root)
+    run = store.find(place, run_id)
+    task, config = run.task(), read_config(config_path())
+    hide(place, config, passed=task.passed if task else ())
+    view = Screen(max_attempts=task.limits.max_attempts if task else 0)
+    watching = nullcontext() if as_json else view.watching()
+    with watching:
+        target = Path(into) if into else None
+        found = replay(place, run, config, into=target, watchers=() if as_json else (view,))
+    if as_json:
+        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+    else:
+        _say_replayed(found, console())
+    return found.exit_code
+
+
+def _say_replayed(found: Replayed, screen: Console) -> None:
+    for text in found.notices:
+        screen.print(f"note: {text}", style="yellow")
+    first, *others = found.divergences or (None,)
+    if first is not None:
+        more = f" (and {len(others)} more after it)" if others else ""
+        screen.print(f"not as recorded: visit {first.visit}, {one_line(first.what, 300)}{more}", style="yellow")
+    screen.print(_headline(found), style="bold green" if found.same else "bold red")
+    for text in found.differences[:SHOWN]:
+        screen.print(f"  {one_line(text, 200)}")
+    if len(found.differences) > SHOWN:
+        screen.print(f"  and {len(found.differences) - SHOWN} more (--json has all)")
+    if found.into:
+        screen.print(f"  the copy is in {found.into}: `kotef show --root {found.into}`")
+
+
+def _headline(found: Replayed) -> str:
+    then = f"{found.then.outcome} after {counted(found.then.attempts, 'failed attempt')}"
+    if found.same and found.ended_from_outside:
+        return f"the same up to where it was ended from outside: {then}"
+    if found.same:
+        return f"the same ending: {then}, with the same failures and trees"
+    now = f"{found.now.outcome} after {counted(found.now.attempts, 'failed attempt')}"
+    return f"another ending: {then}, then; {now}, now"

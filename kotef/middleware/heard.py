@@ -1,0 +1,27 @@
+"""Which answers of tools come from outside, so that they are kept for a replay, or taken from one?"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
+from langchain_core.messages import ToolMessage
+from langgraph.types import Command
+
+Answer = ToolMessage | Command[Any]
+Hear = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Awaitable[Answer]]], Awaitable[Answer]]
+"""Makes the call by its second argument, or knows the answer."""
+
+
+class Heard(AgentMiddleware[Any, Any, Any]):
+    """Hands every tool call to whoever keeps the run's record."""
+
+    def __init__(self, hear: Hear) -> None:
+        """One instance a visit."""
+        super().__init__()
+        self._hear = hear
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
+    ) -> Answer:
+        """The answer, heard now or then."""
+        return await self._hear(request, handler)

@@ -1,0 +1,66 @@
+"""How does a run deal with the outside world: does it listen, or is it played what was heard before?"""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from kotef.checks.baselines import Baselines
+from kotef.checks.model import CommandResult
+from kotef.coders.base import Coder
+from kotef.deps import Clock
+from kotef.runs.events import Line
+from kotef.tools.kit import Kit
+from kotef.workspace.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from kotef.runs.setting import Models
+
+Run = Callable[[], Awaitable[CommandResult]]
+
+
+class Ran(NamedTuple):
+    """Which command this is, as a later run can tell it again."""
+
+    kind: Literal["check", "command"]
+    name: str
+    """What it is run for: `visit-1-pytest-alone`; empty for a command of the coder."""
+    command: str
+
+
+class Tape(Protocol):
+    """Everything that is not decided by code goes through it: models, commands, and tools that reach outside."""
+
+    def begin(self, clock: Clock, snapshots: Snapshots, kit: Kit) -> None:
+        """The run begins, or goes on, in this process."""
+        ...
+
+    def see(self, event: Line) -> None:
+        """Watch an event: it tells in which visit, and for whom, a model is asked."""
+        ...
+
+    def baselines(self, store: Baselines) -> Baselines:
+        """The baselines of earlier runs that may stand for this one's."""
+        ...
+
+    def coder(self, coder: Coder) -> Coder:
+        """A coder whose work is one effect: it starts processes of its own."""
+        ...
+
+    def models(self, models: "Models") -> "Models":
+        """The models that are asked."""
+        ...
+
+    def window(self, tokens: int | None) -> int | None:
+        """How many tokens the model reads at once, as far as the settings say."""
+        ...
+
+    def read_at_once(self, tokens: int) -> None:
+        """What was found out about that."""
+        ...
+
+    async def command(self, ran: Ran, run: Run) -> CommandResult:
+        """One command of a check or a coder, which `run` would run."""
+        ...
+
+    async def tool(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """One tool call, which `handler` would make."""
+        ...
