@@ -78,6 +78,26 @@ async def run_check(
     return result.model_copy(update={"summary": summary})
 
 
+def reconsidered(result: CommandResult, root: Path) -> CommandResult:
+    """The same command, its output and report read once more, by the rules of now; `root` is where it was run."""
+    done = Completed(
+        command=result.command,
+        exit_code=result.exit_code,
+        stdout=result.stdout,
+        stderr=result.stderr,
+        seconds=result.seconds,
+        timed_out="wall" if result.timed_out else None,
+        output_bytes=0,
+        log=None,
+        log_truncated=False,
+        log_error="",
+    )
+    said = result.summary.partition("\n")[0] if result.timed_out else ""
+    now = _result(done, result.tests, said=said, log_name=result.log)
+    kept = {"summary": now.summary.replace(f"{root}{os.sep}", ""), "flaky": result.flaky, "partial": result.partial}
+    return now.model_copy(update=kept)
+
+
 def _with_way_out(summary: str, sandbox: Sandbox) -> str:
     """The summary and, where commands have no network here, what gives it to them: in its first line, ends are cut."""
     if sandbox.network:

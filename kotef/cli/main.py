@@ -10,8 +10,10 @@ import click
 from kotef import __version__
 from kotef.cli.agents import agents
 from kotef.cli.attempts import apply, diff, undo
+from kotef.cli.completing import completion, offer
 from kotef.cli.issues import issues
 from kotef.cli.judged import check, classify
+from kotef.cli.looking import config, stats
 from kotef.cli.mcp import mcp
 from kotef.cli.options import ARRAY, BASE_URL, JSON, MODEL, where
 from kotef.cli.prompt import prompt
@@ -285,6 +287,9 @@ for command in (
     rejudge,
 ):
     main.add_command(command)
+for command in (replay, rejudge, stats, config, completion):
+    main.add_command(command)
+offer(main)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from kotef.failures.counted import counted
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
+from kotef.runs.recorded.rejudge import Rejudged, Rejudgement, Said, rejudge
 from kotef.runs.recorded.replay import Replayed, replay
 
 SHOWN = 5
@@ -59,3 +60,43 @@ def _headline(found: Replayed) -> str:
         return f"the same ending: {then}, with the same failures and trees"
     now = f"{found.now.outcome} after {counted(found.now.attempts, 'failed attempt')}"
     return f"another ending: {then}, then; {now}, now"
+
+
+def rejudge_command(run_id: str | None, root: str | None, *, as_json: bool) -> int:
+    """`kotef rejudge`; returns the exit status."""
+    place = workspace_of(root)
+    run = store.find(place, run_id)
+    hide(place, read_config(config_path()))
+    found = rejudge(place, run)
+    if as_json:
+        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+    else:
+        _say_rejudged(found, console())
+    return found.exit_code
+
+
+def _say_rejudged(found: Rejudgement, screen: Console) -> None:
+    for text in found.notices:
+        screen.print(f"note: {one_line(text, 200)}", style="yellow")
+    for visit in found.visits:
+        name = f"visit {visit.visit}" if visit.visit else "baseline"
+        changed = [check for check in found.checks if check.visit == visit.visit and not check.same]
+        style = "" if visit.same and not changed else "bold red"
+        screen.print(f"{name}: {_then_now(visit)}", style=style)
+        for check in changed:
+            screen.print(f"  {one_line(check.check)}: {_then_now(check)}", style="red")
+    then = f" by kotef {found.kotef_version}" if found.kotef_version else ""
+    said = "all is judged as it was" if found.same else "not all is judged as it was"
+    screen.print(f"{said}{then}", style="bold green" if found.same else "bold red")
+
+
+def _then_now(one: Rejudged) -> str:
+    then, now = _words(one.then), _words(one.now)
+    return f"{then} → {now}" if then != now else f"{then}, as then"
+
+
+def _words(said: Said) -> str:
+    """`failed: test_failure/assertion, 3c2c8a897334`."""
+    kind = "/".join(part for part in (said.kind, said.detail) if part)
+    what = ", ".join(part for part in (kind, said.fingerprint) if part)
+    return ("passed" if said.passed else "failed") + (f": {what}" if what else "")

@@ -43,9 +43,16 @@ class Activity(AgentMiddleware[Any, Any, Any]):
             arguments=shown[:300],
             ok=not failed,
             note="".join(note)[:200],
+            category=_category(result) if failed else "",
             seconds=round(time.monotonic() - started, 3),
         )
         return result
+
+
+def _category(result: ToolMessage | Command[Any]) -> str:
+    """What kind of failure it is, in the words of `failures.calls`."""
+    marks = result.additional_kwargs if isinstance(result, ToolMessage) else {}
+    return str(marks.get(FAILED) or "tool_error")
 
 
 TELLING: Final = ("path", "command", "pattern", "glob", "names", "handle", "name", "query", "action")

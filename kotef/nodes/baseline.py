@@ -6,8 +6,9 @@ No framework is needed for it: it is taken while they are imported.
 import time
 from typing import Final
 
+from kotef.checks.judging import Judging
 from kotef.checks.steering import absent_modules
-from kotef.checks.verdict import failure_entries, judge_baseline
+from kotef.checks.verdict import failure_entries
 from kotef.checks.verification import Verification
 from kotef.deps import Ground
 from kotef.failures.history import MAX_SUMMARY
@@ -33,7 +34,9 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     deps.emit("snapshot", tree=tree, kept=len(kept), left_out=named[:50])
     forget(deps.run_dir)
     results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
-    verification = judge_baseline(results, named_text=_named_text(task), tree=tree)
+    judging = Judging(visit=0, tree=tree, results=tuple(results), named_text=_named_text(task))
+    judging.keep(deps.run_dir)
+    verification = judging.verdict(None)
     absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)
     verification = verification.model_copy(
         update={"wrote": wrote, "absent": absent, "unheld": remember_unheld(task, tree, deps)}

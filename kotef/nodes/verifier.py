@@ -1,12 +1,12 @@
 """Do the project's own checks pass, compared with the state before the run?"""
 
 import time
-from collections.abc import Sequence
 from typing import Final
 
 from langgraph.runtime import Runtime
 
-from kotef.checks.verdict import Verification, compared, failure_entries, judge
+from kotef.checks.judging import Judging
+from kotef.checks.verdict import Verification, compared, failure_entries
 from kotef.deps import Deps
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.checking import QUICK, run_checks, usage_of
@@ -85,31 +85,28 @@ async def _visit(
     make_fresh(deps.root, [path for path in changed if path not in edits.foreign])
     results = await run_checks(task.checks, edits.visit, deps, reruns=task.limits.reruns, baseline=baseline)
 
-    def verdict(*, proved: Sequence[str] | None = None, accepted: bool = False) -> Verification:
-        return judge(
-            baseline,
-            results,
-            visit=edits.visit,
-            tree=tree,
-            changed=changed,
-            needs_proof=bool(task.goal or open_lines(task.ticket)),
-            proved=proved,
-            review_accepted=accepted,
-            put_back=(*restored.put_back, *unheld.restored.put_back),
-            left=(*restored.left, *unheld.restored.left),
-            allow=task.allow_edits,
-        )
-
-    proved: Sequence[str] | None = None
-    verification = verdict()
+    judging = Judging(
+        visit=edits.visit,
+        tree=tree,
+        results=tuple(results),
+        changed=changed,
+        needs_proof=bool(task.goal or open_lines(task.ticket)),
+        put_back=(*restored.put_back, *unheld.restored.put_back),
+        left=(*restored.left, *unheld.restored.left),
+        allow=task.allow_edits,
+    )
+    verification = judging.verdict(baseline)
     quick = verification.seconds <= min(QUICK, deps.clock.left())
     if verification.new_tests and (verification.detail == "nothing_proves_the_goal" or (verification.passed and quick)):
         proved = await prove_new_tests(task, verification, before=before, tree=tree, changed=changed, deps=deps)
-        verification = verdict(proved=proved)
+        judging = judging.model_copy(update={"proved": proved})
+        verification = judging.verdict(baseline)
     if verification.detail == "nothing_proves_the_goal" and deps.planner is not None:
-        pending = verdict(proved=proved, accepted=True)
+        accepted = judging.model_copy(update={"review_accepted": True})
+        pending = accepted.verdict(baseline)
         if pending.passed:
-            verification = pending.model_copy(update={"detail": NEEDS_REVIEW})
+            judging, verification = accepted, pending.model_copy(update={"detail": NEEDS_REVIEW})
+    judging.keep(deps.run_dir)
     judged = Judged(task, baseline, results, before, tree, changed, unheld)
     verification = compared(await confirm(verification, judged, deps), state.get("test_results", baseline))
     update: StateUpdate = {

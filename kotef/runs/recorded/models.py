@@ -43,19 +43,24 @@ class _Ear(AsyncCallbackHandler):
         self._before: dict[tuple[int, str], list[tuple[str, str]]] = {}
 
     async def on_chat_model_start(
-        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **kwargs: Any
+        self,
+        serialized: dict[str, Any],  # noqa: ARG002  the hook's signature, as below
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        **kwargs: Any,
     ) -> None:
         """A request is about to be sent."""
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
         self._asked[run_id] = time.monotonic(), asked_of(messages[0], tools, str(self._recorder.root))
 
-    async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+    async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:  # noqa: ARG002
         """The answer is whole."""
         generation = response.generations[0][0]
         if isinstance(generation, ChatGeneration):
             self._keep(run_id, message=generation.message.model_dump(mode="json"))
 
-    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:  # noqa: ARG002
         """There is none, retries included."""
         if isinstance(error, ModelError):
             fault = OVERFLOW if isinstance(error, ContextOverflowError) else error.fault

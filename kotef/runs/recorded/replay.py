@@ -21,7 +21,6 @@ from kotef.runs.store import RunDir, runs_dir
 from kotef.state import Task
 from kotef.tools.kit import Kit
 from kotef.workspace.sandbox.sandbox import OFF
-from kotef.workspace.snapshots import Snapshots
 
 SAME: Final = 0
 OTHER: Final = 3
@@ -98,7 +97,7 @@ def replay(
         )
         again = RunDir(runs_dir(place) / run.run_id)
         result = start(again, task.model_copy(update={"setup": (), "mcp": ""}), setting)
-        return _compared(run, again, result, player, notices, into=place if into else None, copy=copy)
+        return _compared(run, again, result, player, notices, into=place if into else None)
 
 
 def _playable(run: RunDir) -> tuple[Task, list[Entry], list[str]]:
@@ -149,7 +148,6 @@ def _compared(
     notices: Sequence[str],
     *,
     into: Path | None,
-    copy: Snapshots,  # noqa: ARG001
 ) -> Replayed:
     before = run.result()
     then, now = _ended(run, before), _ended(again, result)

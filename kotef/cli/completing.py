@@ -1,0 +1,103 @@
+"""What does a shell offer while somebody types? It must be there at once, so nothing heavy is imported."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+SHELLS: Final = ("bash", "zsh", "fish")
+VARIABLE: Final = "_KOTEF_COMPLETE"
+_TICKETS: Final = Path(".sdd", "backlog", "tickets", "open")
+_LARGEST: Final = 200_000
+_MOST: Final = 100
+
+
+@click.command(short_help="Print the completion script of a shell.")
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print the script that lets SHELL complete commands, options, runs, tickets and roles.
+
+    \b
+    Examples:
+      kotef completion bash > ~/.local/share/bash-completion/completions/kotef
+      kotef completion zsh > "${fpath[1]}/_kotef"
+      kotef completion fish > ~/.config/fish/completions/kotef.fish
+
+    For the shell you are in: `source <(kotef completion bash)`, or `kotef completion fish | source`.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.main import main
+
+    kind = get_completion_class(shell)
+    assert kind is not None  # noqa: S101  click has these three
+    click.echo(kind(main, {}, "kotef", VARIABLE).source())
+
+
+def offer(command: click.Command) -> None:
+    """Let every parameter of this command, and of those below it, that names a run, a ticket or a role offer some."""
+    for param in command.params:
+        if param.name in _OFFERS:
+            setattr(param, "shell_complete", _OFFERS[param.name])  # noqa: B010  the method that click asks
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        offer(below)
+
+
+def runs(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Ids of runs, the newest first."""
+    place = _root(ctx) / ".sdd" / "runs"
+    found = sorted((name for name in _names(place) if not name.startswith(".")), reverse=True)
+    return [CompletionItem(name) for name in found if name.startswith(incomplete)][:_MOST]
+
+
+def tickets(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Open tickets by the name of their file, which begins with the number."""
+    stems = sorted(name.removesuffix(".md") for name in _names(_root(ctx) / _TICKETS) if name.endswith(".md"))
+    return [CompletionItem(stem) for stem in stems if stem.startswith(incomplete)][:_MOST]
+
+
+def roles(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Names of roles: the built-in one, and the headings of `agents.md`, the repository's and the user's."""
+    base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    files = (_root(ctx) / ".sdd" / "agents.md", base / "kotef" / "agents.md")
+    found = dict.fromkeys(("coder", *(name for file in files for name in _headings(file))))
+    return [CompletionItem(name) for name in found if name.startswith(incomplete)][:_MOST]
+
+
+_OFFERS: Final[Mapping[str, Callable[[click.Context, str], list[CompletionItem]]]] = {
+    "run_id": runs,
+    "ticket": tickets,
+    "agent": roles,
+}
+"""Name of a parameter → what it may be."""
+
+
+def _headings(file: Path) -> Iterator[str]:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            text = stream.read(_LARGEST)
+    except OSError:
+        return
+    for line in text.splitlines():
+        if line.startswith("## "):
+            yield "-".join(line[3:].lower().split())
+
+
+def _names(place: Path) -> list[str]:
+    """What is in a directory; nothing where there is none."""
+    try:
+        return [path.name for path in place.iterdir()]
+    except OSError:
+        return []
+
+
+def _root(ctx: click.Context) -> Path:
+    """`--root`, else the nearest directory above with a `.sdd` or a `.git`: no git is asked."""
+    given: Any = ctx.params.get("root")
+    if given:
+        return Path(given)
+    here = Path.cwd()
+    return next(
+        (place for place in (here, *here.parents) if (place / ".sdd").is_dir() or (place / ".git").exists()), here
+    )

@@ -1,0 +1,48 @@
+"""How are the settings in effect shown?"""
+
+import json
+
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import console, one_line, plain, say
+from kotef.runs.config import config_path, read_config
+from kotef.runs.hidden import hide
+from kotef.runs.in_effect import Setting, in_effect
+from kotef.settings import ProfileName
+from kotef.workspace.hiding import redactor
+
+
+def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json: bool) -> None:
+    """`kotef config show`."""
+    place = workspace_of(root)
+    config = read_config(config_path())
+    hide(place, config)
+    found = redactor().whole(in_effect(place, config, trust=trust, profile=profile))
+    if as_json:
+        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        return
+    screen = console()
+    there = "" if found.user_file_exists else " (there is none)"
+    screen.print(f"user's file: {plain(found.user_file)}{there}")
+    said = "trusted" if found.trusted else "not trusted, so it can only narrow (--trust shows what it asks for)"
+    screen.print(f"repository: {said}")
+    for text in found.notices:
+        screen.print(f"note: {one_line(text, 300)}", style="yellow")
+    effective = [setting for setting in found.settings if not setting.ignored]
+    widest = max(len(one_line(setting.name, 60)) for setting in effective)
+    for setting in effective:
+        style = "dim" if setting.origin == "default" else ""
+        name, value = one_line(setting.name, 60), _shown(setting)
+        screen.print(f"  {name:<{widest}}  {value}  ({one_line(setting.origin, 200)})", style=style)
+    for setting in found.settings:
+        if setting.ignored:
+            name, why = one_line(setting.name, 60), one_line(setting.ignored, 400)
+            screen.print(f"  {name}  {_shown(setting)}  ({setting.origin}) is ignored: {why}", style="yellow")
+
+
+def _shown(setting: Setting) -> str:
+    """The value as TOML and JSON write it; nothing is an empty place."""
+    value = setting.value
+    if value is None:
+        return "–"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return one_line(text, 120) or '""'

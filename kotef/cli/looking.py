@@ -1,0 +1,63 @@
+"""Which commands look at all runs, and at the settings? Nothing heavy is imported before one of them runs."""
+
+from typing import Any
+
+import click
+
+from kotef.cli.options import JSON, where
+
+
+@click.command(short_help="Sum up all runs: how they end, and what goes wrong.")
+@where
+@click.option(
+    "--since", "days", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Only runs begun in these days."
+)
+@JSON
+def stats(root: str | None, days: float | None, as_json: bool) -> None:
+    """Sum up the runs of this workspace: outcomes, failures by kind, node, model and tool, tokens, cost and time.
+
+    \b
+    Examples:
+      kotef stats
+      kotef stats --since 7
+      kotef stats --json | jq .tools
+
+    Failed tool calls are told apart by whether the conversation had been compacted before. Runs that cannot be read are
+    named, and in no figure.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.statistics import stats_command
+
+    stats_command(root, since_days=days, as_json=as_json)
+
+
+@click.group()
+def config() -> None:
+    """Show the settings in effect, and where each comes from."""
+
+
+@config.command(short_help="Show every setting in effect here with its origin.")
+@where
+@click.option("--trust", is_flag=True, help="As `kotef run --trust` would have it.")
+@click.option("--profile", type=click.Choice(["strict", "fast", "smoke", "yolo"]), default="strict", show_default=True)
+@JSON
+def show(**options: Any) -> None:
+    """Show every setting a run here would have, with its value and the file and line, or the variable, it comes from.
+
+    \b
+    Examples:
+      kotef config show
+      kotef config show --profile fast --json
+
+    Of keys only whether they are set is told. What the repository asks for in vain is listed last, with the reason.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.configured import show_config
+
+    show_config(options["root"], trust=options["trust"], profile=options["profile"], as_json=options["as_json"])
+
+
+@config.command(short_help="Print where your configuration is.")
+def path() -> None:
+    """Print where your configuration is, whether or not it exists: `$EDITOR "$(kotef config path)"`."""
+    from kotef.runs.config import config_path
+
+    click.echo(config_path())
