@@ -1,12 +1,35 @@
-"""Does a run that is played again come to the same end, with no model and no command?"""
+"""Does a run that is played again come to the same end, with no model, no key and no command?"""
 
 import json
+import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import CHECK, DONE, FIX, FIXED, Agent, Ran, contents, edit, kotef, plan, unchanged, write
-from support.openai_server import call, calls, overflow, status, text
+from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, kotef, plan, unchanged, write
+from support.openai_server import Reply, calls, overflow, status
+from support.openai_server import call as call_of
+
+from kotef.runs.recorded.lines import read_record
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on, a command that is run or a model that is asked is a failure of the test."""
+
+    def forbidden(*_: Any, **__: Any) -> None:
+        raise AssertionError("something outside was asked")
+
+    def forbid() -> None:
+        for name in ("OPENAI_BASE_URL", "KOTEF_MODEL", "OPENAI_API_KEY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr("kotef.runs.workshop.run_check", forbidden)
+        monkeypatch.setattr("kotef.runs.workshop.run_process", forbidden)
+        monkeypatch.setattr("kotef.models.openai.open_client", forbidden)
+        monkeypatch.setattr("kotef.coders.repair.coder.SearchCoder.work", forbidden)
+
+    return forbid
 
 
 def replayed(root: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -16,27 +39,274 @@ def replayed(root: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.code, json.loads(done.stdout)
 
 
-@pytest.fixture
-def nothing_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From here on any command and any request would be a failure of the test."""
-
-    def forbidden(*_: Any, **__: Any) -> None:
-        raise AssertionError("something outside was asked")
-
-    monkeypatch.delenv("OPENAI_BASE_URL")
-    monkeypatch.setattr("kotef.runs.workshop.run_check", forbidden)
-    monkeypatch.setattr("kotef.runs.workshop.run_process", forbidden)
+def command(line: str) -> Reply:
+    """The coder runs a command."""
+    return calls(call_of("run_command", command=line))
 
 
-def test_a_verified_run_is_verified_again(project: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    look = calls(call("run_command", command="echo made > made.txt; cat made.txt"))
+def record_of(ran: Ran) -> Path:
+    return ran.run_dir / "record.jsonl"
+
+
+def changed_lines(ran: Ran, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    """The record with each line as `change` makes it; None leaves it out."""
+    lines = [change(json.loads(line)) for line in record_of(ran).read_text().splitlines()]
+    record_of(ran).write_text("".join(f"{json.dumps(line)}\n" for line in lines if line is not None))
+
+
+def test_a_verified_run_is_verified_again_with_what_its_commands_wrote(
+    project: Path, run: Any, alone: Callable[[], None]
+) -> None:
+    look = command("echo made > made.txt; cat made.txt")
     done = run(project, Agent([look, FIX, DONE]), "make add right", "--check", CHECK)
     assert done.code == 0
-    monkeypatch.delenv("OPENAI_BASE_URL")
-    done = kotef(project, "replay")
-    print(done.stdout, done.stderr)
-    assert done.code == 0
+    alone()
     code, found = replayed(project)
-    print(found)
+    assert code == 0
+    assert found["same"]
+    assert found["now"]["outcome"] == "verified"
+    assert found["divergences"] == []
+    assert found["then"] == found["now"], "failures and trees are the same, byte for byte"
+    assert len(found["now"]["trees"]) == 2
+
+
+def test_a_run_that_failed_three_times_fails_so_again(project: Path, run: Any, alone: Callable[[], None]) -> None:
+    attempts = [
+        edit("calc.py", "a - b", "a * b"),
+        DONE,
+        edit("calc.py", "a * b", "a / b"),
+        DONE,
+        command("sed -i s,a./.b,b,  calc.py"),
+        DONE,
+    ]
+    done = run(project, Agent(attempts), "make add right", "--check", CHECK)
+    assert done.result["outcome"] == "bounded_attempts_exceeded"
+    alone()
+    code, found = replayed(project)
     assert code == 0
     assert found["divergences"] == []
+    assert found["now"]["attempts"] == 3
+    assert len(set(found["now"]["trees"])) == 4
+    assert len(found["now"]["failures"]) == 4
+
+
+def test_coders_without_a_model_are_played_too(project: Path, run: Any, alone: Callable[[], None]) -> None:
+    done = run(project, Agent(), "--check", CHECK, "--coder", "fixers,search")
+    assert done.result["winner"] == "search"
+    alone()
+    code, found = replayed(project)
+    assert code == 0
+    assert found["now"]["trees"] == found["then"]["trees"]
+
+
+def test_a_person_sees_the_run_and_the_verdict_on_it(project: Path, run: Any) -> None:
+    run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    done = kotef(project, "replay")
+    assert "↳ edit_file calc.py ✓" in done.stdout
+    assert "the same ending: verified after 0 failed attempts" in done.stdout
+
+
+def test_an_endpoint_that_failed_fails_again(project: Path, run: Any, alone: Callable[[], None]) -> None:
+    done = run(project, Agent([status(401, "no such key")]), "make add right", "--check", CHECK)
+    assert done.result["outcome"] == "model_unavailable"
+    alone()
+    code, found = replayed(project)
+    assert code == 0
+    assert found["then"] == found["now"]
+
+
+def test_a_conversation_that_was_too_long_is_compacted_again(
+    project: Path, run: Any, alone: Callable[[], None]
+) -> None:
+    for number in range(6):
+        (project / f"n{number}.txt").write_text("".join(f"{number} line {line} {'x' * 60}\n" for line in range(165)))
+    looks = [calls(call_of("view_file", path=f"n{number}.txt")) for number in range(6)]
+    script = [*looks, overflow(), FIX, DONE]
+    done = run(project, Agent(script), "make add right", "--check", CHECK)
+    assert done.code == 0
+    assert [event for event in done.events if event["event"] == "compacted"]
+    alone()
+    code, found = replayed(project)
+    assert (code, found["divergences"]) == (0, [])
+
+
+def test_a_request_that_is_not_as_recorded_is_named_with_visit_and_call(project: Path, run: Any) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+
+    def other(line: dict[str, Any]) -> dict[str, Any]:
+        if line["kind"] == "answer" and (line["node"], line["call"]) == ("coder", 2):
+            line["request"][-1][1] = "0" * 16
+        return line
+
+    changed_lines(done, other)
+    code, found = replayed(project)
+    assert code == 0, "the ending is the same"
+    assert [one["visit"] for one in found["divergences"]] == [1]
+    assert "call 2 of the coder: message" in found["divergences"][0]["what"]
+
+
+def test_a_call_that_was_never_recorded_ends_the_replay(project: Path, run: Any) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    changed_lines(done, lambda line: None if line["kind"] == "answer" and line["node"] == "coder" else line)
+    code, found = replayed(project)
+    assert code == 3
+    assert found["divergences"][0]["what"] == "call 1 of the coder in visit 1 was never recorded"
+    shown = kotef(project, "replay")
+    assert shown.code == 3
+    assert "not as recorded: visit 1, call 1 of the coder in visit 1 was never recorded" in shown.stdout
+    assert "another ending: verified" in shown.stdout
+
+
+def test_a_command_that_was_never_recorded_is_not_run(project: Path, run: Any, alone: Callable[[], None]) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    changed_lines(done, lambda line: None if line["kind"] == "command" and line["visit"] == 1 else line)
+    alone()
+    code, found = replayed(project)
+    assert code == 3
+    assert f"the command `{CHECK}` (visit-1-unittest -q) in visit 1" in found["divergences"][0]["what"]
+
+
+def test_an_answer_that_is_changed_comes_to_another_end(project: Path, run: Any) -> None:
+    done = run(
+        project, Agent([write("calc.py", FIXED.replace("+", "*")), DONE]), "x", "--check", CHECK, "--max-attempts", "1"
+    )
+    assert done.code == 3
+
+    def blocked(line: dict[str, Any]) -> dict[str, Any]:
+        if line["kind"] == "answer" and line["node"] == "planner":
+            line["message"]["tool_calls"][0]["args"]["blocked"] = "a person must say"
+        return line
+
+    changed_lines(done, blocked)
+    code, found = replayed(project)
+    assert code == 3
+    assert "outcome: bounded_attempts_exceeded → blocked" in found["differences"]
+
+
+def test_a_baseline_that_was_taken_over_is_taken_over_again(project: Path, run: Any, alone: Callable[[], None]) -> None:
+    arguments = ("make add right", "--check", CHECK, "--max-attempts", "1")
+    run(project, Agent([edit("calc.py", "a - b", "a * b"), DONE]), *arguments)
+    again = run(project, Agent([FIX, DONE]), *arguments)
+    assert [event for event in again.events if event["event"] == "baseline_reused"]
+    alone()
+    assert replayed(project)[0] == 0
+
+
+def test_into_leaves_the_copy_and_only_there(project: Path, run: Any, tmp_path: Path) -> None:
+    run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    (project / "calc.py").write_text("# somebody went on\n")
+    place = tmp_path / "again"
+    code, found = replayed(project, "--into", str(place))
+    assert code == 0
+    assert (place / "calc.py").read_text() == FIXED
+    assert found["into"] == str(place)
+    full = kotef(project, "replay", "--into", str(place))
+    assert full.code == 2
+    assert "not empty" in full.stderr
+
+
+def test_nothing_is_left_without_it(project: Path, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    states = lambda: sorted(Path.home().glob("state/kotef/*"))  # noqa: E731
+    before = states()
+    assert kotef(project, "replay").code == 0
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert states() == before
+
+
+def test_a_run_of_an_earlier_kotef_has_no_record(project: Path, run: Any) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    record_of(done).unlink()
+    said = kotef(project, "replay", "--json")
+    assert said.code == 2
+    assert "has no record to play" in json.loads(said.stdout)["error"]
+
+
+def test_a_run_whose_snapshot_is_gone_cannot_be_played(project: Path, run: Any) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    for store in Path.home().glob("state/kotef/*/store.git"):
+        store.rename(store.with_name("elsewhere.git"))
+    said = kotef(project, "replay")
+    assert (said.code, done.code) == (2, 0)
+    assert "the state before this run is gone" in said.stderr
+
+
+def test_a_torn_record_is_played_up_to_the_tear(project: Path, run: Any) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    with record_of(done).open("a") as file:
+        file.write('{"kind":"answer","vis')
+    code, found = replayed(project)
+    assert code == 0
+    assert found["notices"] == ["1 line of the record cannot be read"]
+
+
+def test_a_record_is_its_owners_alone_and_holds_no_secret(
+    project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-" + "planted4711" * 2
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    (project / "note.txt").write_text(f"{secret}\n")
+    script = [command("cat note.txt"), calls(call_of("view_file", path="note.txt")), FIX, DONE]
+    done = run(project, Agent(script), "make add right", "--check", CHECK)
+    assert stat.S_IMODE(record_of(done).stat().st_mode) == 0o600
+    assert secret not in record_of(done).read_text()
+    assert "[secret:OPENAI_API_KEY]" in record_of(done).read_text()
+    code, found = replayed(project)
+    assert (code, found["divergences"]) == (0, [])
+
+
+def test_a_record_that_is_full_says_so_and_the_run_goes_on(
+    project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kotef.runs.recorded.recorder.LARGEST", 3_000)
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    assert done.code == 0
+    lines, _ = read_record(record_of(done))
+    assert lines[-1].kind == "full"
+    assert record_of(done).stat().st_size < 3_200
+    code, found = replayed(project)
+    assert code == 3
+    assert "the record is not whole: it had reached its largest size" in found["notices"]
+
+
+def test_what_is_outside_of_the_files_is_heard_not_asked(project: Path, run: Any, alone: Callable[[], None]) -> None:
+    waits = calls(call_of("run_command", command="echo beside; sleep 5", background=True))
+    reads = calls(call_of("read_output", handle="bg_1_1"))
+    script = [calls(call_of("git_status")), waits, reads, FIX, DONE]
+    done = run(project, Agent(script), "make add right", "--check", CHECK)
+    assert done.code == 0
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/another\n")
+    alone()
+    code, found = replayed(project)
+    assert (code, found["divergences"]) == (0, [])
+
+
+def test_a_run_that_was_ended_from_outside_is_compared_up_to_there(project: Path, run: Any) -> None:
+    attempts = [edit("calc.py", "a - b", "a * b"), DONE, calls(blind("calc.py", "a * b", "a + b")), DONE]
+    done = run(project, Agent(attempts, planner=[plan("one"), plan("two")]), "make add right", "--check", CHECK)
+    changed_lines(done, lambda line: None if line["kind"] == "answer" and line["visit"] == 2 else line)
+    (done.run_dir / "result.json").unlink()
+    for path in done.run_dir.glob("visit-2*"):
+        path.unlink()
+    code, found = replayed(project)
+    assert code == 0
+    assert found["endedFromOutside"]
+    assert found["then"]["outcome"] == "killed"
+    assert found["now"]["attempts"] == 1
+
+
+def test_the_workspace_may_have_been_dirty_and_have_files_git_ignores(
+    project: Path, run: Any, alone: Callable[[], None]
+) -> None:
+    (project / "calc.py").write_text(BUG + "\n\ndef more():\n    return 1\n")
+    (project / ".gitignore").write_text("__pycache__/\nlocal.txt\n*.log\n")
+    (project / "local.txt").write_text("only here\n")
+    script = [calls(call_of("view_file", path="local.txt")), FIX, DONE]
+    done = run(project, Agent(script), "make add right", "--check", CHECK)
+    assert done.code == 0
+    (project / "local.txt").unlink()
+    alone()
+    code, found = replayed(project)
+    assert (code, found["divergences"]) == (0, [])

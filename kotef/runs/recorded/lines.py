@@ -69,7 +69,7 @@ class Answered(_Line):
     kept: int
     """How many messages are the first ones of its request before."""
     request: tuple[tuple[str, str], ...]
-    """Who speaks, and a digest of what is said, for each message after those; last the tools."""
+    """Who speaks, and a digest of what is said, for each message after those; the tools stand before all messages."""
     message: dict[str, Any] | None = None
     failed: Failed | None = None
     seconds: float
@@ -195,11 +195,11 @@ def after(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> 
 
 
 def asked_of(messages: Sequence[Any], tools: Sequence[Mapping[str, Any]], root: str) -> list[tuple[str, str]]:
-    """What a request says, message by message, wherever the workspace lies; last, where there are any, its tools."""
+    """What a request says: its tools, where there are any, then message by message, wherever the workspace lies."""
     said = [(str(message.type), digest_of(_said(message, root))) for message in messages]
     offered = [tool.get("function", tool) for tool in tools]
     schemas = [(str(tool.get("name", "")), tool.get("parameters")) for tool in offered]
-    return [*said, ("tools", digest_of(schemas))] if schemas else said
+    return [("tools", digest_of(schemas)), *said] if schemas else said
 
 
 def _said(message: Any, root: str) -> list[Any]:

@@ -241,12 +241,14 @@ class Player:
 
 
 def _difference(was: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> str:
-    """The first message of a request that is another one."""
-    for number, (old, new) in enumerate(zip(was, now, strict=False), 1):
+    """The first part of a request that is another one."""
+    with_tools = bool(now) and now[0][0] == "tools"
+    for place, (old, new) in enumerate(zip(was, now, strict=False)):
+        if old != new and "tools" in (old[0], new[0]):
+            return "the tools offered are not as recorded"
         if old != new:
-            what = "the tools offered" if old[0] == new[0] == "tools" else f"message {number} of the request ({new[0]})"
-            return f"{what} is not as recorded" if "tools" not in what else f"{what} are not as recorded"
-    return f"the request has {len(now)} messages, the recorded one {len(was)}"
+            return f"message {place + (not with_tools)} of the request ({new[0]}) is not as recorded"
+    return f"the request has {len(now) - with_tools} messages, the recorded one {len(was) - with_tools}"
 
 
 class _Played(Baselines):

@@ -86,12 +86,11 @@ class Recorder:
     What goes wrong with it costs the record and never the run.
     """
 
-    def __init__(self, path: Path, root: Path, *, largest: int = LARGEST) -> None:
+    def __init__(self, path: Path, root: Path) -> None:
         """A record that is there already goes on: the run is resumed."""
         self.path, self.root = path, root
-        self._largest = largest
         self._size = path.stat().st_size if path.exists() else 0
-        self._open = self._size < largest
+        self._open = self._size < LARGEST
         self._number = path.read_bytes().count(b"\n") if self._size else 0
         self.where = Whereabouts()
         self._pending: int | None = None
@@ -178,7 +177,7 @@ class Recorder:
             return False
         try:
             text = redactor().whole(line).model_dump_json()
-            if self._size + len(text) > self._largest:
+            if self._size + len(text) > LARGEST:
                 self._open = False
                 text = Full(bytes=self._size).model_dump_json()
             if not self._size:

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
+from kotef.failures.counted import counted
 from kotef.runs.available import available
 from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.confined import Confined
@@ -115,7 +116,7 @@ def _playable(run: RunDir) -> tuple[Task, list[Entry], list[str]]:
         raise UsageError(f"the record of run {run.run_id} is of a version this kotef does not read", hint=hint)
     said = []
     if unread:
-        said.append(f"{unread} lines of the record cannot be read")
+        said.append(f"{counted(unread, 'line')} of the record cannot be read")
     if len(begun) > 1:
         said.append("the run was resumed; played again, it goes through in one piece")
     if any(line.kind == "full" for line in record):
