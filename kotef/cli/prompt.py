@@ -12,7 +12,7 @@ from kotef.cli.options import AGENT, JSON, where
 @click.command(short_help="Show what a model will be sent, with token counts.")
 @click.argument("role", type=click.Choice(["coder", "planner"]))
 @click.argument("goal", required=False, default="")
-@click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
+@click.option("--ticket", metavar="ID", help="Ticket or spec, as `kotef run` takes it.")
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="A command that judges; may be repeated.")
 @click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
 @click.option("--web", is_flag=True, help="With the tools that read web pages.")

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from kotef.cli.casting import cast_of
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen, console, is_live, one_line, plain, say
+from kotef.cli.ticket_file import ticket_given
+from kotef.cli.ticket_list import tell_tickets
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.runs import store
@@ -20,7 +22,7 @@ from kotef.runs.confined import Asked, asked_of, confined_of
 from kotef.runs.hidden import hide, refuse_secrets_in
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.repository import Repository, Settings, repository_of
-from kotef.runs.result import Result
+from kotef.runs.result import Result, ResultDone
 from kotef.runs.roles import read_agents
 from kotef.runs.servers import NONE, search_url, trusted_servers
 from kotef.runs.setting import Setting
@@ -28,7 +30,6 @@ from kotef.runs.start import may_resume, resume, start
 from kotef.runs.telemetry.langsmith import leaves
 from kotef.runs.telemetry.observed import observed
 from kotef.runs.unfinished import put_right
-from kotef.sdd.tickets import list_tickets
 from kotef.state import VISIT_CAPS, Task
 from kotef.workspace.git import GitFacts, inspect
 from kotef.workspace.secrets import MARK
@@ -54,9 +55,12 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
     """
     root = workspace_of(options["root"])
+    ticket, file = options["ticket"], options["ticket_file"]
+    given = ticket_given(file, other=ticket, checks=options["checks"], trust=options["trust"])
     request = Request(
         goal=options["goal"].strip(),
-        ticket=options["ticket"],
+        ticket=ticket,
+        given=given.ticket if given else None,
         checks=options["checks"],
         profile=options["profile"],
         limits={name: options[name] for name in LIMITS},
@@ -72,8 +76,8 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     )
     if any(not check.strip() for check in request.checks):
         raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
-    if not (request.goal or request.ticket or request.checks):
-        _list_tickets(root)
+    if not (request.goal or request.ticket or request.given or request.checks):
+        tell_tickets(root)
     config = read_config(config_path())
     righted = put_right(root)
     repository = repository_of(root, config, trust=request.trust)
@@ -98,6 +102,7 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     unable = idle(kit, task.roles.coder) if cast.coder else ""
     said = (*(text for text in (ignored, unused, unable) if text), *warned)
     warnings = (*righted, *confined.notices, *repository.notices)
+    warnings = (*warnings, *(given.notices if given else ()))
     notices = (*warnings, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
     setting = Setting(
         root,
@@ -213,22 +218,6 @@ def _newest_visit(run: store.RunDir) -> int:
     return result.visits if result else 0
 
 
-def _list_tickets(root: Path) -> NoReturn:
-    """`kotef run` with nothing to do: what could be done."""
-    folder = list_tickets(root)
-    screen = console(stderr=True)
-    if folder.open:
-        screen.print("Open tickets (start one with `kotef run --ticket ID`):")
-        for ticket in folder.open:
-            screen.print(f"  {ticket.id}  {one_line(ticket.title)}")
-    for problem in folder.problems:
-        screen.print(f"note: {problem.path}:{problem.line}: {plain(problem.text)}")
-    hint = (
-        "`kotef run --ticket ID`" if folder.open else '`kotef run "what to do"`, or `kotef init` for a .sdd/ skeleton'
-    )
-    raise UsageError("neither a goal nor a ticket was named", hint=hint)
-
-
 def _facts(root: Path) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
     facts = inspect(root)
@@ -291,7 +280,7 @@ def say_result(result: Result, *, where: bool = True) -> None:
         some = ", ".join(plain(test) for test in result.preexisting[:5])
         screen.print(f"  red before the run and not asked for: {some}")
     asked = result.definition_of_done
-    unproved = [f"{one_line(line.text)} ({line.why})" if line.why else line.text for line in asked if not line.proved]
+    unproved = [_unproved(line) for line in asked if not line.proved]
     if unproved and result.done:
         screen.print(
             f"  nothing proves {len(unproved)} of {len(asked)} lines of the ticket; a person should look:",
@@ -309,6 +298,13 @@ def say_result(result: Result, *, where: bool = True) -> None:
     if result.resume:
         unguarded = "  (no sandbox: what a command deletes in .sdd/runs is lost)" if result.sandbox == "off" else ""
         screen.print(f"  resume: {result.resume}{unguarded}")
+
+
+def _unproved(line: ResultDone) -> str:
+    """A line of the Definition of Done by its name, if it has one, and where it stands when that is not plain."""
+    named = " ".join(part for part in (line.label, one_line(line.text)) if part)
+    where = [part for part in (f"{line.path}:{line.line}" if line.path else "", line.why) if part]
+    return f"{named} ({'; '.join(where)})" if where else named
 
 
 def _new_tests(result: Result) -> str:

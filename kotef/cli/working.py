@@ -42,7 +42,17 @@ See also `kotef help environment` and `kotef help files`.
     short_help="Work on a goal or a ticket until it is verified or the attempts are spent.",
 )
 @click.argument("goal", required=False, default="")
-@click.option("--ticket", metavar="ID", help="Ticket in .sdd/backlog/tickets/open: its number, slug or path.")
+@click.option(
+    "--ticket",
+    metavar="ID",
+    help="Ticket in .sdd/backlog/tickets/open: its number, slug or path; or a spec of spec-kit or Kiro: "
+    "FOLDER, or FOLDER#TASK.",
+)
+@click.option(
+    "--ticket-file",
+    metavar="FILE",
+    help="The Markdown (or `gh --json`) of an issue; - is standard input. Its commands run only with --trust.",
+)
 @where
 @click.option(
     "--check",
@@ -94,11 +104,13 @@ def run(**options: Any) -> None:
     Examples:
       kotef run "make tests/test_cart.py pass"
       kotef run --ticket 07
+      kotef run --ticket specs/001-cart#T003
+      gh issue view 12 --json number,title,body | kotef run --ticket-file - --check "pytest -q"
       kotef run "add a --quiet option" --check "pytest -q" --max-attempts 5
       OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
 
-    With neither GOAL nor --ticket the open tickets are listed. Uncommitted work is kept: kotef commits nothing, and
-    every attempt is kept as .sdd/runs/RUN/visit-N.patch.
+    With neither GOAL nor a ticket the open tickets are listed, specs of spec-kit and Kiro among them. Uncommitted
+    work is kept: kotef commits nothing, and every attempt is kept as .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import run_command
 

@@ -47,7 +47,8 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
     found, awaited = names_behind(commands, read)
     globs = [name for name in awaited if "*" in name]
     included = (path for path in paths if matches(path, globs)) if globs else ()
-    behind = {*found, *included, *_linked_tests(paths, snapshots, baseline), *helpers_beside_tests(paths)}
+    asked = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
+    behind = {*found, *included, *_linked_tests(paths, snapshots, baseline), *helpers_beside_tests(paths), *asked}
     protected = protected_paths(paths, allow=task.allow_edits, commands=commands, behind=behind)
     return EditGuard(protected=protected, forbidden=task.spec.forbidden, allowed=task.allow_edits)
 

@@ -15,7 +15,7 @@ from kotef.models.usage import FIGURES, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.prefix import watch_prefix
 from kotef.sdd.agents import in_role
-from kotef.sdd.proof import proved_lines
+from kotef.sdd.proof import unproved
 from kotef.settings import Price
 from kotef.state import AgentState, StateUpdate, Usage
 
@@ -42,11 +42,11 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
     if judged is None or not judged.passed or judged.visit == 0:
         return state, {}
     needed = judged.detail == NEEDS_REVIEW
-    unproved = _unproved(state, judged)
-    if deps.reviewer is None or not (needed or unproved):
+    open_lines = _unproved(state, judged)
+    if deps.reviewer is None or not (needed or open_lines):
         return state, {}
     try:
-        answer = await _ask(state, judged, unproved, deps)
+        answer = await _ask(state, judged, open_lines, deps)
     except ModelError:
         if needed:
             raise
@@ -63,20 +63,19 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
 
 def _unproved(state: AgentState, judged: Verification) -> tuple[str, ...]:
     ticket = state["task"].ticket
-    if ticket is None:
-        return ()
-    proved = proved_lines(ticket.done, judged)
-    return tuple(line.text for line in ticket.done if line.line not in proved)
+    return unproved(ticket.done, judged) if ticket else ()
 
 
-async def _ask(state: AgentState, judged: Verification, unproved: tuple[str, ...], deps: Deps) -> Answer[ReviewAnswer]:
+async def _ask(state: AgentState, judged: Verification, lines: tuple[str, ...], deps: Deps) -> Answer[ReviewAnswer]:
     assert deps.reviewer is not None  # noqa: S101  the caller has looked
     patch = deps.snapshots.patch(state["snapshots"][0], judged.tree)
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
-    text = deps.prompts.render("review", goal=state["task"].goal, unproved=unproved, patch=shown)
+    task = state["task"]
+    asked = task.ticket.objective if task.ticket and task.ticket.kind != "ticket" else ""
+    text = deps.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown)
     watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps)
     deps.emit("model_call", visit=judged.visit, node="review")
-    text = in_role(text, state["task"].roles.reviewer)
+    text = in_role(text, task.roles.reviewer)
     return await ask(deps.reviewer, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)
 
 

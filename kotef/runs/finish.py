@@ -16,9 +16,9 @@ from kotef.runs.report.markdown import render_report
 from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultModified, ResultUsage
 from kotef.runs.store import RunDir
 from kotef.runs.trees import note_left
+from kotef.sdd.closing import close_asked
 from kotef.sdd.issues import has_entry, issues_path, settle, timestamp
 from kotef.sdd.proof import Evidence, trace
-from kotef.sdd.tickets import close_ticket
 from kotef.state import AgentState, Edits
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
@@ -137,7 +137,7 @@ def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Eviden
     said: list[str] = []
     if ticket is not None:
         try:
-            close_ticket(deps.root, ticket, {found.line for found in evidence if found.proved})
+            said += close_asked(deps.root, ticket, evidence)
         except KotefError as error:
             said.append(f"the ticket stays where it is: {error}")
     (deps.run_dir / ASIDE).unlink(missing_ok=True)

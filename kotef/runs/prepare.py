@@ -10,10 +10,11 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.model import Check
 from kotef.errors import UsageError
 from kotef.runs.memory import Remembered, remembered
+from kotef.sdd.asked import find_asked
 from kotef.sdd.files import read_file
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
-from kotef.sdd.tickets import TicketFolder, find_ticket, list_tickets, open_dependencies
+from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
 from kotef.workspace.sandbox.sandbox import Wanted
@@ -25,6 +26,8 @@ class Request:
 
     goal: str = ""
     ticket: str | None = None
+    given: Ticket | None = None
+    """The ticket itself, where it is none of the workspace's: read from `--ticket-file`."""
     checks: tuple[str, ...] = ()
     profile: ProfileName = "strict"
     limits: dict[str, Any] = field(default_factory=dict)
@@ -63,7 +66,7 @@ def prepare(
     """Read the spec, the ticket and the checks once; nothing of it is read again during the run."""
     spec = spec_of(root, request.settings)
     folder = list_tickets(root)
-    ticket = _ticket(request, folder)
+    ticket = request.given or _ticket(request, root, folder)
     if not (request.goal or ticket or request.checks):
         raise UsageError("nothing to do: name a goal, a ticket or a check", hint="`kotef run --help` has examples")
     checks = collect_checks(
@@ -116,30 +119,33 @@ def spec_of(root: Path, settings: Path | None = None) -> Spec:
     return spec.model_copy(update={"checks": read_spec(settings).checks})
 
 
-def _ticket(request: Request, folder: TicketFolder) -> Ticket | None:
+def _ticket(request: Request, root: Path, folder: TicketFolder) -> Ticket | None:
     if request.ticket is None:
         return None
-    ticket = find_ticket(folder, request.ticket)
+    ticket = find_asked(root, folder, request.ticket)
     waiting = open_dependencies(ticket, folder)
     if waiting and not request.ignore_dependencies:
         raise UsageError(
-            f"ticket {ticket.id} depends on {', '.join(_standing(name, folder) for name in waiting)}",
+            f"ticket {ticket.id} depends on {', '.join(_standing(name, root, folder) for name in waiting)}",
             hint="do that first, or pass --ignore-dependencies",
         )
     return ticket
 
 
-def _standing(name: str, folder: TicketFolder) -> str:
+def _standing(name: str, root: Path, folder: TicketFolder) -> str:
     """A dependency and how it stands: still open, or not there at all."""
     try:
-        find_ticket(folder, name)
+        find_asked(root, folder, name)
     except UsageError:
         return f"{name} (there is no such ticket)"
     return f"{name} (still open)"
 
 
 def _goal_of(ticket: Ticket | None) -> str:
-    return f"{ticket.title}\n{ticket.objective}".strip() if ticket else ""
+    """Of a ticket that other people or tools wrote the title alone: a goal is an instruction, the rest is material."""
+    if ticket is None:
+        return ""
+    return f"{ticket.title}\n{ticket.objective}".strip() if ticket.kind == "ticket" else ticket.title
 
 
 def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, ...]:

@@ -143,6 +143,10 @@ class ResultDone(Camel):
     line: int
     """In the ticket's file, counted from 1."""
     text: str
+    label: str = ""
+    """What the author of the line calls it, if anything: `T003`, `2.1`, `FR-001`."""
+    path: str = ""
+    """The file it stands in, where that is not the ticket's own."""
     proved_by: ProvedBy
     """`person`: nothing that code can see proves it; its box was left as it is."""
     why: str

@@ -47,6 +47,10 @@ class Evidence(BaseModel):
     line: int
     """In the ticket's file, counted from 1."""
     text: str
+    label: str = ""
+    """What the author of the line calls it, if anything."""
+    path: str = ""
+    """The file it stands in, where that is not the ticket's own."""
     proved_by: ProvedBy
     """`check`: a satisfied check that the line names; `tests`: named ones, all passed; `file`: the line only asks for
     files, and the run wrote them; `person`: nothing that code can see, so the box stays as it is."""
@@ -74,16 +78,15 @@ def trace(done: Sequence[DoneLine], judged: Verification | None, written: Collec
     return tuple(_evidence(line, judged if judged is not None and judged.passed else None, written) for line in done)
 
 
-def proved_lines(done: Sequence[DoneLine], judged: Verification) -> dict[int, str]:
-    """Line number of each line that the checks prove → its evidence in words; a line they do not prove is missing."""
-    return {found.line: found.why for found in trace(done, judged, ()) if found.proved}
+def unproved(done: Sequence[DoneLine], judged: Verification) -> tuple[str, ...]:
+    """The lines that the checks do not prove, in their words."""
+    return tuple(found.text for found in trace(done, judged, ()) if not found.proved)
 
 
 def _evidence(line: DoneLine, judged: Verification | None, written: Collection[str]) -> Evidence:
     def by(proved_by: ProvedBy, why: str, *, tests: Sequence[str] = (), files: Sequence[str] = ()) -> Evidence:
-        return Evidence(
-            line=line.line, text=line.text, proved_by=proved_by, why=why, tests=tuple(tests), files=tuple(files)
-        )
+        place = {"line": line.line, "text": line.text, "label": line.label, "path": line.path}
+        return Evidence(**place, proved_by=proved_by, why=why, tests=tuple(tests), files=tuple(files))
 
     if judged is None:
         return by("person", "")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -32,6 +32,10 @@ MAX_ITEMS: Final = 100
 """Items kept of each list of a ticket, the first; that there were more is a problem."""
 
 
+Kind = Literal["ticket", "spec-kit", "kiro", "issue"]
+"""Whose form a ticket has: kotef's own, or that of another tool."""
+
+
 class DoneLine(BaseModel):
     """One line of the Definition of Done."""
 
@@ -44,6 +48,12 @@ class DoneLine(BaseModel):
     """In the ticket's file, counted from 1."""
     level: int = 0
     """How deep the box is nested; 0 is outermost."""
+    label: str = ""
+    """What its author calls it (`T003`, `2.1`, `FR-001`); empty where it has no name."""
+    path: str = ""
+    """The file it stands in, where that is not the ticket's own."""
+    box: bool = True
+    """Whether there is a box to tick; without one it is read only."""
 
 
 class Ticket(BaseModel):
@@ -55,13 +65,16 @@ class Ticket(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    kind: Kind = "ticket"
     id: str
     """The number in front of the file name, as written there (`07`); the file name without `.md` if it has none."""
     slug: str
     """The rest of the file name, without number and `.md`; never empty."""
     title: str
     path: str
-    """Of the file, relative to the workspace root."""
+    """Of the file or, of another tool's spec, of its folder, relative to the workspace root."""
+    files: tuple[str, ...] = ()
+    """The files that another tool's spec was read from."""
     spec_version: str = ""
     context: str = ""
     dependencies: tuple[str, ...] = ()
@@ -82,7 +95,15 @@ class Ticket(BaseModel):
     problems: tuple[Problem, ...] = ()
 
 
-_NAMES: Final = {
+NO_TITLE: Final = "has no title; begin with `# Ticket: NN Title`"
+NO_OBJECTIVE: Final = "has no objective; add `## Objective & DoD`"
+NO_DONE: Final = "has no Definition of Done; add a list of `- [ ]` lines"
+NO_COMMAND: Final = "names no command; put them into a fenced block"
+NO_TESTS: Final = "has no `## Tests` block with commands"
+NO_BOX: Final = "this line has no box and will not be ticked; write `- [ ]`"
+"""What may be said of a ticket, with `UNCLOSED`, wherever it says the same."""
+
+NAMES: Final = {
     phrase: name
     for name, phrases in {
         "spec_version": ("spec version", "specification version"),
@@ -112,7 +133,7 @@ _NAMES: Final = {
     }.items()
     for phrase in phrases
 }
-_HEADER: Final = ("spec_version", "context", "dependencies")
+HEADER: Final = ("spec_version", "context", "dependencies")
 _TITLE: Final = re.compile(r"(?:ticket\b[\s:#-]*)?(?:#?\d+[a-z]?(?![\w.])[\s:.)\]–—-]*)?(?P<title>.*)$", re.IGNORECASE)
 _FILE_NAME: Final = re.compile(r"(?P<id>\d+[a-z]?)(?:[-_. ]+(?P<slug>.*))?$", re.DOTALL)
 _DEPENDENCY: Final = re.compile(
@@ -136,12 +157,12 @@ def read_ticket(path: str, text: str) -> Ticket:
     """
     document = read_markdown(text)
     title, lines = _title(document)
-    found = sections(lines, _NAMES, header=_HEADER, nested=("done",))
-    under = {name: found.get(name, Section(1, ())) for name in (*_NAMES.values(), PREAMBLE)}
+    found = sections(lines, NAMES, header=HEADER, nested=("done",))
+    under = {name: found.get(name, Section(1, ())) for name in (*NAMES.values(), PREAMBLE)}
     done, objective, unboxed = _done_lines(under["objective"].lines, under["done"].lines)
     dependencies, unread = _dependencies(under["dependencies"].lines)
     tests, ignored = fenced_commands(fences(under["tests"].lines))
-    allowed, refused = _allowed_edits(lines)
+    allowed, refused = allowed_edits(lines)
     ident, slug = id_and_slug(path)
     lists: dict[str, tuple[str, ...]] = {
         "dependencies": dependencies,
@@ -153,7 +174,7 @@ def read_ticket(path: str, text: str) -> Ticket:
     longer = [name for name, kept in {"done": done, **lists}.items() if len(kept) > MAX_ITEMS]
     complaints = [
         *((line, UNCLOSED) for line in document.unclosed),
-        *([] if title else [(1, "has no title; begin with `# Ticket: NN Title`")]),
+        *([] if title else [(1, NO_TITLE)]),
         *((1, f"{name}: only the first {MAX_ITEMS} are read; make two tickets of it") for name in longer),
         *_missing(found, has_done=bool(done), has_tests=bool(tests)),
         *(*unread, *ignored, *refused, *unboxed),
@@ -192,7 +213,7 @@ def _title(document: Document) -> tuple[str, list[Line]]:
     lines = list(document.lines)
     for index, line in enumerate(lines):
         if line.kind == "heading":
-            if words(line.text) in _NAMES:
+            if words(line.text) in NAMES:
                 break
             found = _TITLE.match(line.text)
             return found["title"].strip() if found else line.text, lines[:index] + lines[index + 1 :]
@@ -201,8 +222,8 @@ def _title(document: Document) -> tuple[str, list[Line]]:
 
 def _done_lines(objective: Iterable[Line], done: Iterable[Line]) -> tuple[tuple[DoneLine, ...], str, list[Complaint]]:
     """The lines of the Definition of Done, the words of the objective, and lines that cannot be ticked."""
-    boxes, rest = _boxes(objective, unboxed=False)
-    more, remarks = _boxes(done, unboxed=True)
+    boxes, rest = items_with_boxes(objective, unboxed=False)
+    more, remarks = items_with_boxes(done, unboxed=True)
     found: list[DoneLine] = []
     complaints: list[Complaint] = []
     indents: list[int] = []
@@ -215,12 +236,13 @@ def _done_lines(objective: Iterable[Line], done: Iterable[Line]) -> tuple[tuple[
         if line.checked is None:
             if following and following.indent > line.indent:
                 continue  # the name of a group of boxes
-            complaints.append((line.number, "this line has no box and will not be ticked; write `- [ ]`"))
-        found.append(DoneLine(text="".join(parts).strip(), checked=bool(line.checked), line=line.number, level=level))
+            complaints.append((line.number, NO_BOX))
+        text, box = "".join(parts).strip(), line.checked is not None
+        found.append(DoneLine(text=text, checked=bool(line.checked), line=line.number, level=level, box=box))
     return tuple(found), "\n".join(rest).strip() or "\n".join(remarks).strip(), complaints
 
 
-def _boxes(lines: Iterable[Line], *, unboxed: bool) -> tuple[list[tuple[Line, list[str]]], list[str]]:
+def items_with_boxes(lines: Iterable[Line], *, unboxed: bool) -> tuple[list[tuple[Line, list[str]]], list[str]]:
     """Each item with a box (with `unboxed`, each other one too), its text in parts; and all other lines."""
     found: list[tuple[Line, list[str]]] = []
     rest: list[str] = []
@@ -273,7 +295,7 @@ def _dependency(part: str) -> list[str]:
     return mentioned
 
 
-def _allowed_edits(lines: Sequence[Line]) -> tuple[tuple[str, ...], list[Complaint]]:
+def allowed_edits(lines: Sequence[Line]) -> tuple[tuple[str, ...], list[Complaint]]:
     """Paths behind `allow test edits:`, or in the list below such a line; and those that lead out of the workspace."""
     found: dict[str, None] = {}
     refused: list[Complaint] = []
@@ -302,13 +324,12 @@ def _missing(found: Mapping[str, Section], *, has_done: bool, has_tests: bool) -
     objective, tests = found.get("objective"), found.get("tests")
     complaints: list[Complaint] = []
     if objective is None:
-        complaints.append((1, "has no objective; add `## Objective & DoD`"))
+        complaints.append((1, NO_OBJECTIVE))
     if not has_done:
         line = found["done"].number if "done" in found else objective.number if objective else 1
-        complaints.append((line, "has no Definition of Done; add a list of `- [ ]` lines"))
+        complaints.append((line, NO_DONE))
     if not has_tests:
-        text = "names no command; put them into a fenced block" if tests else "has no `## Tests` block with commands"
-        complaints.append((tests.number if tests else 1, text))
+        complaints.append((tests.number if tests else 1, NO_COMMAND if tests else NO_TESTS))
     return complaints
 
 

@@ -81,15 +81,14 @@ def find_ticket(folder: TicketFolder, wanted: str) -> Ticket:
     Raises `UsageError` naming the open ones when there is none, or more than one.
     """
     asked = wanted.strip()
-    exact = [ticket for ticket in folder.open if _is_path_of(ticket, asked)]
-    found = exact or [ticket for ticket in folder.open if _answers_to(ticket, asked)]
+    found = tickets_named(folder, asked)
     if len(found) == 1:
         return found[0]
     names = ", ".join(_printable(ticket.path.rpartition("/")[2]) for ticket in (found or folder.open)[:20])
     shown = _printable(wanted[:80])
     if found:
         raise UsageError(f"'{shown}' may be any of {names}", hint="name its file")
-    if _key(asked) in map(_key, folder.closed) or asked in folder.closed_slugs:
+    if is_closed(folder, asked):
         raise UsageError(f"ticket '{shown}' is closed", hint=f"open: {names or 'none'}")
     known = {name: ticket for ticket in folder.open for name in (ticket.slug, _stem(ticket.path))}
     close = get_close_matches(asked, known, n=1)
@@ -97,6 +96,17 @@ def find_ticket(folder: TicketFolder, wanted: str) -> Ticket:
     broken = "; ".join(str(problem) for problem in folder.problems[:3])
     unread = f"; not readable: {_printable(broken)}" if broken else ""
     raise UsageError(f"no open ticket '{shown}'{like}{unread}", hint=f"open: {names or 'none'}")
+
+
+def tickets_named(folder: TicketFolder, asked: str) -> list[Ticket]:
+    """The open tickets that answer to an id, slug, file name or path; several where it does not tell them apart."""
+    exact = [ticket for ticket in folder.open if _is_path_of(ticket, asked)]
+    return exact or [ticket for ticket in folder.open if _answers_to(ticket, asked)]
+
+
+def is_closed(folder: TicketFolder, asked: str) -> bool:
+    """Whether it names a closed ticket."""
+    return _key(asked) in map(_key, folder.closed) or asked in folder.closed_slugs
 
 
 def open_dependencies(ticket: Ticket, folder: TicketFolder) -> tuple[str, ...]:

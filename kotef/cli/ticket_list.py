@@ -1,0 +1,30 @@
+"""Which tickets could be worked on, whoever's form they have?"""
+
+from pathlib import Path
+from typing import NoReturn
+
+from kotef.cli.screen import console, one_line, plain
+from kotef.errors import UsageError
+from kotef.sdd.foreign.folders import list_foreign
+from kotef.sdd.foreign.spec import standing
+from kotef.sdd.tickets import list_tickets
+from kotef.workspace.hiding import redactor
+
+
+def tell_tickets(root: Path) -> NoReturn:
+    """`kotef run` with nothing to do: what could be done; the project's own tickets first. Raises `UsageError`."""
+    folder = list_tickets(root)
+    specs = [spec for spec in list_foreign(root) if spec.is_open]
+    screen = console(stderr=True)
+    hide = redactor().text
+    if folder.open or specs:
+        screen.print("Open tickets (start one with `kotef run --ticket ID`):")
+    for ticket in folder.open:
+        screen.print(f"  {ticket.id}  {one_line(hide(ticket.title))}")
+    for spec in specs:
+        screen.print(f"  {plain(spec.path)}  {one_line(hide(spec.title))}  ({standing(spec)})")
+    for problem in folder.problems:
+        screen.print(f"note: {problem.path}:{problem.line}: {plain(problem.text)}")
+    found = folder.open or specs
+    hint = "`kotef run --ticket ID`" if found else '`kotef run "what to do"`, or `kotef init` for a .sdd/ skeleton'
+    raise UsageError("neither a goal nor a ticket was named", hint=hint)
