@@ -71,6 +71,12 @@ def words_of(command: str) -> list[str]:
         return command.split()
 
 
+def programs_of(command: str) -> tuple[str, ...]:
+    """The first word of each simple command in it, assignments and the like in front taken off."""
+    words = (_bare(part.words) for part in _parts(command))
+    return tuple(dict.fromkeys(found[0] for found in words if found))
+
+
 def judging_files(command: str) -> tuple[str, ...]:
     """Workspace paths of the scripts and configuration files the command is made of, normalised, without repetition.
 

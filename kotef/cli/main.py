@@ -19,6 +19,7 @@ from kotef.cli.options import ARRAY, BASE_URL, JSON, MODEL, where
 from kotef.cli.prompt import prompt
 from kotef.cli.recorded import rejudge, replay
 from kotef.cli.skills import skills
+from kotef.cli.spec import spec
 from kotef.cli.tools import tools
 from kotef.cli.topics import helps
 from kotef.cli.working import resume, run
@@ -285,6 +286,7 @@ for command in (
     helps,
     replay,
     rejudge,
+    spec,
 ):
     main.add_command(command)
 for command in (replay, rejudge, stats, config, completion):

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.checks.commands import role_of
+from kotef.checks.protected import is_test_code
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.counted import counted
 from kotef.sdd.ticket import DoneLine
@@ -29,6 +31,8 @@ _NAME_OF_CODE: Final = re.compile(r"_|[a-z][A-Z]")
 """What a bare test name has and a word of prose has not."""
 _SPAN: Final = re.compile(r"`+([^`]+)`+")
 _WORD: Final = re.compile(r"[\w./:\-\[\]]+")
+_TEST_NAME: Final = re.compile(r"test_\w+(?:\[.*)?|Test[A-Z]\w*")
+_FILE: Final = re.compile(r"(?:[\w@.-]+/)*[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}|(?:[\w@.-]+/)+[\w@.-]+")
 _SAYS_IT_IS_THERE: Final = frozenset(
     {"a", "an", "and", "are", "been", "file", "files", "has", "have", "in", "is", "it", "new", "of", "the", "there"}
     | {"add", "added", "adds", "create", "created", "creates", "exist", "exists", "present"}
@@ -83,6 +87,22 @@ def unproved(done: Sequence[DoneLine], judged: Verification) -> tuple[str, ...]:
     return tuple(found.text for found in trace(done, judged, ()) if not found.proved)
 
 
+def could_be_proved(text: str, commands: Collection[str]) -> bool:
+    """Whether a run with these checks may prove a line at all: it names one, a test, a tool, the suite, or only files.
+
+    It says no more than that: the tests that a line names need not exist yet.
+    """
+    words = _words(text)
+    if any(_names_command(text, command) or _names_tool(text, command) for command in commands):
+        return True
+    if _WHOLE_SUITE.search(text) and any(role_of(command) == "test" for command in commands):
+        return True
+    if any("::" in word or _TEST_NAME.fullmatch(word) or is_test_code(word) for word in words):
+        return True
+    files = [word for word in words if _FILE.fullmatch(word)]
+    return bool(files) and _only_names_files(text, files)
+
+
 def _evidence(line: DoneLine, judged: Verification | None, written: Collection[str]) -> Evidence:
     def by(proved_by: ProvedBy, why: str, *, tests: Sequence[str] = (), files: Sequence[str] = ()) -> Evidence:
         place = {"line": line.line, "text": line.text, "label": line.label, "path": line.path}
@@ -109,17 +129,22 @@ def _evidence(line: DoneLine, judged: Verification | None, written: Collection[s
 def _named_check(text: str, judged: Verification) -> CheckVerdict | None:
     """The satisfied check whose command, or whose tool, the line names; of one word only where that is meant."""
     satisfied = [check for check in judged.checks if check.satisfied and not check.advisory]
+    named = [check for check in satisfied if _names_command(text, check.command)]
+    named += [check for check in satisfied if _names_tool(text, check.command)]
+    return next(iter(named), None)
+
+
+def _names_command(text: str, command: str) -> bool:
     spans = {" ".join(span.split()) for span in _SPAN.findall(text)}
     said = " ".join(text.replace("`", " ").split())
-    for check in satisfied:
-        command = " ".join(check.command.split())
-        if command in spans or (command in said and (" " in command or _PASSES.search(said))):
-            return check
-    for tool in _TOOLS:
-        named = [check for check in satisfied if tool in check.command.split()]
-        if named and re.search(rf"\b{tool}\b", text, re.IGNORECASE) and _PASSES.search(text):
-            return named[0]
-    return None
+    command = " ".join(command.split())
+    return command in spans or (command in said and (" " in command or bool(_PASSES.search(said))))
+
+
+def _names_tool(text: str, command: str) -> bool:
+    tools = [tool for tool in _TOOLS if tool in command.split()]
+    named = any(re.search(rf"\b{tool}\b", text, re.IGNORECASE) for tool in tools)
+    return named and bool(_PASSES.search(text))
 
 
 def _named_tests(text: str, judged: Verification) -> list[str]:

@@ -295,6 +295,11 @@ def _dependency(part: str) -> list[str]:
     return mentioned
 
 
+def states_allowed_edits(line: Line) -> bool:
+    """Whether it is a line `allow test edits:`, with paths behind it or not."""
+    return line.kind in ("item", "text") and bool(_ALLOW.match(line.text))
+
+
 def allowed_edits(lines: Sequence[Line]) -> tuple[tuple[str, ...], list[Complaint]]:
     """Paths behind `allow test edits:`, or in the list below such a line; and those that lead out of the workspace."""
     found: dict[str, None] = {}

@@ -27,6 +27,9 @@ __all__ = [
     "read_ticket",
 ]
 
+EMPTY: Final = "is empty; write a ticket or delete the file"
+"""What is said of a file with nothing in it."""
+
 FOLDERS: Final = (".sdd/backlog/tickets", ".sdd/backlog")
 """Where `open/` and `closed/` are looked for."""
 
@@ -57,12 +60,12 @@ def list_tickets(root: Path) -> TicketFolder:
             if file.text:
                 tickets.append(ticket.model_copy(update={"problems": (*file.problems, *ticket.problems)}))
             else:
-                empty = Problem(path=path, line=1, text="is empty; write a ticket or delete the file")
+                empty = Problem(path=path, line=1, text=EMPTY)
                 problems += file.problems or (empty,)
     tickets.sort(key=lambda ticket: (_order(ticket.id), ticket.path))
     first: dict[str, Ticket] = {}
     for ticket in tickets:
-        other = first.setdefault(_key(ticket.id), ticket)
+        other = first.setdefault(same_name(ticket.id), ticket)
         if other is not ticket:
             text = f"has the same number as {other.path}; give one of them another"
             problems.append(Problem(path=ticket.path, line=1, text=text))
@@ -106,13 +109,13 @@ def tickets_named(folder: TicketFolder, asked: str) -> list[Ticket]:
 
 def is_closed(folder: TicketFolder, asked: str) -> bool:
     """Whether it names a closed ticket."""
-    return _key(asked) in map(_key, folder.closed) or asked in folder.closed_slugs
+    return same_name(asked) in map(same_name, folder.closed) or asked in folder.closed_slugs
 
 
 def open_dependencies(ticket: Ticket, folder: TicketFolder) -> tuple[str, ...]:
     """Those dependencies that are not closed, one that exists nowhere included: nobody knows that it is done."""
-    closed = {_key(name) for name in (*folder.closed, *folder.closed_slugs)}
-    return tuple(name for name in ticket.dependencies if _key(name) not in closed)
+    closed = {same_name(name) for name in (*folder.closed, *folder.closed_slugs)}
+    return tuple(name for name in ticket.dependencies if same_name(name) not in closed)
 
 
 def close_ticket(root: Path, ticket: Ticket, proved: Collection[int]) -> Path:
@@ -180,7 +183,7 @@ def _stem(path: str) -> str:
     return PurePosixPath(path).stem
 
 
-def _key(name: str) -> str:
+def same_name(name: str) -> str:
     """An id or a slug as it is compared: `07`, `7` and `#7` are the same."""
     return name.strip().lstrip("#").lstrip("0").casefold() or "0"
 
@@ -198,7 +201,7 @@ def _is_path_of(ticket: Ticket, asked: str) -> bool:
 
 
 def _answers_to(ticket: Ticket, asked: str) -> bool:
-    return _key(asked) in (_key(ticket.id), _key(ticket.slug)) and bool(asked)
+    return same_name(asked) in (same_name(ticket.id), same_name(ticket.slug)) and bool(asked)
 
 
 def _printable(text: str) -> str:

@@ -1,0 +1,37 @@
+"""Is there a program that a command line starts, before anything is run?"""
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.commands import programs_of
+
+_WORDS: Final = """
+cd export test [ [[ true false : . source echo set unset exit exec eval time command type ulimit umask wait trap read
+printf pwd pushd popd shift return let local declare alias builtin getopts hash jobs kill ! { } if then else elif fi for
+while until do done case esac in function select coproc
+"""
+"""What a shell knows by itself."""
+_BUILT_IN: Final = frozenset(_WORDS.split())
+_PLAIN: Final = re.compile(r"[\w@%+:,./-]+")
+_INSTALLED: Final = re.compile(r"(?:\./)?(?:\.venv|venv|env|\.tox|\.nox|node_modules)/")
+
+
+def missing_program(root: Path, command: str) -> str:
+    """The first program in it that is nowhere to be found; empty when all are, or where only a shell could tell.
+
+    A path inside the workspace counts as found unless an installation would put it there: a task may make it.
+    """
+    return next((word for word in programs_of(command) if _is_missing(root, word)), "")
+
+
+def _is_missing(root: Path, word: str) -> bool:
+    if word in _BUILT_IN or not _PLAIN.fullmatch(word):
+        return False
+    if "/" not in word:
+        return shutil.which(word, path=os.environ.get("PATH", "")) is None
+    if Path(word).is_absolute() or _INSTALLED.match(word):
+        return not (root / word).exists()
+    return False

@@ -1,0 +1,101 @@
+"""Which commands draft a specification, and find the gaps of one? Nothing heavy is imported before one runs."""
+
+import sys
+from typing import Any, Final
+
+import click
+
+from kotef.cli.options import BASE_URL, JSON, MODEL, where
+
+DRAFT: Final = "draft"
+
+EXIT_STATUS: Final = """\b
+Exit status:
+  0  drafted
+  2  usage or configuration error, or no model is configured; nothing was written
+  7  the model endpoint is unavailable, or its answers could not be used; nothing was written
+"""
+LINT_STATUS: Final = """\b
+Exit status:
+  0  nothing was found
+  2  usage or configuration error
+  3  something was found
+"""
+
+
+class Spec(click.Group):
+    """`kotef spec "GOAL"` is `kotef spec draft "GOAL"`; only what is a command's name is a command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the command there that is meant."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [DRAFT, *args]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of a draft, for it is what the group does by itself; then the commands."""
+        options = [record for param in draft.get_params(ctx) if (record := param.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(options)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(
+    cls=Spec,
+    subcommand_metavar='"GOAL" | lint [OPTIONS]',
+    options_metavar="[OPTIONS]",
+    epilog=EXIT_STATUS,
+    short_help="Draft a specification and tickets with a model; `spec lint` finds their gaps.",
+)
+def spec() -> None:
+    """Draft .sdd/project.md, architect.md, best_practices.md and tickets for GOAL, with a model.
+
+    \b
+    Examples:
+      kotef spec "a command line that converts currencies"
+      kotef spec -i "a command line that converts currencies"     it asks you up to five questions first
+      kotef spec --dry-run "add an undo command"                  print, write nothing
+      kotef spec lint                                             what is missing in the tickets there are
+
+    No file is ever overwritten: beside one that exists the draft becomes NAME.draft.md. Each ticket gets a Definition
+    of Done and checks whose programs are installed; what could not be had is named. At most three questions go to the
+    model, with at most four repetitions each. Read the draft before you run it: a model wrote it.
+    """  # noqa: D301  click reads the backspace character
+
+
+@spec.command(DRAFT, hidden=True, epilog=EXIT_STATUS)
+@click.argument("goal")
+@where
+@click.option("-i", "--interview", is_flag=True, help="Be asked up to five questions first; needs a terminal.")
+@click.option("--dry-run", is_flag=True, help="Print the draft and write nothing.")
+@click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd count.")
+@MODEL
+@BASE_URL
+@JSON
+def draft(**options: Any) -> None:
+    """Draft a specification for GOAL."""
+    if options["goal"] in spec.commands:
+        raise click.UsageError(f"options of `{options['goal']}` stand behind its name: `kotef spec lint --root DIR`")
+    from kotef.cli.spec_draft import draft_command
+
+    sys.exit(draft_command(options))
+
+
+@spec.command(epilog=LINT_STATUS)
+@where
+@JSON
+def lint(root: str | None, as_json: bool) -> None:
+    """Name the gaps of the open tickets and specs, with file and line; nothing is run, no model is asked.
+
+    \b
+    Examples:
+      kotef spec lint
+      kotef spec lint --json | jq -r '.findings[] | select(.code == "no-check") | .path'
+
+    Found are, among others: no check, a line that no check can prove, a dependency that is nowhere or a ring of them,
+    two with one number, an empty ticket, a heading that is nearly one that is read, a check whose program is missing.
+    Specs of spec-kit (specs/*) and Kiro (.kiro/specs/*) are looked through as well.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.spec_lint import lint_command
+
+    sys.exit(lint_command(root, as_json=as_json))

@@ -1,0 +1,161 @@
+"""How does a goal become a drafted specification on the disk, and what does the person see of it?"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.text import Text
+
+from kotef.cli.casting import NO_MODEL
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import console, plain, say
+from kotef.cli.spec_lint import rows, tell
+from kotef.context.prompts import Prompts
+from kotef.errors import UsageError
+from kotef.failures.counted import counted
+from kotef.models.factory import discover_model, make_model, resolve
+from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
+from kotef.runs.draft_files import Placed, placed, write_placed
+from kotef.runs.drafting import Drafted, Drafter, Told
+from kotef.runs.hidden import hide
+from kotef.runs.linting import lint_workspace
+from kotef.settings import Price
+from kotef.state import Spent
+from kotef.workspace.hiding import redactor
+
+MAX_GOAL: Final = 20_000
+"""Characters of a goal."""
+
+INTERRUPTED: Final = 130
+
+
+def draft_command(options: dict[str, Any]) -> int:
+    """`kotef spec "GOAL"`; returns the exit status."""
+    goal = options["goal"].strip()
+    if not goal:
+        raise UsageError("an empty goal", hint='say what you want: kotef spec "add an undo command"')
+    if len(goal) > MAX_GOAL:
+        raise UsageError(f"a goal of {len(goal):,} characters", hint=f"say it in {MAX_GOAL:,} at most")
+    if options["interview"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("-i: there is no terminal to ask at", hint="leave -i out, or say more in the goal")
+    root = workspace_of(options["root"])
+    config = read_config(config_path())
+    hide(root, config)
+    overrides, ignored = prompt_overrides(root, config, trust=options["trust"])
+    try:
+        drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
+    except KeyboardInterrupt:
+        sys.stderr.write("kotef: interrupted; nothing was written\n")
+        return INTERRUPTED
+    files = placed(root, drafted)
+    if options["dry_run"]:
+        _print_files(files, drafted, price, as_json=options["as_json"])
+        return 0
+    write_placed(root, files)
+    notices = tuple(redactor().text(text) for text in (*([ignored] if ignored else []), *drafted.notices))
+    _tell(root, files, drafted, notices, price, as_json=options["as_json"])
+    return 0
+
+
+async def _draft(
+    root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
+) -> tuple[Drafted, Price | None]:
+    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it is of no use."""
+    model, base_url = options["model"] or config.model, options["base_url"] or config.base_url
+    endpoint = resolve(os.environ, model=model, base_url=base_url)
+    if endpoint is None:
+        raise UsageError(NO_MODEL, hint="`kotef init` writes a skeleton without one")
+    endpoint = await discover_model(endpoint)
+    key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
+    price = config.prices.get(endpoint.name)
+    asked = make_model(endpoint.name, base_url=endpoint.base_url, api_key=key)
+    try:
+        drafter = Drafter(root, asked, prompts, price)
+        return await drafter.draft(goal, _interview if options["interview"] else None), price
+    finally:
+        await asked.aclose()
+
+
+async def _interview(questions: Sequence[str]) -> list[Told]:
+    """Ask the person at the terminal, one line each; an empty line skips a question, the end of input the rest."""
+    screen = console(stderr=True)
+    if not questions:
+        screen.print("The model has no question.")
+    told = []
+    for number, question in enumerate(questions, 1):
+        screen.print(Text(f"{number}/{len(questions)} {plain(question)}", style="bold"))
+        screen.print("  (Enter skips it): ", end="")
+        line = await asyncio.to_thread(sys.stdin.readline)
+        if not line:
+            break
+        if line.strip():
+            told.append(Told(question, line.strip()))
+    return told
+
+
+def _print_files(files: Sequence[Placed], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
+    if as_json:
+        shown = [{"path": each.path, "insteadOf": each.instead_of or None, "text": each.text} for each in files]
+        say(
+            json.dumps(
+                {"dryRun": True, "files": shown, "notices": drafted.notices, "usage": _usage(drafted.spent, price)}
+            )
+            + "\n"
+        )
+        return
+    screen = console()
+    for each in files:
+        screen.print(Text(f"── {plain(each.path)}", style="bold"))
+        screen.print(Text(plain(each.text)))
+    for notice in drafted.notices:
+        screen.print(Text(f"note: {plain(redactor().text(notice))}", style="yellow"))
+    screen.print(f"nothing was written (--dry-run); {_cost(drafted.spent, price)}")
+
+
+def _tell(
+    root: Path, files: Sequence[Placed], drafted: Drafted, notices: Sequence[str], price: Price | None, *, as_json: bool
+) -> None:
+    """What was written and what was kept, the gaps that are left in it, and what it cost."""
+    written = {each.path for each in files}
+    gaps = lint_workspace(root, only=written).findings
+    if as_json:
+        facts = {
+            "dryRun": False,
+            "written": [each.path for each in files],
+            "kept": [each.instead_of for each in files if each.instead_of],
+            "notices": notices,
+            "findings": rows(gaps),
+            "usage": _usage(drafted.spent, price),
+        }
+        say(json.dumps(facts, indent=2) + "\n")
+        return
+    screen = console()
+    for each in files:
+        if each.instead_of:
+            screen.print(f"kept  {each.instead_of} (it exists)")
+        screen.print(f"wrote {plain(each.path)}")
+    for notice in notices:
+        screen.print(Text(f"note: {plain(notice)}", style="yellow"))
+    tell(screen, gaps)
+    left = f"{counted(len(gaps), 'gap')} left to mend (`kotef spec lint`)" if gaps else "no gap"
+    screen.print(f"{counted(len(drafted.draft.tickets), 'ticket')}, {left}; {_cost(drafted.spent, price)}")
+    screen.print("A model wrote this: read it, then `kotef run --ticket ID`.")
+
+
+def _cost(spent: Spent, price: Price | None) -> str:
+    """Calls, tokens and, where the model has a price, money."""
+    tokens = f"{counted(spent.calls, 'model call')}, {spent.tokens_in + spent.tokens_out:,} tokens"
+    return f"{tokens}, cost {spent.cost:.4f}" if price else tokens
+
+
+def _usage(spent: Spent, price: Price | None) -> dict[str, Any]:
+    return {
+        "calls": spent.calls,
+        "tokensIn": spent.tokens_in,
+        "tokensOut": spent.tokens_out,
+        "cost": spent.cost if price else None,
+    }

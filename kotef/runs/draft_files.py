@@ -1,0 +1,84 @@
+"""Where does a drafted specification go without overwriting anything?"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.errors import SpecError
+from kotef.runs.drafting import Drafted
+from kotef.sdd.drafted import architect_page, file_name, practices_page, project_page, ticket_page
+from kotef.sdd.tickets import TicketFolder, list_tickets
+from kotef.workspace.hiding import redactor
+from kotef.workspace.paths import resolve_inside, write_atomic
+
+OPEN: Final = ".sdd/backlog/tickets/open"
+
+
+class Placed(NamedTuple):
+    """One file of a draft."""
+
+    path: str
+    """Relative to the workspace root; no file is there yet."""
+    text: str
+    instead_of: str = ""
+    """The file that is there already and is kept, where this is a draft beside it."""
+
+
+def placed(root: Path, drafted: Drafted) -> tuple[Placed, ...]:
+    """Every file of the draft with a path that is free; nothing is written. Secrets are hidden.
+
+    Raises `SpecError` when `.sdd` is there but is no directory.
+    """
+    folder = root / ".sdd"
+    if (folder.is_symlink() or folder.exists()) and not folder.is_dir():
+        raise SpecError(".sdd", "is not a directory", hint="move it away, then draft again")
+    draft = drafted.draft
+    pages = {
+        ".sdd/project.md": project_page(draft),
+        ".sdd/architect.md": architect_page(draft, drafted.gates),
+        ".sdd/best_practices.md": practices_page(draft),
+    }
+    found = [_free(root, path, text) for path, text in pages.items()]
+    if not (root / ".sdd/.gitignore").exists():
+        found.append(Placed(".sdd/.gitignore", "runs/\n"))
+    first = _next_number(list_tickets(root))
+    names = [f"{first + at:02}" for at in range(len(draft.tickets))]
+    for ticket, number in zip(draft.tickets, names, strict=True):
+        path = f"{OPEN}/{file_name(ticket, number)}"
+        found.append(Placed(path, ticket_page(ticket, number, [names[need] for need in ticket.needs])))
+    hide = redactor().text
+    return tuple(each._replace(text=hide(each.text)) for each in found)
+
+
+def write_placed(root: Path, files: tuple[Placed, ...]) -> None:
+    """Write them. Raises `NoSpaceError` and `WorkspaceError`; what was written before stays."""
+    for each in files:
+        resolve_inside(root, each.path, write=False)
+        write_atomic(root / each.path, each.text.encode())
+
+
+def _free(root: Path, path: str, text: str) -> Placed:
+    if not _exists(root / path):
+        return Placed(path, text)
+    return next(Placed(name, text, instead_of=path) for name in _beside(path) if not _exists(root / name))
+
+
+def _beside(path: str) -> Iterator[str]:
+    """`project.draft.md`, `project.draft-2.md` and so on."""
+    stem = path.removesuffix(".md")
+    yield f"{stem}.draft.md"
+    number = 2
+    while True:
+        yield f"{stem}.draft-{number}.md"
+        number += 1
+
+
+def _exists(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
+
+
+def _next_number(folder: TicketFolder) -> int:
+    """Behind the highest there is, closed ones included."""
+    names = (*(ticket.id for ticket in folder.open), *folder.closed)
+    return 1 + max((int(found[0]) for name in names if (found := re.match(r"\d{1,6}", name))), default=0)
