@@ -34,7 +34,8 @@ class Spec(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options of a draft, for it is what the group does by itself; then the commands."""
-        options = [record for param in draft.get_params(ctx) if (record := param.get_help_record(ctx))]
+        named = [param for param in draft.get_params(ctx) if isinstance(param, click.Option)]
+        options = [record for param in named if (record := param.get_help_record(ctx))]
         with formatter.section("Options"):
             formatter.write_dl(options)
         self.format_commands(ctx, formatter)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef.sdd.files import Problem
 from kotef.sdd.foreign.naming import CHECKS
 from kotef.sdd.foreign.spec import ForeignSpec, task_named
+from kotef.sdd.foreign.spec_kit import UNCLEAR
 from kotef.sdd.markdown import UNCLOSED, Line, read_markdown, sections, words
 from kotef.sdd.proof import could_be_proved
 from kotef.sdd.ticket import (
@@ -25,6 +26,7 @@ from kotef.sdd.ticket import (
     Ticket,
     allowed_edits,
     states_allowed_edits,
+    title_and_rest,
 )
 from kotef.sdd.tickets import EMPTY, TicketFolder, same_name
 
@@ -67,7 +69,6 @@ _THEIR_HEADINGS: Final = (
     *("user scenarios testing", "acceptance criteria", "success criteria", "edge cases", "technical context"),
     *("implementation plan", "functional requirements", "out of scope", *CHECKS),
 )
-_UNCLEAR: Final = "needs clarification:"
 
 
 class Finding(BaseModel):
@@ -176,8 +177,10 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _of_problem(problem: Problem) -> Finding:
-    code = _SAID.get(problem.text) or ("needs-clarification" if problem.text.startswith(_UNCLEAR) else "unread")
-    return Finding(path=problem.path, line=problem.line, code=code, message=problem.text)
+    code, said = _SAID.get(problem.text, "unread"), problem.text
+    if said.startswith(UNCLEAR):
+        code, said = "needs-clarification", f"its author left open:{said.removeprefix(UNCLEAR)}"
+    return Finding(path=problem.path, line=problem.line, code=code, message=said)
 
 
 def _hopeless(done: Iterable[DoneLine], commands: Sequence[str]) -> list[DoneLine]:
@@ -242,7 +245,8 @@ def _duplicates(folder: TicketFolder) -> Iterator[Finding]:
 
 def _dependency_line(text: str, name: str) -> int:
     """Where a dependency is written; for one of a range, where the dependencies begin."""
-    under = sections(read_markdown(text).lines, NAMES, header=HEADER, nested=("done",)).get("dependencies")
+    _, lines = title_and_rest(read_markdown(text))
+    under = sections(lines, NAMES, header=HEADER, nested=("done",)).get("dependencies")
     if under is None:
         return 1
     return next((line.number for line in under.lines if name in line.raw), under.number)

@@ -156,7 +156,7 @@ def read_ticket(path: str, text: str) -> Ticket:
     `path` is relative to the workspace root; its last part gives id and slug.
     """
     document = read_markdown(text)
-    title, lines = _title(document)
+    title, lines = title_and_rest(document)
     found = sections(lines, NAMES, header=HEADER, nested=("done",))
     under = {name: found.get(name, Section(1, ())) for name in (*NAMES.values(), PREAMBLE)}
     done, objective, unboxed = _done_lines(under["objective"].lines, under["done"].lines)
@@ -208,7 +208,7 @@ def id_and_slug(path: str) -> tuple[str, str]:
     return (found["id"], found["slug"] or stem) if found else (stem, stem)
 
 
-def _title(document: Document) -> tuple[str, list[Line]]:
+def title_and_rest(document: Document) -> tuple[str, list[Line]]:
     """The title without number, and the lines without it; empty when the first heading is that of a section."""
     lines = list(document.lines)
     for index, line in enumerate(lines):

@@ -131,7 +131,7 @@ def test_a_model_can_neither_open_protected_files_nor_add_a_section(project: Pat
     assert (found.allow_test_edits, found.dependencies, found.problems) == ((), (), ())
     assert len(found.done) == 1
     assert not found.done[0].checked
-    assert read_spec(project).checks == ()
+    assert read_spec(project).checks == ("python3 -m pytest",), "as code found them"
     assert "\x1b" not in "".join(files(project).values()) + ran.stdout
 
 

@@ -71,8 +71,8 @@ def lint(root: Path, *more: str):
         ("```sh\npython -m unittest -q\n```\n", "later\n", 16, "no-check"),
         ("- [ ] All tests pass", "- [ ] It feels right", 11, "unprovable"),
         ("- [ ] All tests pass", "- All tests pass", 11, "no-box"),
-        ("Dependencies: none", "Dependencies: none, 09", 3, "missing-dependency"),
-        ("Dependencies: none", "Dependencies: 01", 3, "dependency-cycle"),
+        ("{needs}", "02 and 09", 3, "missing-dependency"),
+        ("{needs}", "01", 3, "dependency-cycle"),
         ("## Tests", "## Test", 16, "unknown-heading"),
         ("python -m unittest -q", "no-such-program --now", 19, "missing-program"),
         ("python -m unittest -q", "X=1 .venv/bin/pytest -q", 19, "missing-program"),
@@ -135,14 +135,13 @@ def test_specs_of_other_tools_are_linted(tmp_path: Path) -> None:
         ("tasks.md", 5, "unprovable"),
         ("tasks.md", 8, "unprovable"),
         ("tasks.md", 10, "unprovable"),
-        ("spec.md", 29, "unknown-heading"),
-        ("spec.md", 36, "needs-clarification"),
-        ("tasks.md", 20, "unprovable"),
-        ("tasks.md", 23, "missing-dependency"),
-        ("tasks.md", 23, "unprovable"),
-        ("tasks.md", 28, "duplicate-id"),
+        ("spec.md", 26, "unknown-heading"),
+        ("spec.md", 33, "needs-clarification"),
+        ("tasks.md", 19, "unprovable"),
+        ("tasks.md", 22, "missing-dependency"),
+        ("tasks.md", 27, "duplicate-id"),
     ]
-    assert "T099" in lines[22]
+    assert "T099" in lines[21]
     spec_kit(
         tmp_path, "002-plan", plan=PLAN.replace("python", "no-such-program"), tasks="- [ ] T001 Write a.md\n", spec=""
     )
@@ -150,7 +149,7 @@ def test_specs_of_other_tools_are_linted(tmp_path: Path) -> None:
 
 
 def test_json_has_every_finding_and_nothing_else(tmp_path: Path) -> None:
-    ticket(tmp_path, "01", CLEAN.replace("none", "\x1b[2J-evil-ticket"))
+    ticket(tmp_path, "01", CLEAN, needs="\x1b[2J-evil-ticket")
     ran = lint(tmp_path, "--json")
     told = json.loads(ran.stdout)
     assert (ran.code, told["tickets"]) == (3, 1)

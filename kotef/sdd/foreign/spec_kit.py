@@ -18,6 +18,9 @@ MARKERS: Final = ("spec.md", "tasks.md")
 READ: Final = ("spec.md", "plan.md", "tasks.md")
 """Files that are read; others beside them are named to the model."""
 
+UNCLEAR: Final = "needs clarification:"
+"""How a problem begins that is a question its author left open."""
+
 MAX_OBJECTIVE: Final = 4_000
 MAX_PLAN: Final = 4_000
 MAX_RISKS: Final = 1_500
@@ -63,7 +66,7 @@ def read_spec_kit(folder: str, files: Mapping[str, str], beside: tuple[str, ...]
         Problem(
             path=f"{folder}/spec.md",
             line=line.number,
-            text=f"needs clarification: {told['what'].strip()[:MAX_CLARIFY]}",
+            text=f"{UNCLEAR} {told['what'].strip()[:MAX_CLARIFY]}",
         )
         for line in spec.lines
         if line.kind not in ("code", "blank") and (told := _UNCLEAR.search(line.raw))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -24,6 +25,7 @@ _NAME: Final = re.compile(r"\*{0,2}(?P<name>T\d+[a-z]?|\d+(?:\.\d+)*)\*{0,2}[.:)
 _TAG: Final = re.compile(r"\[(?P<tag>[^\[\]]{1,20})\]\s*")
 _STORY: Final = re.compile(r"US-?(\d+)", re.IGNORECASE)
 _DEPENDS: Final = re.compile(r"\bdepends? on:?([^).;_]*)", re.IGNORECASE)
+_ASIDE: Final = re.compile(r"\s*\(depends? on[^()]{0,200}\)", re.IGNORECASE)
 _REQUIRES: Final = re.compile(r"(?:^|[\s_*(])requirements?:?\s+(?P<names>\d[\w.,\s-]*?)[_*)\s.]*$", re.IGNORECASE)
 _REQUIREMENT: Final = re.compile(r"\d+(?:\.\d+)*")
 _NAMES: Final = re.compile(r"\b(?:T\d+[a-z]?|\d+(?:\.\d+)*)\b", re.IGNORECASE)
@@ -97,7 +99,8 @@ def _task(entry: Entry, box: re.Match[str], about: str) -> Task:
         elif tag["tag"].upper() != "P":
             break
         rest = rest[tag.end() :]
-    notes = [line.text[:MAX_NOTE] for line in entry.notes if not _BOX.match(line.raw)]
+    own = takewhile(lambda line: not _BOX.match(line.raw), entry.notes)  # what follows a nested box is that one's
+    notes = [line.text[:MAX_NOTE] for line in own]
     required = [told["names"] for note in notes if (told := _REQUIRES.search(note))]
     requires = tuple(dict.fromkeys(name for names in required for name in _REQUIREMENT.findall(names)))
     depends = tuple(
@@ -107,7 +110,7 @@ def _task(entry: Entry, box: re.Match[str], about: str) -> Task:
     )
     return Task(
         name=named["name"] if named else "",
-        text=rest.strip() or text or "(no words)",
+        text=_ASIDE.sub("", rest).strip() or text or "(no words)",
         checked=_is_checked(box),
         line=entry.line.number,
         story=story,
