@@ -40,6 +40,8 @@ StoppedBy = Literal[
     "content_repeat",
     "aborted",
     "model_error",
+    "program_failed",
+    "program_timeout",
 ]
 
 VISIT_CAPS: Final[frozenset[StoppedBy]] = frozenset({"step_cap", "tool_budget"})
@@ -49,6 +51,7 @@ CUT_SHORT: Final[frozenset[StoppedBy]] = VISIT_CAPS | frozenset[StoppedBy](
     {
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
         *("mistakes", "doom_loop", "cycle", "content_repeat", "aborted", "model_error"),
+        *("program_failed", "program_timeout"),
     }
 )
 """What ends a visit against the coder's will: a person is told, with `Edits.detail`."""
@@ -77,6 +80,8 @@ class Task(BaseModel):
     trust: bool = False
     coder: str = "model"
     """The chain of coders as asked for: `fixers,search:10s,model`."""
+    coder_env: tuple[str, ...] = ()
+    """Environment variables that the programs of the chain get besides those of their presets (`--coder-env`)."""
     resumed_after: int = 0
     """The newest visit spent before the last resume that raised the attempts; `stuck` looks only at later ones."""
     goes_on_from: int = 0
@@ -205,6 +210,8 @@ class Spent(BaseModel):
     """Wall seconds of the node that recorded it."""
     estimated: bool = False
     """True when the endpoint reported no usage and the tokens were estimated from the text."""
+    unpriced: bool = False
+    """True when a program was run that did not tell what it cost; `cost` lacks that."""
 
     def plus(self, other: "Spent") -> "Spent":
         """Both together."""
@@ -218,6 +225,7 @@ class Spent(BaseModel):
             written=self.written + other.written,
             seconds=self.seconds + other.seconds,
             estimated=self.estimated or other.estimated,
+            unpriced=self.unpriced or other.unpriced,
         )
 
     @property

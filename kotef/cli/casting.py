@@ -38,6 +38,11 @@ class Cast:
     company: Company = field(default_factory=Company)
     notices: tuple[str, ...] = ()
 
+    @property
+    def edits(self) -> bool:
+        """Whether a model of ours edits; it may only plan, for a program."""
+        return any(link.name == "model" for link in parse_chain(self.chain))
+
     def fields(self) -> dict[str, Any]:
         """As the task keeps it."""
         return {
@@ -107,7 +112,11 @@ def cast_of(options: dict[str, Any], config: UserConfig, company: Company) -> Ca
     """
     model, url = options["model"] or config.model, options["base_url"] or config.base_url
     chain = options["coder"]
-    wants_model = "model" in [link.name for link in parse_chain(chain)] if chain is not None else None
+    links = parse_chain(chain) if chain is not None else ()
+    wants_model = "model" in [link.name for link in links] if chain is not None else None
+    named = model or options["planner_model"]
+    if not wants_model and named and any(link.command for link in links):
+        wants_model, model = None, named  # it plans; a key alone is the program's
     endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
     if endpoint is None:
         if wants_model:

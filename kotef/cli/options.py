@@ -137,8 +137,15 @@ CODER = click.option(
     envvar="KOTEF_CODER",
     show_envvar=True,
     metavar="CHAIN",
-    help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one.  [default: "
-    "fixers,search:10s,model; without a model: fixers,search]",
+    help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one, any other is an "
+    "agent's command line with {brief}, or its name in `kotef coders`.  [default: fixers,search:10s,model; without a "
+    "model: fixers,search]",
+)
+CODER_ENV = click.option(
+    "--coder-env",
+    multiple=True,
+    metavar="NAME",
+    help="An environment variable that an agent of --coder gets; may be repeated.",
 )
 ACCEPT = click.option(
     "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."

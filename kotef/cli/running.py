@@ -20,6 +20,7 @@ from kotef.runs.base_branch import settings_place
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.confined import Asked, asked_of, confined_of
 from kotef.runs.hidden import hide, refuse_secrets_in
+from kotef.runs.hired import hired_of, must_be_hireable
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.repository import Repository, Settings, repository_of
 from kotef.runs.result import Result, ResultDone
@@ -89,20 +90,23 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     agents = read_agents(root, config, trust=request.trust, at=repository.place)
     cast = cast_of(_with_defaults(options, config, repository.settings), config, agents.company(options["agent"]))
     cast.need_prices(options["max_cost"], config)
+    more = options["coder_env"]
+    must_be_hireable(cast.chain, root, more=more, max_cost=options["max_cost"], prices=config.prices)
     found, unused = trusted_servers(root, config, asked=options["mcp"], at=repository.place)
     servers = found.servers()
-    if servers:
-        hide(root, config, servers=servers, passed=request.passed)
-    refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup))
     confined = confined_of(root, asked, opened=bool(servers or request.setup))
+    hired = hired_of(cast.chain, root, asked, confined, more=more, config=config)
+    if servers or hired.given:
+        hide(root, config, servers=servers, passed=(*request.passed, *hired.names), logins=hired.logins)
+    refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup, cast.chain))
     run = store.new(root)
-    task = trial.task.model_copy(update={"run_id": run.run_id, "mcp": found.fingerprint, **cast.fields()})
+    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, **cast.fields()}
+    task = trial.task.model_copy(update=made)
     overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
     kit, warned = available(root, config, model=task.model)
-    unable = idle(kit, task.roles.coder) if cast.coder else ""
+    unable = idle(kit, task.roles.coder) if cast.coder and cast.edits else ""
     said = (*(text for text in (ignored, unused, unable) if text), *warned)
-    warnings = (*righted, *confined.notices, *repository.notices)
-    warnings = (*warnings, *(given.notices if given else ()))
+    warnings = (*righted, *confined.notices, *hired.notices, *repository.notices, *(given.notices if given else ()))
     notices = (*warnings, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
     setting = Setting(
         root,
@@ -112,6 +116,7 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
         servers=servers,
         kit=kit,
         confined=confined,
+        hired=hired,
     )
     return run, task, setting
 
@@ -142,22 +147,34 @@ def resume_command(options: dict[str, Any]) -> int:
             "sandbox": options["sandbox"] or task.sandbox,
             "network": task.network or options["network"],
             "reads": tuple(dict.fromkeys((*task.reads, *options["reads"]))),
+            "coder_env": tuple(dict.fromkeys((*task.coder_env, *options["coder_env"]))),
             **cast.fields(),
         }
     )
     may_resume(run, task, changed)
     righted = put_right(root, but=run.path)
     cast.need_prices(changed.limits.max_cost, config)
+    more, max_cost = changed.coder_env, changed.limits.max_cost
+    must_be_hireable(cast.chain, root, more=more, max_cost=max_cost, prices=config.prices)
     place, told = settings_place(root)
     overrides, ignored = prompt_overrides(root, config, trust=task.trust, at=place)
     found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp, at=place) if task.mcp else (NONE, "")
     kit, warned = available(root, config, model=changed.model)
     servers = found.servers()
-    if servers:
-        hide(root, config, servers=servers, passed=task.passed)
     asked_for = Asked(changed.sandbox, changed.network, changed.reads)
     confined = confined_of(root, asked_for, opened=bool(servers or changed.setup))
-    notices = (*righted, *confined.notices, *told, *(text for text in (ignored, unused) if text), *warned)
+    hired = hired_of(cast.chain, root, asked_for, confined, more=more, config=config)
+    if servers or hired.given:
+        hide(root, config, servers=servers, passed=(*task.passed, *hired.names), logins=hired.logins)
+    refuse_secrets_in((cast.chain,))
+    notices = (
+        *righted,
+        *confined.notices,
+        *hired.notices,
+        *told,
+        *(text for text in (ignored, unused) if text),
+        *warned,
+    )
     setting = Setting(
         root,
         cast.models(config),
@@ -166,6 +183,7 @@ def resume_command(options: dict[str, Any]) -> int:
         servers=servers,
         kit=kit,
         confined=confined,
+        hired=hired,
     )
     return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
 

@@ -10,6 +10,7 @@ from kotef.cli.options import (
     AGENT,
     BASE_URL,
     CODER,
+    CODER_ENV,
     FALLBACK_MODEL,
     JSON,
     MODEL,
@@ -72,6 +73,7 @@ See also `kotef help environment` and `kotef help files`.
 @limits
 @confinement
 @CODER
+@CODER_ENV
 @AGENT
 @MODEL
 @PLANNER_MODEL
@@ -107,6 +109,8 @@ def run(**options: Any) -> None:
       kotef run --ticket specs/001-cart#T003
       gh issue view 12 --json number,title,body | kotef run --ticket-file - --check "pytest -q"
       kotef run "add a --quiet option" --check "pytest -q" --max-attempts 5
+      kotef run --ticket 07 --coder search:10s,aider
+      kotef run --ticket 07 --coder 'python my_agent.py {brief}'
       OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
 
     With neither GOAL nor a ticket the open tickets are listed, specs of spec-kit and Kiro among them. Uncommitted
@@ -126,6 +130,7 @@ def run(**options: Any) -> None:
 @limits
 @confinement
 @CODER
+@CODER_ENV
 @MODEL
 @PLANNER_MODEL
 @FALLBACK_MODEL

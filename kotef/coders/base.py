@@ -62,12 +62,12 @@ class Coder(Protocol):
 
     @property
     def name(self) -> str:
-        """As in `--coder` and in the result: `fixers`, `search`, `model`."""
+        """As in `--coder` and in the result: `fixers`, `search`, `model`, `aider`, `command`."""
         ...
 
     @property
     def uses_model(self) -> bool:
-        """False for a coder that asks no endpoint."""
+        """Whether a model drives it, kotef's or its own: it follows a plan, and may answer otherwise when asked again."""
         ...
 
     def declines(self, brief: Brief) -> str:

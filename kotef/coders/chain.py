@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from kotef.coders.base import NO_TIME, Brief, Coder, Work, failure_key
+from kotef.coders.command.line import command_of, is_command
+from kotef.coders.command.presets import PRESETS
 from kotef.deps import Emit
 from kotef.errors import UsageError
 from kotef.state import Asked, Edits, StoppedBy, Usage
@@ -27,24 +29,50 @@ class Link(NamedTuple):
     name: str
     seconds: float | None
     """Wall time for one visit; None is the coder's own default."""
+    command: str = ""
+    """The command line of an agent as asked for, `aider` alone included; empty for a coder of kotef's own."""
 
 
 def parse_chain(text: str) -> tuple[Link, ...]:
-    """`fixers,search:10s,model` as links; UsageError names what is not understood."""
+    """`fixers,search:10s,aider` as links; UsageError names what is not understood.
+
+    A part of several words, or with a placeholder, begins a command line; it goes on to the end, its own commas
+    included, so only the last link can be one.
+    """
     links = []
-    for part in text.split(","):
-        match = _LINK.match(part.strip())
-        if match is None or match["name"] not in KNOWN:
-            hint = f"coders are {', '.join(KNOWN)}; a time is written search:10s"
-            raise UsageError(f"--coder: {part.strip() or text!r} is not understood", hint=hint)
-        seconds = float(match["seconds"]) if match["seconds"] else None
-        if seconds == 0:
-            raise UsageError(f"--coder: {part.strip()!r} gives it no time", hint="a time is written search:10s")
-        links.append(Link(match["name"], seconds))
+    parts = text.split(",")
+    for at, part in enumerate(parts):
+        if is_command(part):
+            links.append(_command(",".join(parts[at:]).strip()))
+            break
+        links.append(_named(part.strip(), text))
     names = [link.name for link in links]
     if len(set(names)) != len(names):
         raise UsageError(f"--coder {text}: a coder is named twice", hint="name each once, the cheapest first")
     return tuple(links)
+
+
+def _named(part: str, text: str) -> Link:
+    match = _LINK.match(part)
+    if match is None or match["name"] not in (*KNOWN, *PRESETS):
+        hint = f"coders are {', '.join((*KNOWN, *PRESETS))}, or a command line with {{brief}}; a time is written search:10s"
+        raise UsageError(f"--coder: {part or text!r} is not understood", hint=hint)
+    seconds = float(match["seconds"]) if match["seconds"] else None
+    if seconds == 0:
+        raise UsageError(f"--coder: {part!r} gives it no time", hint="a time is written search:10s")
+    name = match["name"]
+    return Link(name, seconds, name if name in PRESETS else "")
+
+
+def _command(line: str) -> Link:
+    if len(line.splitlines()) > 1 or "\0" in line:
+        raise UsageError("--coder: a command of several lines", hint="put them into a script, and name that")
+    command = command_of(line)
+    if command is None:
+        known = f"coders are {', '.join((*KNOWN, *PRESETS))}"
+        hint = f"{{brief}} stands for a file with the task, {{brief_text}} for its text; {known}"
+        raise UsageError(f"--coder: `{line}` takes no brief", hint=hint)
+    return Link(command.name, None, line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +101,7 @@ class Chain:
         ended: StoppedBy = "exhausted"
         tried: frozenset[Asked] = frozenset()
         usage = Usage()
+        idle: Edits | None = None
         for coder in self.coders:
             question = Asked(coder=coder.name, fingerprint=failure_key(brief.judged), tree=brief.tree)
             again = question in brief.tried and not coder.uses_model
@@ -87,9 +116,13 @@ class Chain:
                     edits = work.edits.model_copy(update={"asked": tuple(asked)})
                     return Work(edits, usage, hints=hints, tried=tried)
                 why = work.edits.detail
+                idle = work.edits if coder.uses_model else idle
                 ended = work.edits.stopped_by if work.edits.stopped_by == "search_time" else ended
             reasons.append(f"{coder.name}: {why}")
             self.emit("declined", visit=visit, coder=coder.name, why=why)
+        if idle is not None:  # a model had its say, and may have another: nothing is exhausted yet
+            idle = idle.model_copy(update={"asked": tuple(asked)})
+            return Work(idle, usage, found=False, hints=hints, tried=tried)
         if any(NO_TIME in reason for reason in reasons):
             ended = "time"
             reasons.append(f"of the {brief.task.limits.max_time:g} s allowed (--max-time), what is left is for judging")

@@ -109,8 +109,19 @@ def sandbox_of(
     return sandbox, (said,) if said else ()
 
 
-def _confinement(root: Path, reads: Sequence[str], *, network: bool) -> Confinement:
+def with_network(root: Path, asked: Asked, sandbox: Sandbox, *, near: Sequence[Path] = ()) -> Sandbox:
+    """The same level with the network and a home of its own, for one program that a person chose to start.
+
+    `near` are folders beside those of PATH whose programs it needs.
+    """
+    if sandbox.confinement is None:
+        return sandbox
+    return replace(sandbox, confinement=_confinement(root, asked.reads, network=True, near=near))
+
+
+def _confinement(root: Path, reads: Sequence[str], *, network: bool, near: Sequence[Path] = ()) -> Confinement:
     env, place = child_environment(os.environ), state_dir(root) / "sandbox"
+    env["PATH"] = os.pathsep.join((env.get("PATH", ""), *map(str, near)))
     return confine(root, place, env, network=network, reads=granted(reads), public=_tracked(root))
 
 

@@ -5,6 +5,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from kotef.errors import UsageError
@@ -30,16 +31,18 @@ def hide(
     *,
     servers: Iterable[Server] = (),
     passed: Iterable[str] = (),
+    logins: Mapping[str, str] = MappingProxyType({}),
     env: Mapping[str, str] = os.environ,
 ) -> None:
     """From here on nothing shows a value of a secret variable, of the workspace's `.env` files, or a key of the run.
 
     Keys of the run are those of its endpoints and what its MCP servers are given; `passed` are variables that its
-    commands are given.
+    commands are given, `logins` what they are let in with elsewhere, by name.
     """
     endpoints = config.endpoints.values() if config else ()
     keys = {name: env[name] for name in ("OPENAI_API_KEY", *(one.api_key_env for one in endpoints)) if name in env}
     known = [*of_run(keys), *of_environment(env), *of_settings([(name, env[name]) for name in passed if name in env])]
+    known += of_run(logins)
     for server in servers:
         given = {name: value for name, value in server.env.items() if SECRET_NAME.search(name)}
         headers = {name: value.split()[-1] for name, value in server.headers.items() if _LETS_IN.search(name) and value}

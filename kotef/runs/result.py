@@ -81,7 +81,7 @@ class ResultUsage(Camel):
     tokens_out: int
     tokens_cached: int
     cost: float | None
-    """Null when a model was used whose price is not configured."""
+    """Null when a model was used whose price is not configured, or a program that did not tell what it cost."""
     calls: int
     commands: int
     written: int = 0
@@ -92,7 +92,8 @@ class ResultUsage(Camel):
     @classmethod
     def of(cls, spent: Spent, *, priced: bool) -> "ResultUsage":
         """The same sum for readers outside; `priced` is whether the price of every model is known."""
-        return cls(**spent.model_dump(exclude={"cost"}), cost=spent.cost if priced else None)
+        known = priced and not spent.unpriced
+        return cls(**spent.model_dump(exclude={"cost", "unpriced"}), cost=spent.cost if known else None)
 
 
 class ResultEdit(Camel):

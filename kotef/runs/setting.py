@@ -10,6 +10,7 @@ from kotef.deps import Ask, Emit
 from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
 from kotef.runs.recorded.tape import Tape
+from kotef.runs.hired import NOBODY, Hired
 from kotef.settings import Price
 from kotef.tools.kit import Kit
 from kotef.tools.mcp.servers import Server
@@ -64,3 +65,5 @@ class Setting:
     confined: Confined = field(default_factory=lambda: Confined(OFF))
     tape: Tape | None = None
     """What plays an earlier run; None: this one is recorded."""
+    hired: Hired = NOBODY
+    """What the agents of the chain that kotef did not write are given."""

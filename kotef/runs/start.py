@@ -120,6 +120,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         kit=setting.kit,
         sandbox=setting.confined.sandbox,
         opened=setting.confined.opened,
+        hired=setting.hired,
         history=HistoryKept(setting.root, run, emit) if setting.confined.sandbox.level != "bwrap" else None,
     )
     ground = Ground(
@@ -200,4 +201,4 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
 def _somebody_new(task: Task, changed: Task) -> bool:
     """Whether a coder is asked that was not: a model answers anew each time, the others do not."""
     before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
-    return "model" in now or not now <= before
+    return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before

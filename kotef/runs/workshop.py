@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +12,11 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.runner import run_check
 from kotef.coders.base import Coder
-from kotef.coders.chain import Chain, parse_chain
+from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.calls import Category
+from kotef.runs.hired import NOBODY, Hired
 from kotef.runs.history_kept import HistoryKept
 from kotef.runs.recorded.tape import Ran, Tape
 from kotef.runs.store import RunDir
@@ -64,6 +65,8 @@ class Workshop:
     sandbox: Sandbox = OFF
     opened: Sandbox = OFF
     """The same level with the network, for what prepares the workspace."""
+    hired: Hired = NOBODY
+    """What the agents of the chain that kotef did not write are given."""
     history: HistoryKept | None = None
     """Keeps the user's git as it is, where no sandbox does."""
     _seconds: dict[str, float] = field(default_factory=dict)
@@ -182,10 +185,49 @@ class Workshop:
                     coders.append(self._fixers(link.seconds))
                 case "search":
                     coders.append(self.tape.coder(self._search(link.seconds)))
+                case _ if link.command:
+                    coders.append(self.tape.coder(self._program(link)))
                 case _:
                     assert model is not None, "the command line has looked for an endpoint"  # noqa: S101
                     coders.append(self._model(model, name=model_name, price=price))
         return Chain(tuple(coders), self.emit)
+
+    def _program(self, link: Link) -> Coder:
+        from kotef.coders.command.coder import CommandCoder, Hand
+
+        given = self.hired.given[link.name]
+        env = child_environment(os.environ, allow=(*self.task.passed, *given.names))
+
+        async def start(
+            command: str, variables: Mapping[str, str], seconds: float, idle: float, log: Path
+        ) -> Completed:
+            with self._history_kept() as said:
+                done = await run_process(
+                    command,
+                    cwd=self.root,
+                    env={**env, **variables},
+                    timeout=seconds,
+                    idle_timeout=idle,
+                    sandbox=given.sandbox,
+                    log=log,
+                    log_cap=LOG_CAP,
+                    keep=WHOLE,
+                )
+            return replace(done, stderr="\n".join(filter(None, (done.stderr, *said)))) if said else done
+
+        return CommandCoder(
+            command=given.command,
+            root=self.root,
+            run_dir=self.run.path,
+            snapshots=self.snapshots,
+            prompts=self.prompts,
+            hand=Hand(start, given.scratch(self.run.path), given.is_there),
+            emit=self.emit,
+            clock=self.clock,
+            reserve=self.reserve,
+            price=given.price,
+            seconds=link.seconds,
+        )
 
     def _fixers(self, seconds: float | None) -> Coder:
         from kotef.coders.fixers.coder import SECONDS, FixersCoder

@@ -70,11 +70,14 @@ class Confinement:
     network: bool
     environment: tuple[tuple[str, str], ...]
     """Variables that say so to the commands: where to put caches and temporary files."""
+    shared: tuple[Path, ...] = ()
+    """Files of the real home that may be written: logins of a program that a person chose to start."""
 
     @property
     def writable(self) -> tuple[Path, ...]:
         """Folders a command may write into, `kept` and masked files aside."""
-        return (self.root, self.temporary, self.cache, self.room / "home")
+        shared = (path for path in self.shared if path.exists())
+        return (self.root, self.temporary, self.cache, self.room / "home", *shared)
 
     @property
     def temporary(self) -> Path:

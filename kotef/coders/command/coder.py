@@ -1,0 +1,193 @@
+"""How does an agent that kotef did not write edit the workspace?"""
+
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.command.brief import NAME, brief_text
+from kotef.coders.command.cost import Told, spent_by, told_by
+from kotef.coders.command.line import Command
+from kotef.coders.command.presets import IDLE
+from kotef.coders.git_kept import GitKept
+from kotef.coders.hands import Hands
+from kotef.context.prompts import Prompts
+from kotef.deps import Clock, Emit
+from kotef.failures.plain import plain
+from kotef.settings import Price
+from kotef.state import Edits, StoppedBy, Usage
+from kotef.workspace.hiding import redactor
+from kotef.workspace.paths import write_atomic
+from kotef.workspace.process import Completed
+from kotef.workspace.snapshots import Snapshots
+
+LEAST: Final = 10.0
+"""Seconds below which no agent is started."""
+_WORDS: Final = 2_000
+"""Characters of a program's last words."""
+_SAID: Final = 300
+"""Characters of them where they say why it failed."""
+_ACCOUNT_CAP: Final = 64 * 1024 * 1024
+"""Bytes of a program's own account that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """What one program is given to work with; see `runs.hired`."""
+
+    start: Callable[[str, Mapping[str, str], float, float, Path], Awaitable[Completed]]
+    """Runs a command line with these variables set: wall seconds, seconds of silence, the log."""
+    scratch: Path
+    """A folder it can write into, outside of the workspace."""
+    found: Callable[[str], bool]
+    """Whether a program of this name is there to be started."""
+
+
+@dataclass(slots=True)
+class CommandCoder:
+    """Writes the brief to a file, runs the program, and takes the tree it leaves behind; its words are only claims."""
+
+    command: Command
+    root: Path
+    run_dir: Path
+    snapshots: Snapshots
+    prompts: Prompts
+    hand: Hand
+    emit: Emit
+    clock: Clock
+    reserve: Callable[[], float]
+    """Seconds to keep back for one verification."""
+    price: Price | None = None
+    """What its tokens cost, where it names no sum itself."""
+    seconds: float | None = None
+    """Wall time of one visit; None: what the run has left."""
+    uses_model: bool = field(default=True, init=False)
+    """Its own: it follows a plan, and may answer otherwise when asked the same again."""
+    _shortest: float | None = None
+    """Seconds of the shortest visit of this process."""
+
+    @property
+    def name(self) -> str:
+        """That of its row in the table, or `command`."""
+        return self.command.name
+
+    def declines(self, brief: Brief) -> str:  # noqa: ARG002  the name is the protocol's
+        """Where the program is not there, or the time left is less than it ever took."""
+        if self.command.program and not self.hand.found(self.command.program):
+            return f"{self.command.program} is not installed here: it is not on PATH"
+        if self._left() < max(LEAST, self._shortest or 0):
+            return f"{NO_TIME} for {self.name}"
+        return ""
+
+    async def work(self, brief: Brief) -> Work:
+        """One run of the program; whatever ends it, the verifier judges what it left."""
+        visit = brief.plan.visit
+        seconds = min(self._left(), self.seconds or self._left())
+        before = self.snapshots.take()
+        file = self.run_dir / NAME.format(visit=visit)
+        text = brief_text(self.prompts, brief, started_before=file.exists() and before != brief.tree)
+        write_atomic(file, redactor().text(text).encode())
+        account = self.hand.scratch / f"kotef-account-{visit}-{time.monotonic_ns()}"
+        self.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
+        done, hands = await self._run(file, account, seconds, visit)
+        told = told_by(self.name, done.stdout, _read(account))
+        spent = spent_by(told, self.price)
+        if spent.unpriced:
+            why = "names no sum" if told else "gave no account of what it used"
+            self.emit("notice", text=f"what this attempt cost is not known: {self.name} {why}")
+        stopped_by, why = self._ending(done, told, seconds)
+        changed = self.snapshots.changed(before, self.snapshots.take())
+        words = (told.words if told and told.words else done.stdout).strip()[-_WORDS:]
+        edits = Edits(visit=visit, coder=self.name, stopped_by=stopped_by, detail=why, summary=redactor().text(words))
+        if not changed:
+            edits = edits.model_copy(update={"detail": why or f"{self.name} changed nothing"})
+        used = {f"{visit}/coder/{self.name}": spent.model_copy(update={"written": hands.written})}
+        hints = (f"{self.name}: {why}",) if why else ()
+        return Work(edits, Usage(by_call=used), found=bool(changed), hints=hints)
+
+    async def _run(self, file: Path, account: Path, seconds: float, visit: int) -> tuple[Completed, Hands]:
+        hands = Hands(self.snapshots, self.run_dir)
+        kept = GitKept(self.root, self.run_dir, self.emit)
+        log = self.run_dir / "logs" / f"visit-{visit}-{self.name}.log"
+        line = self.command.filled(file, account)
+        preset = self.command.preset
+        idle = preset.idle if preset else IDLE
+        variables = self._variables()
+        there = set(self._left_behind())
+        with hands.watching():
+            done = await kept.after_background(lambda: self.hand.start(line, variables, seconds, idle, log), log)
+            for path in set(self._left_behind()) - there:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        if done.exit_code == 0:
+            self._shortest = min(done.seconds, self._shortest or done.seconds)
+        return done, hands
+
+    def _left(self) -> float:
+        """What is left for it when the judging is paid."""
+        return self.clock.left() - self.reserve()
+
+    def _variables(self) -> dict[str, str]:
+        preset = self.command.preset
+        if preset is None:
+            return {}
+        return {
+            **preset.sets,
+            **(self._index() if preset.own_index else {}),
+        }
+
+    def _index(self) -> dict[str, str]:
+        """An index and a place for objects of its own, so that what it adds to git is not added to the user's."""
+        git = self.root / ".git"
+        if not git.is_dir():
+            return {}
+        index, objects = self.hand.scratch / "kotef-index", self.hand.scratch / "kotef-objects"
+        objects.mkdir(exist_ok=True)
+        if (git / "index").is_file():
+            shutil.copyfile(git / "index", index)
+        return {
+            "GIT_INDEX_FILE": str(index),
+            "GIT_OBJECT_DIRECTORY": str(objects),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(git / "objects"),
+        }
+
+    def _left_behind(self) -> Iterator[Path]:
+        """What lies at the top of the workspace that is no part of anybody's work; no link is followed."""
+        globs = self.command.preset.leaves if self.command.preset else ()
+        for path in self.root.iterdir() if globs else ():
+            if not path.is_symlink() and any(fnmatchcase(path.name, glob) for glob in globs):
+                yield path
+
+    def _ending(self, done: Completed, told: Told | None, seconds: float) -> tuple[StoppedBy, str]:
+        """Why it ended, and where it was not of its own will, or by a failure, what it said last."""
+        if done.timed_out == "wall" and self.seconds is not None and seconds == self.seconds:
+            return "program_timeout", f"{self.name} was ended after {seconds:g} s, the time it is given"
+        if done.timed_out == "wall":
+            return "time", f"{self.name} was ended after {seconds:.0f} s: what is left is for judging (--max-time)"
+        if done.timed_out == "idle":
+            return "program_timeout", f"{self.name} was ended: it said nothing for {IDLE:g} s"
+        if done.exit_code == 0:
+            return "finished", ""
+        told_words = told.words if told else ""
+        words = _last_words(told_words or done.stderr or done.stdout)
+        how = f"exited with {done.exit_code}" if (done.exit_code or 0) > 0 else f"was killed ({done.exit_code})"
+        return "program_failed", redactor().text(f"{self.name} {how}: {words}" if words else f"{self.name} {how}")
+
+
+def _last_words(output: str) -> str:
+    """The last lines that say something, on one line."""
+    lines = [plain(line, _SAID).strip() for line in output.splitlines()[-20:]]
+    return " ".join(line for line in lines if line)[-_SAID:]
+
+
+def _read(account: Path) -> str:
+    """What the program wrote of itself; empty where it wrote nothing, or a link."""
+    try:
+        if account.is_symlink() or account.stat().st_size > _ACCOUNT_CAP:
+            return ""
+        return account.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

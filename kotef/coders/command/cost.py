@@ -1,0 +1,180 @@
+"""What did an agent's program use, as far as it says so itself?"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from kotef.settings import Price
+from kotef.state import Spent
+
+_AIDER_TOKENS: Final = re.compile(
+    r"^Tokens: ([\d.,]+[kM]?) sent(?:, [\d.,]+[kM]? cache write)?(?:, ([\d.,]+[kM]?) cache hit)?, ([\d.,]+[kM]?) received",
+    re.MULTILINE,
+)
+_AIDER_COST: Final = re.compile(r"Cost: \$[\d.,]+ message, \$([\d.,]+) session")
+_SCALE: Final = {"k": 1_000, "M": 1_000_000}
+
+
+class Told(NamedTuple):
+    """A program's own account; a claim, like all it says."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    calls: int = 0
+    cost: float | None = None
+    """None: it names no money."""
+    words: str = ""
+    """Its last words, where its output is no text for people."""
+
+
+def told_by(name: str, stdout: str, account: str) -> Told | None:
+    """The account of the program `name`, from its output and the file it wrote; None where there is none to be read."""
+    read = _READERS.get(name)
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return read(stdout, account) if read else None
+    return None
+
+
+def spent_by(told: Told | None, price: Price | None) -> Spent:
+    """The same as the run books it; what has neither a price nor a sum is marked, never taken for nothing."""
+    if told is None:
+        return Spent(commands=1, unpriced=True)
+    cost = told.cost
+    if cost is None and price is not None:
+        cost = price.of(told.tokens_in, told.tokens_out, told.tokens_cached)
+    return Spent(
+        tokens_in=told.tokens_in,
+        tokens_out=told.tokens_out,
+        tokens_cached=min(told.tokens_cached, told.tokens_in),
+        calls=told.calls,
+        commands=1,
+        cost=cost or 0.0,
+        unpriced=cost is None,
+    )
+
+
+def _aider(stdout: str, _: str) -> Told | None:
+    """A line after each answer; the sum of money stands in the last."""
+    lines = _AIDER_TOKENS.findall(stdout)
+    costs = _AIDER_COST.findall(stdout)
+    if not lines:
+        return None
+    sent, cached, received = ([_number(line[at]) for line in lines] for at in range(3))
+    cost = float(costs[-1].replace(",", "")) if costs else None
+    return Told(sum(sent) + sum(cached), sum(received), sum(cached), len(lines), cost)
+
+
+def _number(text: str) -> int:
+    text = text.replace(",", "")
+    return int(float(text.rstrip("kM") or 0) * _SCALE.get(text[-1:], 1))
+
+
+def _codex(stdout: str, _: str) -> Told | None:
+    """One event a line; each turn ends with its usage."""
+    events = list(_objects(stdout))
+    turns = [event["usage"] for event in events if event.get("type") == "turn.completed" and event.get("usage")]
+    items = [event["item"] for event in events if event.get("type") == "item.completed" and event.get("item")]
+    said = [item["text"] for item in items if item.get("type") == "agent_message" and isinstance(item.get("text"), str)]
+    failed = [_error(event) for event in events if event.get("type") in {"error", "turn.failed"}]
+    words = (failed or said or [""])[-1]
+    if not turns:
+        return Told(words=words) if words else None
+    return Told(
+        _sum(turns, "input_tokens"),
+        _sum(turns, "output_tokens"),
+        _sum(turns, "cached_input_tokens"),
+        len(turns),
+        words=words,
+    )
+
+
+def _error(event: Mapping[str, Any]) -> str:
+    inner = event.get("error")
+    return str(event.get("message") or (inner.get("message") if isinstance(inner, dict) else "") or "")
+
+
+def _claude(stdout: str, _: str) -> Told | None:
+    """One object, `type` result."""
+    found = next((one for one in _objects(stdout) if one.get("type") == "result"), None)
+    if found is None:
+        return None
+    usage = found.get("usage") or {}
+    cached = _count(usage, "cache_read_input_tokens")
+    tokens_in = _count(usage, "input_tokens") + _count(usage, "cache_creation_input_tokens") + cached
+    cost = found.get("total_cost_usd")
+    words = found.get("result")
+    return Told(
+        tokens_in,
+        _count(usage, "output_tokens"),
+        cached,
+        _count(found, "num_turns"),
+        float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
+        words if isinstance(words, str) else "",
+    )
+
+
+def _gemini(stdout: str, _: str) -> Told | None:
+    """One object over several lines, with statistics by model."""
+    found = _whole(stdout)
+    words = found.get("response") or (found.get("error") or {}).get("message")
+    models = ((found.get("stats") or {}).get("models") or {}).values()
+    tokens = [one["tokens"] for one in models if isinstance(one, dict) and isinstance(one.get("tokens"), dict)]
+    calls = sum(_count(one.get("api") or {}, "totalRequests") for one in models if isinstance(one, dict))
+    out = _sum(tokens, "candidates") + _sum(tokens, "thoughts")
+    said = words if isinstance(words, str) else ""
+    if not tokens and not said:
+        return None
+    return Told(_sum(tokens, "prompt"), out, _sum(tokens, "cached"), calls, words=said)
+
+
+def _mini(_: str, account: str) -> Told | None:
+    """A trajectory: its statistics, and the usage in each answer; a sum of nothing for some calls is none."""
+    found = json.loads(account)
+    stats = found["info"]["model_stats"]
+    answers = [(message.get("extra") or {}).get("response") or {} for message in found.get("messages") or []]
+    usages = [one["usage"] for one in answers if isinstance(one.get("usage"), dict)]
+    cost, calls = float(stats.get("instance_cost") or 0), int(stats.get("api_calls") or 0)
+    known = cost if cost > 0 or not calls else None
+    words = found["info"].get("submission") or found["info"].get("exit_status") or ""
+    return Told(_sum(usages, "prompt_tokens"), _sum(usages, "completion_tokens"), 0, calls, known, str(words))
+
+
+_READERS: Final[Mapping[str, Callable[[str, str], Told | None]]] = {
+    "aider": _aider,
+    "codex": _codex,
+    "claude": _claude,
+    "gemini": _gemini,
+    "mini": _mini,
+}
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects that fill a line each."""
+    for line in text.splitlines():
+        if line.lstrip().startswith("{"):
+            with suppress(ValueError, RecursionError):
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    yield found
+
+
+def _whole(text: str) -> dict[str, Any]:
+    """The object that the text ends with; empty where there is none."""
+    for at in (match.start() for match in re.finditer(r"^\{", text, re.MULTILINE)):
+        with suppress(ValueError, RecursionError):
+            found = json.loads(text[at:])
+            if isinstance(found, dict):
+                return found
+    return {}
+
+
+def _count(found: Mapping[str, Any], name: str) -> int:
+    value = found.get(name)
+    return max(0, int(value)) if isinstance(value, int | float) else 0
+
+
+def _sum(found: list[dict[str, Any]], name: str) -> int:
+    return sum(_count(one, name) for one in found)

@@ -1,0 +1,88 @@
+"""Which program is meant by a command line, and what exactly is run?"""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.coders.command.presets import PRESETS, Preset
+
+BRIEF: Final = "{brief}"
+"""Stands for the file with the task."""
+TEXT: Final = "{brief_text}"
+"""Stands for its text, as one word."""
+ACCOUNT: Final = "{account}"
+"""Stands for a file into which a program may write what it has used."""
+
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_PLAIN: Final = re.compile(r"[\w@%+./~-]+")
+_BUILT_IN: Final = frozenset(
+    {".", "cd", "command", "echo", "eval", "exec", "export", "for", "if", "set", "source", "test", "time", "umask"}
+    | {"until", "while"}
+)
+"""Words of the shell that no program of that name has to exist for."""
+
+
+class Command(NamedTuple):
+    """One agent's command line."""
+
+    name: str
+    """The preset's; `command` for any other."""
+    template: str
+    """As the shell is given it, once the placeholders are filled."""
+    program: str
+    """The word that starts it; empty where only the shell knows."""
+    preset: Preset | None
+
+    def filled(self, brief: Path, account: Path) -> str:
+        """The command line, its placeholders filled; one that stands in quotes loses them."""
+        text = _filled(self.template, TEXT, f'"$(cat {shlex.quote(str(brief))})"')
+        return _filled(_filled(text, BRIEF, shlex.quote(str(brief))), ACCOUNT, shlex.quote(str(account)))
+
+
+def is_command(part: str) -> bool:
+    """Whether a part of a chain is a command line: it has several words, or says where the brief goes."""
+    return any(char.isspace() for char in part.strip()) or BRIEF in part or TEXT in part
+
+
+def command_of(text: str) -> Command | None:
+    """The command meant by `aider`, `aider --model x` or any line with a placeholder; None where it takes no brief.
+
+    A program of the table gets its subcommand and those of its flags that are not there already: they keep it from
+    committing, asking, and confining itself.
+    """
+    text = text.strip()
+    program = program_of(text)
+    preset = PRESETS.get(Path(program).name) if program else None
+    takes_brief = BRIEF in text or TEXT in text
+    if preset is None:
+        return Command("command", text, program, None) if takes_brief else None
+    if not text.startswith(program):  # variables are set before it
+        return Command(preset.name, text, program, preset) if takes_brief else None
+    return Command(preset.name, _completed(text, program, preset, takes_brief=takes_brief), program, preset)
+
+
+def _completed(text: str, program: str, preset: Preset, *, takes_brief: bool) -> str:
+    rest = text[len(program) :].strip()
+    if preset.sub and re.match(rf"{preset.sub}(\s|$)", rest):
+        rest = rest[len(preset.sub) :].strip()
+    said = rest.split()
+    missing = [flag for flag in preset.flags if not _stands_in(flag, said)]
+    parts = [program, preset.sub, *missing, rest, "" if takes_brief else preset.takes]
+    return " ".join(part for part in parts if part)
+
+
+def _stands_in(flag: str, words: list[str]) -> bool:
+    name = re.split(r"[ =]", flag)[0]
+    return any(word == name or word.startswith(f"{name}=") for word in words)
+
+
+def program_of(text: str) -> str:
+    """The word a command line starts with, variables before it aside; empty for a word of the shell, or no plain one."""
+    words = text.split()
+    word = next((word for word in words if not _ASSIGNMENT.match(word)), "")
+    return word if _PLAIN.fullmatch(word) and word not in _BUILT_IN else ""
+
+
+def _filled(text: str, placeholder: str, value: str) -> str:
+    return re.sub(rf"(['\"]?){re.escape(placeholder)}\1", lambda _: value, text)

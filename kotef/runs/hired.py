@@ -1,0 +1,249 @@
+"""What does an agent that kotef did not write get of this machine, and what should a person know of it?"""
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from kotef.coders.chain import parse_chain
+from kotef.coders.command.line import Command, command_of
+from kotef.coders.command.presets import PROXIES, Preset, names_passed
+from kotef.errors import UsageError
+from kotef.runs.config import UserConfig, config_path
+from kotef.runs.confined import Asked, Confined, with_network
+from kotef.settings import Price
+from kotef.workspace.environment import SECRET_NAME
+from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+
+_LARGEST: Final = 1024 * 1024
+"""Bytes of a settings file that is copied, and of a login that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one program gets."""
+
+    command: Command
+    sandbox: Sandbox = OFF
+    names: tuple[str, ...] = ()
+    """Environment variables beyond those every command gets."""
+    price: Price | None = None
+    search: str = ""
+    """PATH, and the workspace for what is named relative to it."""
+    root: Path = Path()
+
+    def scratch(self, run_dir: Path) -> Path:
+        """A folder outside of the workspace's own files that it can write into."""
+        place = self.sandbox.temporary or run_dir / "coder"
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def is_there(self, program: str) -> bool:
+        """Whether a program can be started by this word."""
+        return _found(program, self.root, self.search) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Hired:
+    """What the programs of a chain get."""
+
+    given: Mapping[str, Given] = field(default_factory=dict)
+    """By the name of the coder."""
+    notices: tuple[str, ...] = ()
+    logins: Mapping[str, str] = field(default_factory=dict)
+    """What they are let in with elsewhere: known secrets from here on."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every variable that any of them gets."""
+        return tuple(dict.fromkeys(name for one in self.given.values() for name in one.names))
+
+
+NOBODY: Final = Hired()
+
+
+def commands_in(chain: str) -> dict[str, Command]:
+    """The command lines of a chain, by the name of their coder."""
+    links = [link for link in parse_chain(chain) if link.command]
+    return {link.name: command for link in links if (command := command_of(link.command))}
+
+
+def must_be_hireable(
+    chain: str,
+    root: Path,
+    *,
+    more: Sequence[str],
+    max_cost: float | None,
+    prices: Mapping[str, Price],
+    env: Mapping[str, str] = os.environ,
+) -> None:
+    """UsageError where a chain of programs could not begin: none is installed, or a variable or a price is missing."""
+    commands = commands_in(chain)
+    if more and not commands:
+        hint = "it goes with --coder 'PROGRAM {brief}'"
+        raise UsageError("--coder-env: no coder of this run is a program", hint=hint)
+    for name in more:
+        if name not in env:
+            raise UsageError(f"--coder-env {name}: there is no such variable", hint="set it, or leave it out")
+    for name, command in commands.items() if max_cost is not None else ():
+        tells = command.preset.tells if command.preset else "nothing"
+        if tells == "nothing":
+            raise UsageError(f"--max-cost: {name} does not tell what it costs", hint="bound it by --max-time instead")
+        if tells == "tokens" and name not in prices:
+            hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
+            raise UsageError(f"--max-cost: {name} tells its tokens, and their price is not known", hint=hint)
+    path = env.get("PATH", "")
+    missing = [one.program for one in commands.values() if one.program and _found(one.program, root, path) is None]
+    if missing and len(missing) == len(parse_chain(chain)):
+        hint = "install it, or name its path; `kotef coders` lists those kotef knows"
+        raise UsageError(f"--coder: {' and '.join(missing)} cannot be found", hint=hint)
+
+
+def hired_of(
+    chain: str,
+    root: Path,
+    asked: Asked,
+    confined: Confined,
+    *,
+    more: Sequence[str],
+    config: UserConfig,
+    env: Mapping[str, str] = os.environ,
+) -> Hired:
+    """What each program of the chain gets, its home prepared, and a line about it."""
+    given, notices, logins = dict[str, Given](), list[str](), dict[str, str]()
+    for name, command in commands_in(chain).items():
+        names = names_passed(command.preset, more, env)
+        sandbox = confined.sandbox
+        if not confined.refused:
+            sandbox = with_network(root, asked, sandbox, near=list(_near(command, root, env)))
+        got: list[str] = []
+        if sandbox.confinement is not None:
+            confinement = _settled(sandbox.confinement, command, env, got)
+            sandbox = replace(sandbox, confinement=confinement)
+        given[name] = Given(
+            _told_where(command, sandbox), sandbox, names, config.prices.get(name), env.get("PATH", ""), root
+        )
+        notices.append(_notice(name, sandbox, names, got))
+        logins |= _logins(command.preset, env)
+    return Hired(given, tuple(notices), logins)
+
+
+def _told_where(command: Command, sandbox: Sandbox) -> Command:
+    """The command, its program told that it is confined where it really is and wants to know."""
+    preset = command.preset
+    if preset is None or not preset.confined or sandbox.level != "bwrap":
+        return command
+    return command._replace(preset=replace(preset, sets={**preset.sets, **preset.confined}))
+
+
+def _found(program: str, root: Path, path: str) -> Path | None:
+    if "/" in program:
+        place = root / Path(program).expanduser()
+        return place if place.is_file() and os.access(place, os.X_OK) else None
+    found = shutil.which(program, path=path)
+    return Path(found) if found else None
+
+
+def _near(command: Command, root: Path, env: Mapping[str, str]) -> Iterator[Path]:
+    """Folders its program lies in, where it is installed as a link as well."""
+    program = _found(command.program, root, env.get("PATH", "")) if command.program else None
+    if program is None:
+        return
+    yield program.parent
+    real = Path(os.path.realpath(program))
+    yield real.parent
+    if "node_modules" in real.parts:
+        yield Path(*real.parts[: real.parts.index("node_modules") + 1])
+
+
+def _settled(confinement: Confinement, command: Command, env: Mapping[str, str], got: list[str]) -> Confinement:
+    """Its private home with what its row lists; `got` is told what was there, as a person writes it."""
+    home, place = Path(env.get("HOME") or "/nonexistent"), confinement.room / "home"
+    preset = command.preset
+    shared: list[Path] = []
+    for name in preset.copied if preset else ():
+        source = _real(name, home, env)
+        if source.is_file() and source.stat().st_size <= _LARGEST:
+            _room_for(place / name)
+            shutil.copyfile(source, place / name)
+            got.append(f"~/{name} (a copy)")
+    for name in preset.shared if preset else ():
+        source = Path(os.path.realpath(_real(name, home, env)))
+        if source.is_file():
+            _room_for(place / name)
+            (place / name).symlink_to(source)
+            shared.append(source)
+            got.append(f"~/{name} (shared)")
+    folders = [home / name for name in (preset.folders if preset else ())]
+    readable = [Path(os.path.realpath(path)) for path in (*folders, *_named_files(command, confinement.root))]
+    hidden = [path for path in readable if path.exists() and _is_below(path, confinement.hidden)]
+    for name in preset.folders if preset else ():
+        if (home / name).is_dir() and not os.path.lexists(place / name):
+            _room_for(place / name)
+            (place / name).symlink_to(home / name)
+    return replace(confinement, readable=(*confinement.readable, *hidden), shared=tuple(shared))
+
+
+def _room_for(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _is_below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
+    """Where a file of the home is: below another folder where the environment says so."""
+    moved = env.get("XDG_CONFIG_HOME")
+    return Path(moved, name.removeprefix(".config/")) if moved and name.startswith(".config/") else home / name
+
+
+def _named_files(command: Command, root: Path) -> Iterator[Path]:
+    """Files outside of the workspace that the command line names by their whole path: a script of the person's."""
+    with suppress(ValueError):  # a quotation that does not end is the shell's to complain of
+        for word in shlex.split(command.template):
+            path = Path(word).expanduser() if word.startswith(("/", "~")) else None
+            if path is not None and path.is_file() and not path.is_relative_to(root):
+                yield path
+
+
+def _notice(name: str, sandbox: Sandbox, names: Sequence[str], got: Sequence[str]) -> str:
+    """What it has, and what holds it, in one line."""
+    shown = [one for one in names if one not in PROXIES]
+    has = ["the network", *got, *([f"variables {', '.join(shown)}"] if shown else [])]
+    holds = {
+        "bwrap": ".git and .sdd are read-only, the rest of the home is hidden",
+        "landlock": "the rest of the home is hidden; .env files can be read; what it changes in .git is put back",
+        "off": "no sandbox, so it may do what you may; what it changes in .git is put back",
+    }[sandbox.level]
+    return f"coder {name} gets {'; '.join(has)} ({holds})"
+
+
+def _logins(preset: Preset | None, env: Mapping[str, str]) -> dict[str, str]:
+    """The secrets in the login files it shares, by a name that says where they are from."""
+    home = Path(env.get("HOME") or "/nonexistent")
+    found: dict[str, str] = {}
+    for name in preset.shared if preset else ():
+        with suppress(OSError, ValueError, RecursionError):
+            source = _real(name, home, env)
+            if source.stat().st_size <= _LARGEST:
+                for number, value in enumerate(_secrets_in(json.loads(source.read_text(encoding="utf-8")))):
+                    found[f"{preset.name if preset else ''}_login_{number}"] = value
+    return found
+
+
+def _secrets_in(value: Any, key: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from _secrets_in(one, str(name))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _secrets_in(one, key)
+    elif isinstance(value, str) and SECRET_NAME.search(key):
+        yield value
