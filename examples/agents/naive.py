@@ -74,10 +74,12 @@ def repaired(path, function, check):
 def changes(source, function):
     """The source with one number or one operator of the function changed."""
     lines = source.splitlines(keepends=True)
-    for node in ast.walk(function) if function else ():
+    nodes = list(ast.walk(function)) if function else []
+    for node in sorted((one for one in nodes if hasattr(one, "lineno")), key=lambda one: one.lineno):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.lineno == node.end_lineno:
             for value in dict.fromkeys((node.value // 10, node.value * 10, node.value + 1, node.value - 1)):
                 yield edited(lines, node.lineno, node.col_offset, node.end_col_offset, str(value))
+    for node in nodes:
         if isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
             yield from between(lines, node.left, node.right, SWAPS[type(node.op)])
         if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARED:

@@ -67,7 +67,7 @@ class Coder(Protocol):
 
     @property
     def uses_model(self) -> bool:
-        """Whether a model drives it, kotef's or its own: it follows a plan, and may answer otherwise when asked again."""
+        """Whether a model drives it, kotef's or its own: it follows a plan, and may be asked the same again."""
         ...
 
     def declines(self, brief: Brief) -> str:

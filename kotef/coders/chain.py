@@ -55,7 +55,8 @@ def parse_chain(text: str) -> tuple[Link, ...]:
 def _named(part: str, text: str) -> Link:
     match = _LINK.match(part)
     if match is None or match["name"] not in (*KNOWN, *PRESETS):
-        hint = f"coders are {', '.join((*KNOWN, *PRESETS))}, or a command line with {{brief}}; a time is written search:10s"
+        known = ", ".join((*KNOWN, *PRESETS))
+        hint = f"coders are {known}, or a command line with {{brief}}; a time is written search:10s"
         raise UsageError(f"--coder: {part or text!r} is not understood", hint=hint)
     seconds = float(match["seconds"]) if match["seconds"] else None
     if seconds == 0:

@@ -10,7 +10,7 @@ from kotef.settings import Price
 from kotef.state import Spent
 
 _AIDER_TOKENS: Final = re.compile(
-    r"^Tokens: ([\d.,]+[kM]?) sent(?:, [\d.,]+[kM]? cache write)?(?:, ([\d.,]+[kM]?) cache hit)?, ([\d.,]+[kM]?) received",
+    r"^Tokens: (N) sent(?:, N cache write)?(?:, (N) cache hit)?, (N) received".replace("N", r"[\d.,]+[kM]?"),
     re.MULTILINE,
 )
 _AIDER_COST: Final = re.compile(r"Cost: \$[\d.,]+ message, \$([\d.,]+) session")

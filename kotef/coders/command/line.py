@@ -78,7 +78,7 @@ def _stands_in(flag: str, words: list[str]) -> bool:
 
 
 def program_of(text: str) -> str:
-    """The word a command line starts with, variables before it aside; empty for a word of the shell, or no plain one."""
+    """The word a command line starts with, variables before it aside; empty for one of the shell, or no plain one."""
     words = text.split()
     word = next((word for word in words if not _ASSIGNMENT.match(word)), "")
     return word if _PLAIN.fullmatch(word) and word not in _BUILT_IN else ""
