@@ -20,7 +20,7 @@ COMPARED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!="
 def main(brief):
     text = Path(brief).read_text(encoding="utf-8")
     failing = re.findall(r"^ *- ([\w/.-]+\.py)::(?:\w+::)?(\w+)", text, re.MULTILINE)
-    check = re.search(r"^- [\w-]+: `(.+)`$", text, re.MULTILINE)
+    check = re.search(r"^Checks that judge\n- .*?: `(.+)`$", text, re.MULTILINE)
     if not failing or not check:
         print("I only know what to do about a failing Python test.")
         return 1

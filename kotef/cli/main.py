@@ -11,6 +11,7 @@ from kotef import __version__
 from kotef.cli.agents import agents
 from kotef.cli.attempts import apply, diff, undo
 from kotef.cli.completing import completion, offer
+from kotef.cli.coders import coders
 from kotef.cli.issues import issues
 from kotef.cli.judged import check, classify
 from kotef.cli.looking import config, stats
@@ -287,6 +288,7 @@ for command in (
     replay,
     rejudge,
     spec,
+    coders,
 ):
     main.add_command(command)
 for command in (replay, rejudge, stats, config, completion):

@@ -1,0 +1,64 @@
+"""What does a person see of the agents that can be hired?"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from kotef.cli.screen import console, one_line, say
+from kotef.coders.command.line import command_of
+from kotef.coders.command.presets import PRESETS, PROXIES, Preset, names_passed
+
+_TELLS = {
+    "money": "what it costs is read from what it tells",
+    "tokens": "its tokens are read from what it tells; [prices] make money of them",
+    "nothing": "what it costs is not known",
+}
+
+
+def coders_command(*, as_json: bool) -> None:
+    """`kotef coders`: every row of the table, with what of it is here."""
+    if as_json:
+        say(json.dumps([_facts(preset) for preset in PRESETS.values()], indent=2) + "\n")
+        return
+    screen = console()
+    for preset in PRESETS.values():
+        found = shutil.which(preset.name)
+        where = one_line(found.replace(str(Path.home()), "~")) if found else "not installed"
+        screen.print(f"{preset.name}  ({where})", style="bold" if found else "dim")
+        for line in _lines(preset):
+            screen.print(f"  {one_line(line, 1000)}")
+
+
+def _lines(preset: Preset) -> Iterator[str]:
+    yield f"runs: {_template(preset)}"
+    yield f"flags as of version {preset.version}; {_TELLS[preset.tells]}"
+    yield f"variables: {', '.join(preset.env)}; set here: {', '.join(_set_here(preset)) or 'none'}"
+    files = (*(f"~/{name} (a copy)" for name in preset.copied), *(f"~/{name} (shared)" for name in preset.shared))
+    yield f"of the home: {', '.join(files)}"
+
+
+def _facts(preset: Preset) -> dict[str, object]:
+    return {
+        "name": preset.name,
+        "installed": shutil.which(preset.name),
+        "version": preset.version,
+        "command": _template(preset),
+        "variables": list(preset.env),
+        "variablesSet": list(_set_here(preset)),
+        "copied": list(preset.copied),
+        "shared": list(preset.shared),
+        "tells": preset.tells,
+        "idleSeconds": preset.idle,
+    }
+
+
+def _set_here(preset: Preset) -> tuple[str, ...]:
+    return tuple(name for name in names_passed(preset, (), os.environ) if name not in PROXIES)
+
+
+def _template(preset: Preset) -> str:
+    command = command_of(preset.name)
+    assert command is not None  # noqa: S101  a name of the table is a command
+    return command.template

@@ -1,0 +1,26 @@
+"""Which command tells what agents can be hired? Nothing heavy is imported before it runs."""
+
+import click
+
+from kotef.cli.options import ARRAY
+
+
+@click.command(short_help="List the agents that --coder knows by name.")
+@ARRAY
+def coders(as_json: bool) -> None:
+    """List the agents that `--coder` knows by name: how each is started, and what of this machine it gets.
+
+    \b
+    Examples:
+      kotef coders
+      kotef run --ticket 07 --coder aider
+      kotef run --ticket 07 --coder 'search:10s,codex --model gpt-5'
+      kotef run --ticket 07 --coder 'python my_agent.py {brief}' --coder-env MY_API_KEY
+
+    Any other program works as well, as a command line that says where the brief goes: {brief} stands for a file with
+    the task in Markdown, {brief_text} for its text. It is the last of a chain, for its commas are its own. More, and
+    an agent in under 30 lines, is in docs/coders.md.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.coder_list import coders_command
+
+    coders_command(as_json=as_json)

@@ -1,0 +1,151 @@
+"""Which program a part of a chain means, and what exactly is run."""
+
+import shlex
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kotef.coders.chain import KNOWN, Link, parse_chain
+from kotef.coders.command.line import command_of, is_command
+from kotef.coders.command.presets import PRESETS, names_passed
+from kotef.errors import UsageError
+
+
+def template(text: str) -> str:
+    command = command_of(text)
+    assert command is not None
+    return command.template
+
+
+def test_a_command_is_the_last_of_a_chain_and_keeps_its_commas() -> None:
+    links = parse_chain("fixers, search:10s, tool --files a.py,b.py {brief}")
+    assert links == (
+        Link("fixers", None),
+        Link("search", 10.0),
+        Link("command", None, "tool --files a.py,b.py {brief}"),
+    )
+
+
+def test_a_name_of_the_table_is_a_link_and_may_have_a_time() -> None:
+    assert parse_chain("aider:300s,model") == (Link("aider", 300.0, "aider"), Link("model", None))
+    assert parse_chain("fixers,mini,aider") == (
+        Link("fixers", None),
+        Link("mini", None, "mini"),
+        Link("aider", None, "aider"),
+    )
+
+
+def test_a_program_of_the_table_is_itself_with_words_of_ones_own() -> None:
+    assert parse_chain("search,aider --model some/model") == (
+        Link("search", None),
+        Link("aider", None, "aider --model some/model"),
+    )
+
+
+WORDS = st.text("abcxyz,.-_='\"$ {}", max_size=40)
+
+
+@given(st.lists(st.sampled_from([*KNOWN, *PRESETS]), unique=True, max_size=4), WORDS)
+def test_a_command_reads_back_as_written(names: list[str], words: str) -> None:
+    """Whatever it holds: nothing after its first word is taken for a coder."""
+    command = f"my_tool run {words} {{brief}}"
+    links = parse_chain(",".join([*names, command]))
+    assert [link.name for link in links] == [*names, "command"]
+    assert links[-1].command == command
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_chain_or_a_usage_error(text: str) -> None:
+    with suppress(UsageError):
+        links = parse_chain(text)
+        assert links
+        assert not any(link.command for link in links[:-1]) or all(
+            link.name in PRESETS for link in links if link.command
+        )
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_each_row_gives_a_whole_command_line(preset) -> None:
+    line = template(preset.name)
+    assert line.startswith(f"{preset.name} {preset.sub}".strip())
+    assert "{brief" in line
+    assert all(flag in line for flag in preset.flags)
+    command = command_of(preset.name)
+    assert command is not None
+    filled = command.filled(Path("/a b/brief.md"), Path("/a b/account"))
+    assert "{" not in filled
+    assert subprocess.run(["bash", "-n", "-c", filled], check=False).returncode == 0
+
+
+def test_flags_that_are_there_are_not_given_twice_and_the_missing_ones_are() -> None:
+    line = template("aider --yes-always --message-file {brief} --chat-history-file=mine")
+    assert line.count("--yes-always") == 1
+    assert line.count("--chat-history-file") == 1
+    assert "--no-auto-commits" in line
+    assert line.count("{brief}") == 1
+    assert template("codex exec --json {brief_text}").count("exec ") == 1
+    assert template("/opt/bin/codex -m x").startswith("/opt/bin/codex exec --dangerously")
+
+
+def test_what_stands_before_a_program_is_left_as_it_is() -> None:
+    command = command_of("A=b aider --message-file {brief}")
+    assert command is not None
+    assert (command.name, command.program, command.template) == ("aider", "aider", "A=b aider --message-file {brief}")
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("tool {brief}", "tool"),
+        ("./tool {brief}", "./tool"),
+        ("A=1 B='x' tool {brief}", "tool"),
+        ("cd sub && tool {brief}", ""),
+        ("(tool {brief})", ""),
+        ("cat {brief} | tool", "cat"),
+    ],
+)
+def test_the_program_of_a_line_is_known_where_it_is_plain(text: str, program: str) -> None:
+    command = command_of(text)
+    assert command is not None
+    assert command.program == program
+
+
+@pytest.mark.parametrize(
+    "template", ["cat {brief}", "cat '{brief}'", 'cat "{brief}"', "printf %s {brief_text}", 'printf %s "{brief_text}"']
+)
+def test_the_brief_reaches_the_program_whatever_its_path_and_text(tmp_path: Path, template: str) -> None:
+    folder = tmp_path / "it's a $HOME"
+    folder.mkdir()
+    text = "a 'b' \"c\" $(touch hurt) `touch hurt` \\ * é\n- x"
+    (folder / "brief.md").write_text(text)
+    command = command_of(template)
+    assert command is not None
+    line = command.filled(folder / "brief.md", folder / "account")
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == text
+    assert not (tmp_path / "hurt").exists()
+
+
+def test_a_line_without_a_placeholder_is_no_command_unless_the_table_knows_it() -> None:
+    assert command_of("python agent.py") is None
+    assert is_command("python agent.py")
+    assert not is_command("aider")
+
+
+def test_only_named_variables_are_passed() -> None:
+    env = ["OPENAI_API_KEY", "AIDER_MODEL", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "MINE", "HTTPS_PROXY"]
+    assert names_passed(PRESETS["aider"], ["MINE"], env) == ("AIDER_MODEL", "HTTPS_PROXY", "MINE", "OPENAI_API_KEY")
+    assert names_passed(None, [], env) == ("HTTPS_PROXY",)
+
+
+def test_a_row_names_no_folder_of_the_whole_home() -> None:
+    """What is shared or copied is a file with a name: never the home, nor a folder that could hold anything."""
+    for preset in PRESETS.values():
+        for name in (*preset.copied, *preset.shared):
+            assert not name.startswith("/")
+            assert ".." not in name
+            assert shlex.quote(name) == name
