@@ -69,6 +69,12 @@ class Task(BaseModel):
     goal: str
     """One or more sentences; the ticket's title and objective when only a ticket was named."""
     ticket: Ticket | None = None
+    base: str = ""
+    """The commit checked out when the run began; empty where there was none."""
+    branch: str = ""
+    """The new branch on which verified work is committed; empty: none."""
+    commit_hooks: bool = False
+    """Whether the repository's pre-commit and commit-msg hooks are run on that commit."""
     spec: Spec
     checks: tuple[Check, ...]
     """Never empty, but with `allow_unverified`."""

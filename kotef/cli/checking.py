@@ -4,12 +4,13 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 from rich.text import Text
 
 from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.cli.annotations import annotation, deaf, in_actions
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say
 from kotef.errors import NoChecksError, UsageError
@@ -39,6 +40,7 @@ def check_command(options: dict[str, Any]) -> int:
         raise UsageError("--against and --no-compare exclude each other", hint="give one of them")
     if options["as_json"] and options["github"]:
         raise UsageError("--json and --github exclude each other", hint="give one of them")
+    github = not options["as_json"] and (in_actions() if options["github"] is None else options["github"])
     righted = put_right(root)
     config = read_config(config_path())
     repository = repository_of(root, config, trust=False)
@@ -78,8 +80,9 @@ def check_command(options: dict[str, Any]) -> int:
     if options["as_json"]:
         say(found.model_dump_json(by_alias=True, indent=2) + "\n")
         return found.exit_code
-    show(found)
-    if options["github"]:
+    with deaf() if github else nullcontext():
+        show(found)
+    if github:
         say("".join(f"{line}\n" for line in annotations(found)))
     return found.exit_code
 
@@ -204,33 +207,23 @@ def _verdict(found: Inspection) -> str:
 
 
 def annotations(found: Inspection) -> Iterator[str]:
-    """Workflow commands of GitHub Actions, one for each failure.
-
-    Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
-    """
-    for check in found.checks:
-        level = "error" if check.required else "warning"
-        for failure in check.failures[:SHOWN]:
-            title = failure.test or check.name
-            properties = {"file": failure.file, "line": str(failure.line or ""), "title": title}
-            said = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items() if value)
-            message = failure.message or f"failed: {check.command}"
-            yield f"::{level} {said}::{_escaped(message)}"
+    """Workflow commands of GitHub Actions, one for each failure; the new ones first, for GitHub shows only ten."""
+    told = [(check, failure) for check in found.checks for failure in check.failures[:SHOWN]]
+    for check, failure in sorted(told, key=lambda one: one[1].state != "new"):
+        yield annotation(
+            "error" if check.required else "warning",
+            failure.message or f"failed: {check.command}",
+            title=failure.test or check.name,
+            file=failure.file,
+            line=failure.line,
+        )
     for what, tests in (("is not run any more", found.missing), ("is skipped now", found.newly_skipped)):
         for test in tests[:SHOWN]:
-            file = f"file={_escaped(_file_of(test, found), ':,')}," if "::" in test else ""
-            yield f"::error {file}title={_escaped(test, ':,')}::{_escaped(f'{test} {what}')}"
+            file = _file_of(test, found) if "::" in test else ""
+            yield annotation("error", f"{test} {what}", title=test, file=file)
 
 
 def _file_of(test: str, found: Inspection) -> str:
     """The file part of a test's key, which begins with the check's name where two checks run a test of that id."""
     names = (f"{check.name}: " for check in found.checks)
     return test.removeprefix(next((name for name in names if test.startswith(name)), "")).partition("::")[0]
-
-
-def _escaped(text: str, more: str = "") -> str:
-    """As a workflow command wants it: percent, line ends, and in a property colon and comma."""
-    kept = plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
-    for char in more:
-        kept = kept.replace(char, f"%{ord(char):02X}")
-    return kept

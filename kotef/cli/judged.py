@@ -40,7 +40,9 @@ Exit status:
     metavar="N",
     help="How often an unexpected failure is run again, alone; 0 never.",
 )
-@click.option("--github", is_flag=True, help="Also print annotations for GitHub Actions.")
+@click.option(
+    "--github/--no-github", default=None, help="Also print annotations for GitHub Actions.  [default: in a job of it]"
+)
 @confinement
 @where
 @JSON

@@ -73,9 +73,10 @@ def _problem(error: click.UsageError) -> str:
 
 def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoReturn:
     """One line on stderr and, where JSON is asked for, one object on stdout; then the end."""
+    from kotef.cli.annotations import unheard
     from kotef.cli.screen import plain
 
-    click.echo(f"kotef: error: {plain(message)}", err=True)
+    click.echo(unheard(f"kotef: error: {plain(message)}"), err=True)
     if ctx.meta[WANTS_JSON]:
         click.echo(json.dumps({"error": message, "reason": reason, "exitCode": status}, indent=2))
     ctx.exit(status)
@@ -160,11 +161,16 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
-@main.command(short_help="Tell a run as Markdown or JSON.")
+@main.command(short_help="Tell a run as Markdown, JSON, SARIF or JUnit.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @click.option(
-    "--format", "form", type=click.Choice(["md", "json"]), default="md", show_default=True, help="How to tell it."
+    "--format",
+    "form",
+    type=click.Choice(["md", "json", "sarif", "junit"]),
+    default="md",
+    show_default=True,
+    help="How to tell it.",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
 def report(run_id: str | None, root: str | None, form: str, output: str | None) -> None:
@@ -174,6 +180,7 @@ def report(run_id: str | None, root: str | None, form: str, output: str | None) 
     Examples:
       kotef report --format json
       kotef report 20260131-101500-3fa2 -o report.md
+      kotef report --format sarif -o kotef.sarif
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.reporting import report_command
 

@@ -17,6 +17,7 @@ from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.available import available, idle
 from kotef.runs.base_branch import settings_place
+from kotef.runs.branch import aimed_again, aimed_at
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.confined import Asked, asked_of, confined_of
 from kotef.runs.hidden import hide, refuse_secrets_in
@@ -100,14 +101,16 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
         hide(root, config, servers=servers, passed=(*request.passed, *hired.names), logins=hired.logins)
     refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup, cast.chain))
     run = store.new(root)
-    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, **cast.fields()}
+    git = inspect(root)
+    aim = aimed_at(root, options["branch"], git, trial.task, run.run_id, hooks=options["commit_hooks"])
+    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, **aim, **cast.fields()}
     task = trial.task.model_copy(update=made)
     overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
     kit, warned = available(root, config, model=task.model)
     unable = idle(kit, task.roles.coder) if cast.coder and cast.edits else ""
     said = (*(text for text in (ignored, unused, unable) if text), *warned)
     warnings = (*righted, *confined.notices, *hired.notices, *repository.notices, *(given.notices if given else ()))
-    notices = (*warnings, *trial.notices, *agents.notices, *_facts(root), *cast.notices, *said)
+    notices = (*warnings, *trial.notices, *agents.notices, *_facts(root, git), *cast.notices, *said)
     setting = Setting(
         root,
         cast.models(config),
@@ -148,6 +151,7 @@ def resume_command(options: dict[str, Any]) -> int:
             "network": task.network or options["network"],
             "reads": tuple(dict.fromkeys((*task.reads, *options["reads"]))),
             "coder_env": tuple(dict.fromkeys((*task.coder_env, *options["coder_env"]))),
+            **aimed_again(root, options["branch"], task, hooks=options["commit_hooks"]),
             **cast.fields(),
         }
     )
@@ -185,7 +189,7 @@ def resume_command(options: dict[str, Any]) -> int:
         confined=confined,
         hired=hired,
     )
-    return _watched(lambda each: resume(run, changed, each), setting, changed, as_json=options["as_json"])
+    return _watched(lambda each: resume(run, changed, each), setting, changed, options)
 
 
 def _asked(options: dict[str, Any], config: UserConfig, settings: Settings) -> Asked:
@@ -236,9 +240,8 @@ def _newest_visit(run: store.RunDir) -> int:
     return result.visits if result else 0
 
 
-def _facts(root: Path) -> tuple[str, ...]:
+def _facts(root: Path, facts: GitFacts) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
-    facts = inspect(root)
     return (*([said] if (said := leaves()) else ()), *_git_facts(facts, root))
 
 
@@ -255,13 +258,15 @@ def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, *, as_json: bool) -> int:
+def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, options: dict[str, Any]) -> int:
     """Run with a view that fits where the output goes, then print the result."""
+    as_json = options["as_json"]
     screen = Screen(max_attempts=task.limits.max_attempts)
     watching = nullcontext() if as_json else screen.watching()
     with observed(setting, task, _complain) as seen, watching:
         ask = screen.ask if is_live(screen.screen) and sys.stdin.isatty() else None
         result = go(seen if as_json else replace(seen, watchers=(*seen.watchers, screen), ask=ask))
+    options["delivery"].take(setting.root, result)
     if result.issue not in (None, ".sdd/issues.md"):
         text = f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {result.issue}\n"
         sys.stderr.write(plain(text))
@@ -308,6 +313,8 @@ def say_result(result: Result, *, where: bool = True) -> None:
             screen.print(f"    {one_line(text, 240)}", style="yellow")
     if not where:
         return
+    if result.branch and result.branch.commit:
+        screen.print(f"  branch: {plain(result.branch.name)} ({result.branch.commit[:12]})")
     screen.print(f"  report: .sdd/runs/{result.run_id}/report.md")
     if result.outcome == "crashed":
         screen.print(f"  traceback: .sdd/runs/{result.run_id}/traceback.txt")

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from kotef.cli.delivery import delivered, delivery
 from kotef.cli.options import (
     ACCEPT,
     AGENT,
@@ -98,6 +99,7 @@ See also `kotef help environment` and `kotef help files`.
 )
 @click.option("--mcp", is_flag=True, help="Start the MCP servers of this repository's .sdd/mcp.json and .mcp.json.")
 @ACCEPT
+@delivery
 @JSON
 def run(**options: Any) -> None:
     """Work on GOAL, or on a ticket, until its checks pass or the attempts are spent.
@@ -112,13 +114,17 @@ def run(**options: Any) -> None:
       kotef run --ticket 07 --coder search:10s,aider
       kotef run --ticket 07 --coder 'python my_agent.py {brief}'
       OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
+      kotef run --ticket 07 --branch --pr-body body.md
 
     With neither GOAL nor a ticket the open tickets are listed, specs of spec-kit and Kiro among them. Uncommitted
-    work is kept: kotef commits nothing, and every attempt is kept as .sdd/runs/RUN/visit-N.patch.
+    work is kept: kotef commits nothing but verified work, with --branch, on a new branch, and every attempt is kept as
+    .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import run_command
 
-    sys.exit(run_command(options))
+    with delivered(options) as delivery:
+        status = run_command({**options, "delivery": delivery})
+    sys.exit(status)
 
 
 @click.command(
@@ -142,6 +148,7 @@ def run(**options: Any) -> None:
     help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
 )
 @ACCEPT
+@delivery
 @JSON
 def resume(**options: Any) -> None:
     """Go on with a run that was killed or interrupted, or that a larger limit can help.
@@ -156,4 +163,6 @@ def resume(**options: Any) -> None:
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import resume_command
 
-    sys.exit(resume_command(options))
+    with delivered(options) as delivery:
+        status = resume_command({**options, "delivery": delivery})
+    sys.exit(status)

@@ -11,6 +11,7 @@ from kotef.failures.outcomes import EXIT_STATUS
 from kotef.nodes.decide import Ending
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
 from kotef.runs.attempts import attempts_of
+from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work
 from kotef.runs.report.markdown import render_report
 from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultModified, ResultUsage
@@ -59,6 +60,8 @@ def finish(
             "notices": tuple(said),
         }
     )
+    if ending.outcome == "verified" and state["task"].branch:
+        result = result.model_copy(update={"branch": commit_work(state, deps.root, deps.snapshots)})
     result = redactor().whole(result)
     write_atomic(run.path / "report.md", render_report(result).encode())
     note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
@@ -182,6 +185,7 @@ def _result(
         winner=edits.coder if edits and verified else None,
         edit=_edit(edits) if edits and edits.rationale else None,
         model=task.model,
+        base=task.base,
         profile=task.profile,
         sandbox=deps.confined,
         network=task.network,

@@ -161,6 +161,18 @@ class ResultDone(Camel):
         return self.proved_by != "person"
 
 
+class ResultBranch(Camel):
+    """What became of `--branch`."""
+
+    name: str
+    base: str
+    """The commit it starts from: the one checked out when the run began."""
+    commit: str = ""
+    """Empty: none was made."""
+    refused: str = ""
+    """Why not, in one sentence; the work itself is in the workspace, and verified all the same."""
+
+
 class Result(Camel):
     """`result.json`: one run, one outcome. `done` is true only with `verified`."""
 
@@ -216,6 +228,10 @@ class Result(Camel):
     """Every line of the ticket's; empty without a ticket."""
     changed: tuple[str, ...] = ()
     """Paths that differ from the state before the run, now."""
+    base: str = ""
+    """The commit checked out when the run began; empty where there was none."""
+    branch: ResultBranch | None = None
+    """Null unless a branch was asked for and the run ended verified."""
     files_read: tuple[str, ...] = ()
     """Files a model was shown, in any visit, by view_file."""
     files_listed: tuple[str, ...] = ()

@@ -4,14 +4,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
-from urllib.parse import quote
 
-from kotef import __version__
 from kotef.failures.places import places
 from kotef.sdd.issue import IssueEntry, IssueFailure, code_span, one_line
 from kotef.sdd.repeats import identity, task_of
-
-SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+from kotef.sdd.sarif import location, sarif_log
 
 _REFERENCE: Final = re.compile(r"([@#])(?=\w)")
 _SPANS: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
@@ -24,23 +21,7 @@ def to_sarif(entries: Iterable[IssueEntry]) -> dict[str, Any]:
     A result lies where a summary names `path:line` inside the workspace, else at the file of a failing test, else
     nowhere. `partialFingerprints` is equal for entries that stand for the same failure (`repeats.identity`).
     """
-    found = list(entries)
-    rules = sorted({_rule(entry) for entry in found})
-    driver = {
-        "name": "kotef",
-        "version": __version__,
-        "semanticVersion": __version__,
-        "rules": [
-            {"id": rule, "shortDescription": {"text": rule.replace("/", ": ").replace("_", " ")}} for rule in rules
-        ],
-    }
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the workspace"}}},
-        "results": [_result(entry, rules.index(_rule(entry))) for entry in found],
-    }
-    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+    return sarif_log([_result(entry) for entry in entries])
 
 
 def _rule(entry: IssueEntry) -> str:
@@ -51,14 +32,13 @@ def _rule(entry: IssueEntry) -> str:
     return one_line(f"{newest.kind}/{newest.detail}" if newest.detail else newest.kind, 120)
 
 
-def _result(entry: IssueEntry, rule: int) -> dict[str, Any]:
+def _result(entry: IssueEntry) -> dict[str, Any]:
     is_open = entry.state == "open"
     said = one_line(entry.entries[-1].summary, 400) if entry.entries else one_line(entry.sentence, 400)
     text = f"{one_line(entry.goal, 200) or 'no goal'}: {entry.outcome}. {said or 'no failure on record'}"
     same = identity(entry) or ("run", entry.run_id)
     result: dict[str, Any] = {
         "ruleId": _rule(entry),
-        "ruleIndex": rule,
         "kind": "fail" if is_open else "pass",
         "level": "error" if is_open else "none",
         "message": {"text": f"{text}\nNext: {one_line(entry.follow_up, 1000)}"},
@@ -73,11 +53,7 @@ def _result(entry: IssueEntry, rule: int) -> dict[str, Any]:
         },
     }
     if where := next(_locations(entry), None):
-        path, line = where
-        location: dict[str, Any] = {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}}
-        if line:
-            location["region"] = {"startLine": line}
-        result["locations"] = [{"physicalLocation": location}]
+        result["locations"] = [location(*where)]
     return result
 
 
@@ -108,7 +84,7 @@ def to_github(entry: IssueEntry) -> str:
     reason = f" ({code_span(entry.reason)})" if entry.reason != entry.outcome else ""
     facts = {
         "Outcome": code_span(entry.outcome) + reason,
-        "Why": _inert(entry.sentence, 400),
+        "Why": inert(entry.sentence, 400),
         "Attempts": f"{entry.attempts} of {entry.max_attempts}",
         "Last failing command": code_span(entry.last_command),
         "Files changed": ", ".join(code_span(path) for path in entry.files_changed[:20]),
@@ -116,7 +92,7 @@ def to_github(entry: IssueEntry) -> str:
         "Seen again": ", ".join(f"{code_span(seen.run_id)} ({code_span(seen.date, 40)})" for seen in entry.seen_again),
         "Logs": code_span(entry.run_dir),
     }
-    lines = [f"kotef could not finish this {task}: {goal}", "", f"**Next**: {_inert(entry.follow_up, 1000)}", ""]
+    lines = [f"kotef could not finish this {task}: {goal}", "", f"**Next**: {inert(entry.follow_up, 1000)}", ""]
     lines += [f"- **{label}**: {fact}" for label, fact in facts.items() if fact]
     if entry.entries:
         lines += ["", "### Last failures, newest last", ""]
@@ -130,8 +106,8 @@ def _failure(failure: IssueFailure) -> Iterator[str]:
     yield from (f"  - {code_span(test)}" for test in failure.tests)
 
 
-def _inert(text: str, limit: int) -> str:
-    """One line; outside its code spans no tag, link, image, mention or reference to an issue can begin."""
+def inert(text: str, limit: int) -> str:
+    """One line of Markdown; outside its code spans no tag, link, image, mention or reference to an issue can begin."""
     line, parts, at = one_line(text, limit), [], 0
     for span in _SPANS.finditer(line):
         parts += [_escaped(line[at : span.start()]), span[0]]

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
@@ -126,8 +127,12 @@ def run_git(
     env: Mapping[str, str] | None = None,
     stdin: bytes | None = None,
     user_config: bool = False,
+    config: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """As `git`, for a caller to whom the exit status says something."""
+    """As `git`, for a caller to whom the exit status says something.
+
+    `config` stands above all else: what somebody answers for who has looked at where it comes from.
+    """
     outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = outside | _ENVIRONMENT | ({} if user_config else _NO_USER_CONFIG) | dict(env or {})
     command, *options = args
@@ -135,7 +140,7 @@ def run_git(
         environment |= pinned(cwd)
     if command not in _READS_NO_FILES:
         environment |= _without_filters(_run(["config", "-z", "--name-only", "--list"], cwd, environment, None).stdout)
-    return _run([command, *_OPTIONS.get(command, ()), *options], cwd, environment, stdin)
+    return _run([command, *_OPTIONS.get(command, ()), *options], cwd, environment, stdin, config or {})
 
 
 def git_error(result: subprocess.CompletedProcess[bytes], args: Sequence[str], cwd: Path) -> WorkspaceError:
@@ -179,9 +184,13 @@ def inspect(root: Path) -> GitFacts:
 
 
 def _run(
-    args: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: bytes | None
+    args: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    stdin: bytes | None,
+    config: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[bytes]:
-    fixed = [word for name, value in _CONFIG.items() for word in ("-c", f"{name}={value}")]
+    fixed = [word for name, value in {**_CONFIG, **config}.items() for word in ("-c", f"{name}={value}")]
     try:
         return subprocess.run(
             ["git", "--no-pager", *fixed, *args],

@@ -167,6 +167,10 @@ class Snapshots:
         """All files of a tree."""
         return frozenset(self._entries(tree))
 
+    def entries(self, tree: str) -> Mapping[str, Entry]:
+        """Path → mode and content id of a tree."""
+        return self._entries(tree)
+
     def ids(self, tree: str) -> Mapping[str, str]:
         """Path → content id of a tree; git's own for the same bytes."""
         return {path: entry.oid for path, entry in self._entries(tree).items()}

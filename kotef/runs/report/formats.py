@@ -3,19 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from kotef.errors import UsageError
+from kotef.runs.report.ended import ended
+from kotef.runs.report.junit import as_junit
 from kotef.runs.report.markdown import render_report
-from kotef.runs.result import Result
+from kotef.runs.report.sarif import as_sarif
 from kotef.runs.store import RunDir
-
-
-def ended(run: RunDir) -> Result:
-    """How the run ended; UsageError where it has not."""
-    result = run.result()
-    if result is None:
-        hint = f"it is at work or was killed; `kotef resume {run.run_id}` goes on"
-        raise UsageError(f"run {run.run_id} has no result", hint=hint)
-    return result
 
 
 def as_markdown(run: RunDir) -> str:
@@ -31,5 +23,7 @@ def as_json(run: RunDir) -> str:
 FORMATS: Final[Mapping[str, Callable[[RunDir], str]]] = {
     "md": as_markdown,
     "json": as_json,
+    "sarif": as_sarif,
+    "junit": as_junit,
 }
 """Each from the run directory alone."""

@@ -1,0 +1,58 @@
+"""How is something said to GitHub Actions, and how is it kept from hearing what others say?
+
+Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+from kotef.cli.screen import plain, say
+
+Level = Literal["error", "warning", "notice"]
+
+SHOWN: Final = 10
+"""Annotations of one level that GitHub shows of one step; what comes later is in its log alone."""
+
+
+def in_actions(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether this is a job of GitHub Actions."""
+    return env.get("GITHUB_ACTIONS") == "true"
+
+
+def unheard(line: str) -> str:
+    """A line of ours as it can be said to anybody: in a job, what is quoted in it is no command."""
+    return " ".join(line.splitlines()).replace("##[", "# #[") if in_actions() else line
+
+
+def annotation(level: Level, message: str, *, title: str = "", file: str = "", line: int | None = None) -> str:
+    """One workflow command that marks a line of a file, or the run as a whole."""
+    properties = {"file": file, "line": str(line or ""), "title": title}
+    said = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items() if value)
+    return f"::{level} {said}::{_escaped(message)}" if said else f"::{level}::{_escaped(message)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """As a workflow command wants it: percent, line ends, and in a property colon and comma."""
+    kept = plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+    for char in more:
+        kept = kept.replace(char, f"%{ord(char):02X}")
+    return kept
+
+
+@contextlib.contextmanager
+def deaf() -> Iterator[None]:
+    """In this block the runner takes no line for a command, whoever wrote it: a test, a model, a file name.
+
+    Both streams become one, for the runner reads two of them in no certain order.
+    """
+    token = secrets.token_hex(16)
+    say(f"::stop-commands::{token}\n")
+    try:
+        with contextlib.redirect_stderr(sys.stdout):
+            yield
+    finally:
+        say(f"::{token}::\n")

@@ -1,0 +1,136 @@
+"""What is handed over with the result of a run: a branch, the text of a pull request, what a CI job reads?"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from kotef.errors import KotefError
+    from kotef.runs.result import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def delivery(command: F) -> F:
+    """The options that say what is handed over; shared by `run` and `resume`."""
+    options = (
+        click.option(
+            "--branch",
+            is_flag=False,
+            flag_value=".",
+            metavar="[=NAME]",
+            help="Commit verified work on a new branch; HEAD, index and files stay.  [default name: kotef/TICKET-SLUG]",
+        ),
+        click.option(
+            "--commit-hooks",
+            is_flag=True,
+            help="With --branch: run the repository's pre-commit and commit-msg hooks on that commit.",
+        ),
+        click.option(
+            "--pr-body",
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+            help="Write the body of a pull request there, however the run ends.",
+        ),
+        click.option(
+            "--github/--no-github",
+            default=None,
+            help="Annotations, step summary and outputs of GitHub Actions.  [default: in a job of it]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@dataclass
+class Delivery:
+    """Takes the result of one run, if it comes to that."""
+
+    root: Path | None = None
+    result: "Result | None" = None
+
+    def take(self, root: Path, result: "Result") -> None:
+        """The run has ended."""
+        self.root, self.result = root, result
+
+
+@contextmanager
+def delivered(options: dict[str, Any]) -> Iterator[Delivery]:
+    """While the run is at work GitHub hears no command in what it prints; then everybody is handed theirs."""
+    from kotef.cli.annotations import deaf, in_actions
+    from kotef.errors import KotefError, UsageError
+
+    if options["github"] and options["as_json"]:
+        raise UsageError("--json and --github exclude each other", hint="give one of them")
+    if options["commit_hooks"] and not options["branch"]:
+        raise UsageError("--commit-hooks: only with --branch")
+    body = _writable(options["pr_body"])
+    github = in_actions() if options["github"] is None else options["github"]
+    taken = Delivery()
+    try:
+        with deaf() if github and not options["as_json"] else nullcontext():
+            yield taken
+    except KotefError as error:
+        if github:
+            _tell_error(error, annotated=not options["as_json"])
+        raise
+    finally:
+        if taken.result is not None and taken.root is not None:
+            if body:
+                _write(body, taken.result)
+            _warn(taken.result)
+            if github:
+                from kotef.cli.github import tell_result
+
+                tell_result(taken.root, taken.result, annotated=not options["as_json"])
+
+
+def _tell_error(error: "KotefError", *, annotated: bool) -> None:
+    from kotef.cli.github import tell_error
+
+    tell_error(error, annotated=annotated)
+
+
+def _writable(path: str | None) -> Path | None:
+    """Where the text goes; UsageError before the run, for afterwards it would be lost."""
+    from kotef.errors import UsageError
+
+    if path is None:
+        return None
+    file = Path(path).absolute()
+    if not file.parent.is_dir():
+        raise UsageError(f"--pr-body {path}: there is no folder {file.parent}", hint="make it first")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise UsageError(f"--pr-body {path}: it cannot be written", hint="choose another place")
+    return file
+
+
+def _write(path: Path, result: "Result") -> None:
+    from kotef.errors import WorkspaceError
+    from kotef.runs.report.pull_request import pull_request
+    from kotef.workspace.paths import write_atomic
+
+    try:
+        write_atomic(path, pull_request(result).encode())
+    except (OSError, WorkspaceError) as error:
+        _say(f"--pr-body was not written: {error}")
+
+
+def _warn(result: "Result") -> None:
+    """A branch that was asked for and is not there."""
+    if result.branch and result.branch.refused:
+        _say(f"no branch {result.branch.name}: {result.branch.refused}; the verified work is in the workspace")
+
+
+def _say(text: str) -> None:
+    from kotef.cli.annotations import unheard
+    from kotef.cli.screen import plain
+
+    sys.stderr.write(unheard(f"kotef: warning: {' '.join(plain(text).split())}") + "\n")

@@ -1,0 +1,107 @@
+"""How does a job of GitHub Actions learn how a run ended?"""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from kotef.cli.annotations import SHOWN, annotation
+from kotef.cli.screen import plain, say
+from kotef.errors import KotefError
+from kotef.runs import store
+from kotef.runs.report.located import Located, located
+from kotef.runs.report.step_summary import step_summary
+from kotef.runs.result import Result
+from kotef.sdd.export import inert
+from kotef.workspace.hiding import redactor
+
+_LARGEST: Final = 900_000
+"""Bytes of a step summary; GitHub takes none above 1 MiB."""
+
+
+def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
+    """Write the summary and the outputs where the runner wants them, and print annotations for what still fails."""
+    run = store.RunDir(store.runs_dir(root) / result.run_id)
+    failures = redactor().whole(located(run, result))
+    branch = result.branch.name if result.branch and result.branch.commit else ""
+    _append("GITHUB_STEP_SUMMARY", step_summary(result, failures))
+    _outputs(
+        {
+            "outcome": result.outcome,
+            "exit-code": str(result.exit_code),
+            "run-id": result.run_id,
+            "branch": branch,
+            "result": str(run.path / "result.json"),
+        }
+    )
+    if annotated:
+        say("".join(f"{line}\n" for line in annotations(result, failures, _prefix(root))))
+
+
+def tell_error(error: KotefError, *, annotated: bool) -> None:
+    """The same where nothing was run: a usage error, say."""
+    text = " ".join(redactor().text(str(error)).split())
+    _append("GITHUB_STEP_SUMMARY", f"## ❌ kotef: nothing was run\n\n{inert(text, 2000)}\n")
+    _outputs({"outcome": "", "exit-code": str(error.exit_code), "run-id": "", "branch": "", "result": ""})
+    if annotated:
+        say(annotation("error", text, title="kotef") + "\n")
+
+
+def annotations(result: Result, failures: Sequence[Located], prefix: str = "") -> Iterator[str]:
+    """The run itself, unless it succeeded; then what fails, as much as GitHub shows, the most useful first.
+
+    Paths begin with `prefix`: GitHub counts them from the top of the checkout.
+    """
+    room = {"error": SHOWN, "warning": SHOWN}
+    if not result.done:
+        blocking = sum(one.blocks for one in failures)
+        more = f" ({blocking} things still fail; the summary has them)" if blocking >= SHOWN else ""
+        title = f"kotef: {result.outcome}"
+        yield annotation("error", f"{result.sentence}{more}", title=title)
+        room["error"] -= 1
+    if result.branch and result.branch.refused:
+        yield annotation("warning", result.branch.refused, title=f"kotef: no branch {result.branch.name}")
+        room["warning"] -= 1
+    for one in failures:
+        if not one.check and not one.test:
+            continue  # it is the run itself
+        level = "error" if one.blocks else "warning"
+        if room[level] > 0:
+            room[level] -= 1
+            file = f"{prefix}{one.file}" if one.file else ""
+            yield annotation(
+                "error" if one.blocks else "warning", one.message, title=one.title, file=file, line=one.line
+            )
+
+
+def _prefix(root: Path, env: Mapping[str, str] = os.environ) -> str:
+    """Where the workspace lies in the checkout, with a slash at the end; empty where it is the whole of it."""
+    top = env.get("GITHUB_WORKSPACE", "")
+    try:
+        place = Path(os.path.realpath(root)).relative_to(os.path.realpath(top)).as_posix() if top else "."
+    except ValueError:
+        return ""
+    return "" if place == "." else f"{place}/"
+
+
+def _outputs(values: Mapping[str, str]) -> None:
+    """Each between two lines that nobody can guess, so that no value can end itself and set another."""
+    end = f"end_{secrets.token_hex(16)}"
+    _append("GITHUB_OUTPUT", "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in values.items()))
+
+
+def _append(variable: str, text: str) -> None:
+    """Add to the file that the runner names; a job that has none, or a full disk, costs no run its status."""
+    path = os.environ.get(variable)
+    if not path:
+        return
+    content = text.encode("utf-8", "replace")
+    if len(content) > _LARGEST:
+        content = content[:_LARGEST].decode("utf-8", "ignore").encode() + b"\n\n(cut: the report has the rest)\n"
+    try:
+        with Path(path).open("ab") as file:
+            file.write(content)
+    except OSError as error:
+        sys.stderr.write(f"kotef: warning: {variable} cannot be written: {plain(str(error))}\n")

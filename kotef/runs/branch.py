@@ -1,0 +1,105 @@
+"""To which branch is the work of a run to go, and can it be committed there at all?"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import UsageError
+from kotef.sdd.ticket import Ticket
+from kotef.state import Task
+from kotef.workspace.git import GitFacts, inspect, run_git
+
+DEFAULT_NAME: Final = "."
+"""What `--branch` without a name stands for; no branch can be called so."""
+PREFIX: Final = "kotef/"
+
+_WORDS: Final = 6
+
+
+def default_name(ticket: Ticket | None, goal: str, run_id: str) -> str:
+    """`kotef/<ticket-slug>`; without a ticket the goal's first words, without those the run."""
+    first_words = _slug(goal.partition("\n")[0]).split("-")[:_WORDS]
+    name = _slug(ticket.slug) if ticket else "-".join(first_words)
+    return f"{PREFIX}{name or run_id}"
+
+
+def aimed_at(
+    root: Path, asked: str | None, facts: GitFacts, task: Task, run_id: str, *, hooks: bool
+) -> dict[str, object]:
+    """Fields of a new task: where it begins and, where a branch is asked for, its name.
+
+    UsageError where a commit on it can be told to fail beforehand.
+    """
+    base = {"base": facts.head or ""}
+    if asked is None:
+        return base
+    name = default_name(task.ticket, task.goal, run_id) if asked == DEFAULT_NAME else asked
+    must_be_free(root, name, facts)
+    return {**base, "branch": name, "commit_hooks": hooks}
+
+
+def aimed_again(root: Path, asked: str | None, task: Task, *, hooks: bool) -> dict[str, object]:
+    """The same for a run that goes on: as it was, unless something else is asked for now."""
+    if asked is None:
+        return {}
+    if not task.base:
+        raise UsageError("--branch: this run began without a commit", hint="leave it out, or start a new run")
+    return {**aimed_at(root, asked, inspect(root), task, task.run_id, hooks=hooks), "base": task.base}
+
+
+def must_be_free(root: Path, name: str, facts: GitFacts) -> None:
+    """UsageError with the way out, where a commit on a new branch of this name can be told to fail beforehand."""
+    if not facts.has_commits:
+        what = "the repository has no commit to start from" if facts.is_repo else "this is no git repository"
+        raise UsageError(f"--branch: {what}", hint="commit once with git, or leave --branch out")
+    if run_git(["check-ref-format", "--branch", name], cwd=root).returncode or name.startswith("refs/"):
+        hint = "write --branch=NAME, or put --branch last to have the default name"
+        raise UsageError(f"--branch {name}: git takes this for no name of a branch", hint=hint)
+    if taken := _in_the_way(root, name):
+        raise UsageError(
+            f"--branch {name}: there is a branch {taken} already",
+            hint=f"choose another name, or delete it with `git branch -D {taken}`",
+        )
+    identity(root)
+
+
+def _in_the_way(root: Path, name: str) -> str:
+    """The branch of this name, or one whose name is a folder of it or in it; empty without one."""
+    listed = run_git(["for-each-ref", "--format=%(refname)", "refs/heads/"], cwd=root, user_config=True).stdout
+    branches = [line.removeprefix("refs/heads/") for line in os.fsdecode(listed).splitlines()]
+    return next((b for b in branches if b == name or f"{b}/".startswith(f"{name}/") or name.startswith(f"{b}/")), "")
+
+
+def identity(root: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables that say who the author and the committer is, as git itself would find out but without guessing.
+
+    Raises `UsageError` where nobody has said so.
+    """
+    found = {}
+    for role in ("author", "committer"):
+        for what, names in (("name", (f"{role}.name", "user.name")), ("email", (f"{role}.email", "user.email"))):
+            variable = f"GIT_{role.upper()}_{what.upper()}"
+            found[variable] = env.get(variable, "").strip() or _configured(root, names)
+            if what == "email":
+                found[variable] = found[variable] or env.get("EMAIL", "").strip()
+            if not found[variable]:
+                raise UsageError(
+                    f"--branch: git does not know the {what} of the {role}",
+                    hint=f"git config --global user.{what} …, or set {variable}",
+                )
+    return found
+
+
+def _configured(root: Path, names: tuple[str, ...]) -> str:
+    for name in names:
+        said = run_git(["config", "--get", name], cwd=root, user_config=True).stdout.decode("utf-8", "replace").strip()
+        if said:
+            return said
+    return ""
+
+
+def _slug(text: str) -> str:
+    """Words of letters and digits, joined by hyphens."""
+    return "-".join(re.findall(r"[^\W_]+", text.casefold()))[:60].strip("-")

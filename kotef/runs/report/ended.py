@@ -1,0 +1,14 @@
+"""Has the run ended, so that it can be told?"""
+
+from kotef.errors import UsageError
+from kotef.runs.result import Result
+from kotef.runs.store import RunDir
+
+
+def ended(run: RunDir) -> Result:
+    """How the run ended; UsageError where it has not."""
+    result = run.result()
+    if result is None:
+        hint = f"it is at work or was killed; `kotef resume {run.run_id}` goes on"
+        raise UsageError(f"run {run.run_id} has no result", hint=hint)
+    return result

@@ -1,0 +1,132 @@
+"""What still fails in the tree a run was left at, and at which file and line?"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from kotef.checks.model import CommandResult
+from kotef.checks.told import failures_of
+from kotef.checks.verification import CheckVerdict, Verification
+from kotef.runs.result import Result
+from kotef.runs.store import RunDir
+
+LARGEST = 2_000_000
+"""Bytes read of one output, from its end, where runners say what failed."""
+
+
+class Located(NamedTuple):
+    """One thing that is red."""
+
+    blocks: bool
+    """Whether it stands between the run and its success; else it was red before the run and nobody asked for it."""
+    check: str
+    """The name of its check; empty for the run as a whole."""
+    test: str
+    """Empty when it is no test."""
+    message: str
+    file: str
+    """From the workspace root; empty when no file of the workspace was told."""
+    line: int | None
+    rule: str
+    """What sort of thing it is: `test_failure/assertion`."""
+
+    @property
+    def title(self) -> str:
+        """The test, else the check it belongs to, else that it is the run."""
+        return self.test or self.check or "kotef"
+
+
+def judged(run: RunDir, visit: int) -> Verification | None:
+    """What was known last of the tree of a visit, by itself or by the visits before; None when nothing is on record."""
+    for number in range(visit, -1, -1):
+        try:
+            return Verification.model_validate_json((run.path / f"visit-{number}.json").read_bytes())
+        except (OSError, ValidationError):  # it was over before it was judged, or its record is lost
+            continue
+    return None
+
+
+def located(run: RunDir, result: Result) -> tuple[Located, ...]:
+    """What blocks first, broken tests before others and those with a line before those without; never empty for a red.
+
+    Names are those of the verdict; messages and places are read from the outputs (heuristic), and may be missing.
+    """
+    verification = judged(run, result.tree_visit)
+    found = list(_of(run, verification)) if verification else []
+    broken = set(verification.broken) if verification else set()
+    if not result.done and not any(one.blocks for one in found):
+        found.insert(0, _whole(result))
+    return tuple(sorted(found, key=lambda one: (not one.blocks, one.test not in broken, one.line is None)))
+
+
+def _of(run: RunDir, verification: Verification) -> Iterator[Located]:
+    excused = set(verification.preexisting)
+    root = run.path.parents[2]
+    for check in verification.checks:
+        names = _names(check)
+        for told in failures_of(_result(run, check, names), root):
+            key = f"{check.name}: {told.test}"
+            passed_over = check.satisfied or check.advisory or bool({told.test, key} & excused)
+            file = told.file if _is_inside(told.file) else ""
+            yield Located(
+                blocks=not passed_over,
+                check=check.name,
+                test=told.test,
+                message=told.message or f"failed: {check.command}",
+                file=file,
+                line=told.line if file else None,
+                rule=_rule(check.kind or "unknown", check.detail),
+            )
+    for tests, what in (
+        (verification.missing, "ran before the run and is not run any more"),
+        (verification.newly_skipped, "is skipped, and was not before the run"),
+    ):
+        for test in tests:
+            yield Located(
+                True, "", test, f"{test} {what}", _file_of(test), None, _rule("test_failure", "tests_missing")
+            )
+
+
+def _names(check: CheckVerdict) -> Sequence[str]:
+    """The failing tests, without the name of the check that stands before ids which two checks share."""
+    return [name.removeprefix(f"{check.name}: ") for name in (check.red or check.failing)]
+
+
+def _result(run: RunDir, check: CheckVerdict, names: Sequence[str]) -> CommandResult:
+    """The check as it was when it had run, as far as it was kept."""
+    kept = check.model_dump(include={"command", "exit_code", "passed", "kind", "detail", "summary", "timed_out"})
+    return CommandResult(**kept, stdout=_output(run, check.log), failing=tuple(names))
+
+
+def _output(run: RunDir, log: str | None) -> str:
+    """The end of an output; empty where it is not kept."""
+    try:
+        with (run.path / (log or "")).open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - LARGEST))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _whole(result: Result) -> Located:
+    """The run itself, where nothing single is known to block it."""
+    newest = result.failure_history.entries[-1] if result.failure_history.entries else None
+    rule = _rule(newest.kind, newest.detail) if newest else _rule(result.outcome, result.reason)
+    return Located(True, "", "", result.sentence, "", None, rule)
+
+
+def _rule(kind: str, detail: str) -> str:
+    return f"{kind}/{detail}" if detail and detail != kind else kind
+
+
+def _file_of(test: str) -> str:
+    """The file in a test's id; a check's name may stand before it."""
+    path = test.partition("::")[0].rpartition(": ")[2]
+    return path if "::" in test and _is_inside(path) else ""
+
+
+def _is_inside(path: str) -> bool:
+    return bool(path) and not Path(path).is_absolute() and ".." not in Path(path).parts and path[0] not in "~…<"
