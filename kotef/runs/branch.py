@@ -32,7 +32,7 @@ def aimed_at(
 
     UsageError where a commit on it can be told to fail beforehand.
     """
-    base = {"base": facts.head or ""}
+    base: dict[str, object] = {"base": facts.head or ""}
     if asked is None:
         return base
     name = default_name(task.ticket, task.goal, run_id) if asked == DEFAULT_NAME else asked

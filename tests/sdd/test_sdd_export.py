@@ -5,68 +5,10 @@ import re
 
 import jsonschema
 import pytest
+from support.sarif import SARIF
 
 from kotef.sdd.export import title, to_github, to_sarif
 from kotef.sdd.issue import IssueEntry, IssueFailure, Sighting
-
-SARIF = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {"type": "array", "items": {"$ref": "#/$defs/run"}},
-    },
-    "$defs": {
-        "run": {
-            "required": ["tool", "results"],
-            "additionalProperties": False,
-            "properties": {
-                "tool": {
-                    "required": ["driver"],
-                    "properties": {
-                        "driver": {"required": ["name"], "properties": {"rules": {"items": {"required": ["id"]}}}}
-                    },
-                },
-                "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                "originalUriBaseIds": {"type": "object"},
-                "results": {"type": "array", "items": {"$ref": "#/$defs/result"}},
-            },
-        },
-        "result": {
-            "required": ["message"],
-            "additionalProperties": False,
-            "properties": {
-                "ruleId": {"type": "string", "minLength": 1},
-                "ruleIndex": {"type": "integer", "minimum": 0},
-                "kind": {"enum": ["notApplicable", "pass", "fail", "review", "open", "informational"]},
-                "level": {"enum": ["none", "note", "warning", "error"]},
-                "message": {"required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}},
-                "locations": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/location"}},
-                "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
-                "occurrenceCount": {"type": "integer", "minimum": 1},
-                "properties": {"type": "object"},
-            },
-        },
-        "location": {
-            "required": ["physicalLocation"],
-            "properties": {
-                "physicalLocation": {
-                    "required": ["artifactLocation"],
-                    "properties": {
-                        "artifactLocation": {
-                            "required": ["uri"],
-                            "properties": {"uri": {"type": "string", "pattern": "^[^/ ][^ ]*$"}},
-                        },
-                        "region": {"properties": {"startLine": {"type": "integer", "minimum": 1}}},
-                    },
-                }
-            },
-        },
-    },
-}
-"""The part of the schema of SARIF 2.1.0 (section 3) that kotef writes, and nothing else allowed."""
 
 
 def failure(summary: str = "tests/test_x.py:12: AssertionError: assert 1 == 2", **facts) -> IssueFailure:

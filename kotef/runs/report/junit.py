@@ -51,7 +51,8 @@ def _counts(element: Element, cases: Iterable[Element]) -> None:
 
 
 def _case(suite: str, name: str, *, seconds: float = 0.0) -> Element:
-    return Element("testcase", classname=_xml(suite), name=_xml(name), time=f"{seconds:.3f}")
+    named = _xml(name).strip() or "(no name)"
+    return Element("testcase", classname=_xml(suite).strip() or "tests", name=named, time=f"{seconds:.3f}")
 
 
 def _said(case: Element, tag: str, message: str, text: str = "") -> Element:
