@@ -69,12 +69,13 @@ def delivered(options: dict[str, Any]) -> Iterator[Delivery]:
 
     if options["github"] and options["as_json"]:
         raise UsageError("--json and --github exclude each other", hint="give one of them")
-    if options["commit_hooks"] and not options["branch"]:
-        raise UsageError("--commit-hooks: only with --branch")
-    body = _writable(options["pr_body"])
     github = in_actions() if options["github"] is None else options["github"]
+    body: Path | None = None
     taken = Delivery()
     try:
+        if options["commit_hooks"] and not options["branch"]:
+            raise UsageError("--commit-hooks: only with --branch")
+        body = _writable(options["pr_body"])
         with deaf() if github and not options["as_json"] else nullcontext():
             yield taken
     except KotefError as error:

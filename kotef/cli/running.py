@@ -48,7 +48,7 @@ MOST_ATTEMPTS = 20
 def run_command(options: dict[str, Any]) -> int:
     """`kotef run`; returns the exit status."""
     run, task, setting = ready(options)
-    return _watched(lambda each: start(run, task, each), setting, task, as_json=options["as_json"])
+    return _watched(lambda each: start(run, task, each), setting, task, options)
 
 
 def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:

@@ -43,6 +43,7 @@ def test_verified_work_is_committed_and_nothing_of_the_user_moves(project: Path,
     assert after == before
     assert (project / "calc.py").read_text() == FIXED, "and the work stays in the workspace"
     assert "branch: kotef/make-add-add" in ran.stdout
+    assert "| branch | kotef/make-add-add |\n" in (ran.run_dir / "report.md").read_text()
 
 
 def test_the_message_names_the_task_the_checks_the_run_and_its_model(project: Path, run: Run) -> None:
