@@ -13,7 +13,7 @@ from kotef.deps import Clock, Emit
 from kotef.errors import ModelError
 from kotef.failures.counted import counted
 from kotef.middleware.setting import Setting
-from kotef.models.usage import FIGURES, estimate, spent_on
+from kotef.models.usage import answer_facts, estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Spent, StoppedBy, Usage, over_budget
 
@@ -218,7 +218,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
             return stopped("model_error", str(error), tries=error.tries, lost=error.lost * coming)
         said = next(message for message in response.result if isinstance(message, AIMessage))
         spent = spent_on(said, self.budget.price, alone=True)
-        self.emit("model_answer", visit=visit, node="coder", **spent.model_dump(include=FIGURES))
+        self.emit("model_answer", visit=visit, node="coder", **answer_facts(said, spent))
         return said
 
 

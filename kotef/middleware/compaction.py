@@ -30,7 +30,7 @@ from kotef.middleware.files import ledger_of
 from kotef.middleware.recent import COMPACTED, RecentFailures
 from kotef.middleware.setting import Setting
 from kotef.middleware.tail import told
-from kotef.models.usage import ASIDE, believed, estimate, spent_on
+from kotef.models.usage import ASIDE, answer_facts, believed, estimate, spent_on
 from kotef.models.window import LEAST, ContextWindow
 from kotef.state import Spent
 from kotef.tools.text import clip_middle
@@ -210,15 +210,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
             return "", Spent(calls=error.tries)
         message = next(message for message in response.result if isinstance(message, AIMessage))
         spent = spent_on(message, self.budget.price)
-        self.setting.emit(
-            "model_answer",
-            visit=visit,
-            node="compaction",
-            tokens_in=spent.tokens_in,
-            tokens_out=spent.tokens_out,
-            cost=spent.cost,
-            estimated=spent.estimated,
-        )
+        self.setting.emit("model_answer", visit=visit, node="compaction", **answer_facts(message, spent))
         return message.text.strip(), spent
 
     async def _ask(self, request: ModelRequest[Any], handler: Ask, step: Step) -> ModelResponse[Any]:

@@ -33,7 +33,7 @@ from kotef.models.faults import (
     shown,
 )
 from kotef.models.loudness import Loudness, loudness
-from kotef.models.usage import CHARACTERS_PER_TOKEN, STAND_IN
+from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.workspace.hiding import redactor
 
 CONNECT_SECONDS: Final = 10.0
@@ -123,6 +123,7 @@ class StrictChatOpenAI(ChatOpenAI):
     ) -> ChatResult:
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
         tries = self._tries()
+        began = tries.began
         try:
             answer = await self._answer(payload, tries)
         except ModelError as error:
@@ -137,6 +138,7 @@ class StrictChatOpenAI(ChatOpenAI):
         message = answer.message(used_ids=used_ids, request_characters=size, tries=tries.made)
         message = redactor().whole(message)  # one that guessed a secret, or decoded it, is not kept with it
         message.response_metadata["lost"] = tries.lost
+        message.response_metadata[SECONDS] = round(asyncio.get_running_loop().time() - began, 3)
         if self._taken_over:
             message.response_metadata[STAND_IN] = self.stand_in
         if not message.response_metadata["model_name"]:

@@ -1,7 +1,7 @@
 """What did one model call cost, and what will the next one?"""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage
 
@@ -12,8 +12,9 @@ CHARACTERS_PER_TOKEN: Final = 4
 """Rule of thumb for English and code; used only where the endpoint reports no usage."""
 STAND_IN: Final = "stand_in"
 """Key in `response_metadata` of an answer of the model that took over: its name."""
-FIGURES: Final = {"tokens_in", "tokens_out", "cost", "estimated"}
-"""What an event tells of one model call."""
+SECONDS: Final = "seconds"
+"""Key in `response_metadata` of an answer: how long it took, retries and waits included."""
+_FIGURES: Final = {"tokens_in", "tokens_out", "tokens_cached", "cost", "estimated"}
 
 
 ASIDE: Final = "kotef_aside"
@@ -35,6 +36,13 @@ def spent_on(message: AIMessage, price: Price | None = None, *, alone: bool = Fa
     aside = Spent.model_validate(message.response_metadata[ASIDE])
     cost = price.of(aside.tokens_in, aside.tokens_out, aside.tokens_cached) if price else 0.0
     return own.plus(aside.model_copy(update={"cost": cost}))
+
+
+def answer_facts(message: AIMessage, spent: Spent) -> dict[str, Any]:
+    """What an event tells of one model call: who answered, in which time, and what was `spent` on it."""
+    found = message.response_metadata
+    who = {"model": str(found.get("model_name") or ""), "seconds": found.get(SECONDS)}
+    return spent.model_dump(include=_FIGURES) | who
 
 
 def _own(message: AIMessage, price: Price | None) -> Spent:

@@ -11,7 +11,7 @@ from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
 from kotef.models.answers import MENDED
 from kotef.models.structured import Answer, ask
-from kotef.models.usage import FIGURES, spent_on
+from kotef.models.usage import answer_facts, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.prefix import watch_prefix
 from kotef.sdd.agents import in_role
@@ -105,7 +105,7 @@ def account(answer: Answer[AnswerT], visit: int, node: str, price: Price | None,
     for number, message in enumerate(answer.messages):
         spent = spent_on(message, price)
         by_call[f"{visit}/{node}/{number}"] = spent
-        deps.emit("model_answer", visit=visit, node=node, **spent.model_dump(include=FIGURES))
+        deps.emit("model_answer", visit=visit, node=node, **answer_facts(message, spent))
         for tool, what in message.response_metadata.get(MENDED, ()):
             deps.emit("mended", tool=tool, what=what)
     return Usage(by_call=by_call)

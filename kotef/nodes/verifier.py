@@ -45,6 +45,8 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     else:
         verification, update = await _visit(state, baseline, edits, deps)
         update["usage"] = usage_of(verification, seconds=time.monotonic() - started)
+    kept = deps.run_dir / f"visit-{verification.visit}.json"
+    kept.write_text(verification.model_dump_json(), encoding="utf-8")
     deps.emit(
         "verified",
         visit=verification.visit,
@@ -57,8 +59,6 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         left=list(verification.left),
     )
     saw(deps.run_dir, deps.snapshots.take())
-    kept = deps.run_dir / f"visit-{verification.visit}.json"
-    kept.write_text(verification.model_dump_json(), encoding="utf-8")
     return update
 
 

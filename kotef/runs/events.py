@@ -84,6 +84,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "tokens_out": int,
         "cost": float,
         "estimated": bool,
+        "tokens_cached": int,
+        "model": str,
+        "seconds": float | None,
     },
     "model_retry": {"attempt": int, "seconds": float, "why": str, "level": Loudness},
     "model_fallback": {"model": str, "stand_in": str, "why": str},
@@ -131,18 +134,25 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
 """Every event and its fields; the one schema for the writer, the live view and the readers of `events.jsonl`."""
 
 
+_WHERE_KNOWN: Final[dict[str, dict[str, Any]]] = {
+    "model_answer": {"tokens_cached": 0, "model": "", "seconds": None},
+}
+"""What a field is that the sender does not know; files of an older kotef lack these altogether."""
+
+
 class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def _required(fields: dict[str, Any]) -> dict[str, Any]:
-    return {field: (kind, ...) for field, kind in fields.items()}
+def _fields(event: str) -> dict[str, Any]:
+    known = _WHERE_KNOWN.get(event, {})
+    return {field: (kind, known.get(field, ...)) for field, kind in FIELDS[event].items()}
 
 
 @cache
 def _model(event: str) -> type[BaseModel]:
     """Made at the first event of its name: all of them at once cost every start of kotef a tenth of a second."""
-    return create_model(event, __base__=_Event, **_required(FIELDS[event]))
+    return create_model(event, __base__=_Event, **_fields(event))
 
 
 _LINE: Final = TypeAdapter(dict[str, Any])
