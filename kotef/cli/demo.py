@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kotef.cli.reporting import show_page
 from kotef.cli.running import say_result
 from kotef.cli.screen import Screen, console, plain
 from kotef.coders.chain import WITHOUT_MODEL
@@ -19,6 +20,7 @@ from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.runs import store
 from kotef.runs.confined import Confined, usual_sandbox
 from kotef.runs.prepare import Request, prepare
+from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
 from kotef.runs.setting import Models, Setting
 from kotef.runs.start import start
@@ -59,8 +61,8 @@ SCENES: Final = (
 )
 
 
-def demo_command(wanted: str | None, case: str | None) -> int:
-    """`kotef demo`; 0 when every scene shown ended as it must."""
+def demo_command(wanted: str | None, case: str | None, *, show: bool = False) -> int:
+    """`kotef demo`; 0 when every scene shown ended as it must. What is shown in a browser is kept, too."""
     scenes = [scene for scene in SCENES if case in (None, scene.case)]
     keep = Path(wanted) if wanted else None
     if keep is not None and keep.exists() and any(keep.iterdir()):
@@ -71,11 +73,15 @@ def demo_command(wanted: str | None, case: str | None) -> int:
     # the examples' `python -m pytest` must find the interpreter that kotef runs on, which has a pytest
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     home = Path(tempfile.mkdtemp(prefix="kotef-demo-")) if keep is None else keep.resolve()
+    keep = home if show and keep is None else keep
     try:
         results = [_play(scene, home / scene.case, kept=keep is not None) for scene in scenes]
     finally:
         if keep is None:
             shutil.rmtree(home, ignore_errors=True)
+    if show:
+        for scene in scenes:
+            show_page(store.find(home / scene.case, None).path / NAME)
     if keep is not None:
         screen.print(f"What was worked on is in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
     else:

@@ -19,6 +19,7 @@ from kotef.cli.mcp import mcp
 from kotef.cli.options import ARRAY, BASE_URL, JSON, MODEL, where
 from kotef.cli.prompt import prompt
 from kotef.cli.recorded import rejudge, replay
+from kotef.cli.serve import serve
 from kotef.cli.skills import skills
 from kotef.cli.spec import spec
 from kotef.cli.tools import tools
@@ -161,30 +162,32 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
-@main.command(short_help="Tell a run as Markdown, JSON, SARIF or JUnit.")
+@main.command(short_help="Tell a run as a page, Markdown, JSON, SARIF or JUnit.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["md", "json", "sarif", "junit"]),
-    default="md",
-    show_default=True,
-    help="How to tell it.",
+    type=click.Choice(["md", "html", "json", "sarif", "junit"]),
+    help="How to tell it.  [default: md]",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
-def report(run_id: str | None, root: str | None, form: str, output: str | None) -> None:
+@click.option("--open", "show", is_flag=True, help="Write report.html of the run anew, and open it in a browser.")
+def report(run_id: str | None, root: str | None, form: str | None, output: str | None, show: bool) -> None:
     """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
+
+    The HTML report is one file that needs nothing else: timeline, tests by attempt, diffs, logs, guards.
 
     \b
     Examples:
+      kotef report --open
       kotef report --format json
       kotef report 20260131-101500-3fa2 -o report.md
       kotef report --format sarif -o kotef.sarif
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.reporting import report_command
 
-    report_command(run_id, root, form=form, output=output)
+    report_command(run_id, root, form=form, output=output, show=show)
 
 
 @main.command(short_help="Write a .sdd/ skeleton with the checks found here.")
@@ -205,7 +208,8 @@ def init(root: str | None) -> None:
 @main.command(short_help="Show how runs end, on example repositories; needs no key.")
 @click.option("--case", type=click.Choice(["solved", "impossible", "cheat"]), help="Only this one.  [default: all]")
 @click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Leave the workspaces in DIR.")
-def demo(case: str | None, keep: str | None) -> None:
+@click.option("--open", "show", is_flag=True, help="Leave them, and open the report of each in a browser.")
+def demo(case: str | None, keep: str | None, show: bool) -> None:
     """Show three endings on small example repositories; no key, no model, no network.
 
     \b
@@ -219,7 +223,7 @@ def demo(case: str | None, keep: str | None) -> None:
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo import demo_command
 
-    sys.exit(demo_command(keep, case))
+    sys.exit(demo_command(keep, case, show=show))
 
 
 @main.command(short_help="Tell what a run needs here: git, checks, endpoint.")
@@ -296,6 +300,7 @@ for command in (
     rejudge,
     spec,
     coders,
+    serve,
 ):
     main.add_command(command)
 for command in (replay, rejudge, stats, config, completion):

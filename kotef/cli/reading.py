@@ -18,7 +18,7 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
     """`kotef runs`."""
     place = workspace_of(root)
     holder = at_work(place)
-    rows = [_row(run, holder) for run in store.every(place)]
+    rows = [row_of(run, holder) for run in store.every(place)]
     if as_json:
         _print_json(rows)
         return
@@ -39,7 +39,7 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
                 pass
 
 
-def _row(run: store.RunDir, holder: str | None) -> dict[str, Any]:
+def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
     """One run; `aborted` is one without an ending that nobody works on, `unreadable` one of another version."""
     empty = {"runId": run.run_id, "attempts": None, "ticket": None, "goal": "", "resume": None}
     try:

@@ -2,17 +2,41 @@
 
 from pathlib import Path
 
+from kotef.cli.browser import opened
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import say
+from kotef.cli.screen import console, plain, say
+from kotef.errors import UsageError
 from kotef.runs import store
+from kotef.runs.config import config_path, read_config
+from kotef.runs.hidden import hide
 from kotef.runs.report.formats import FORMATS
+from kotef.runs.report.html import NAME, as_html
+from kotef.workspace.lock import at_work
 from kotef.workspace.paths import write_atomic
 
 
-def report_command(run_id: str | None, root: str | None, *, form: str, output: str | None) -> None:
-    """`kotef report`."""
-    text = FORMATS[form](store.find(workspace_of(root), run_id))
-    if output is None:
-        say(text)
+def report_command(run_id: str | None, root: str | None, *, form: str | None, output: str | None, show: bool) -> None:
+    """`kotef report`; `form` None is Markdown, and HTML where the page is to be shown."""
+    if show and form not in (None, "html"):
+        raise UsageError(f"--open shows the HTML report, not {form}", hint="leave --format out")
+    place = workspace_of(root)
+    run = store.find(place, run_id)
+    form = form or ("html" if show else "md")
+    if form == "html":
+        hide(place, read_config(config_path()))
+        text = as_html(run, at_work=at_work(place) == run.run_id)
     else:
-        write_atomic(Path(output).absolute(), text.encode())
+        text = FORMATS[form](run)
+    if output is None and not show:
+        say(text)
+        return
+    path = Path(output).absolute() if output else run.path / NAME
+    write_atomic(path, text.encode("utf-8", "replace"))
+    if show:
+        show_page(path)
+
+
+def show_page(path: Path) -> None:
+    """Open it in a browser; where there is none, say where it is."""
+    said = "opened" if opened(path) else "no browser to open here; the report is"
+    console().print(f"{said} {plain(str(path))}")

@@ -22,6 +22,7 @@ from kotef.runs.loading import loaded
 from kotef.runs.opened import Opened
 from kotef.runs.recorded.lines import NAME
 from kotef.runs.recorded.recorder import Recorder
+from kotef.runs.report.watching import keeps_page
 from kotef.runs.result import Result
 from kotef.runs.setting import Setting
 from kotef.runs.setup import set_up
@@ -100,7 +101,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
     snapshots.sweep()
     drop_old(run.path.parent)
     tape = setting.tape or Recorder(run.path / NAME, setting.root)
-    emit = EventLog(run.events, (tape.see, *setting.watchers))
+    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run)))
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)
     env = child_environment(os.environ, allow=task.passed)
     tape.begin(clock, snapshots, setting.kit)

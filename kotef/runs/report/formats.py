@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from kotef.runs.report.ended import ended
+from kotef.runs.report.html import as_html
 from kotef.runs.report.junit import as_junit
 from kotef.runs.report.markdown import render_report
 from kotef.runs.report.sarif import as_sarif
@@ -25,5 +26,6 @@ FORMATS: Final[Mapping[str, Callable[[RunDir], str]]] = {
     "json": as_json,
     "sarif": as_sarif,
     "junit": as_junit,
+    "html": as_html,
 }
 """Each from the run directory alone."""

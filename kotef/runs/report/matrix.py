@@ -1,0 +1,180 @@
+"""Which test said what in which visit?"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from kotef.checks.model import TestStatus
+from kotef.checks.verification import CheckVerdict, Verification
+
+STATUSES: Final[Mapping[str, tuple[str, str]]] = {
+    "p": ("✓", "passed"),
+    "f": ("✗", "failed"),
+    "e": ("!", "in error"),
+    "k": ("≈", "flaky: failed with the others, passed alone"),
+    "s": ("–", "skipped"),
+    "x": ("–", "failed as expected"),
+    "X": ("✓", "passed against expectation"),
+    "t": ("⧖", "timed out"),
+    "a": ("✗", "failed, but is only advice"),
+    "m": ("∅", "gone: no report lists it any more"),
+    "o": ("·", "not run"),
+    " ": ("", "not there"),
+}
+"""One letter a cell: its sign, and what it says."""
+MARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "n": ("+", "new"),
+    "b": ("↺", "its file was put back before judging"),
+}
+"""One letter, or a blank, beside each cell."""
+
+_LETTER: Final[dict[TestStatus, str]] = {
+    "passed": "p",
+    "failed": "f",
+    "error": "e",
+    "skipped": "s",
+    "xfailed": "x",
+    "xpassed": "X",
+}
+_RED: Final = frozenset("fektm")
+_UNKNOWN: Final = frozenset("o ")
+_TWICE: Final = 2
+TRENDS: Final = (
+    *("broken", "back and forth", "still red", "new, red", "gone", "flaky", "skipped now"),
+    *("fixed", "new", "put back", "changed", "advice", ""),
+)
+"""What became of a row, the worst first; empty: the same in every visit, and not red."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One visit."""
+
+    visit: int
+    passed: bool
+    green: int
+    red: int
+    other: int
+    """Skipped, or failed as expected."""
+    put_back: int
+    """Files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One test, or one check as a whole."""
+
+    name: str
+    cells: str
+    """A letter of `STATUSES` for each column."""
+    marks: str
+    """A letter of `MARKS`, or a blank, for each column."""
+    trend: str
+    check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Checks and tests by visits."""
+
+    columns: tuple[Column, ...] = ()
+    rows: tuple[Row, ...] = ()
+    """Checks first; then the tests that say something, the worst first."""
+    quiet: tuple[Row, ...] = ()
+    """The tests that say the same in every visit, and are not red."""
+
+
+def matrix_of(judged: Mapping[int, Verification]) -> Matrix:
+    """All visits that were judged, in order."""
+    visits = sorted(judged)
+    found = [judged[visit] for visit in visits]
+    letters = [_letters(one) for one in found]
+    names = list(dict.fromkeys(name for column in letters for name in column))
+    put_back = [frozenset(one.put_back) for one in found]
+    new = [frozenset(one.new_tests) for one in found]
+    partial = [not one.regressions_known for one in found]
+    tests = [_row(name, letters, put_back, new, partial) for name in names]
+    tests.sort(key=lambda row: TRENDS.index(row.trend))
+    return Matrix(
+        tuple(_column(one, column) for one, column in zip(found, letters, strict=True)),
+        (*_checks(found), *(row for row in tests if row.trend)),
+        tuple(row for row in tests if not row.trend),
+    )
+
+
+def _letters(judged: Verification) -> dict[str, str]:
+    """Each test that this visit knows; of checks without a report, those that the output named."""
+    found = {name: _LETTER[status] for name, status in judged.tests.items()}
+    named = (check for check in judged.checks if check.evidence != "report")
+    found |= {test: "f" for check in named for test in (*check.failing, *check.red) if test not in found}
+    found |= dict.fromkeys(judged.missing, "m")
+    return found | {name: "k" for name in judged.flaky if name in found}
+
+
+def _row(
+    name: str,
+    letters: list[dict[str, str]],
+    put_back: list[frozenset[str]],
+    new: list[frozenset[str]],
+    partial: list[bool],
+) -> Row:
+    file = name.partition("::")[0]
+    cells, marks = "", ""
+    known = False
+    for column, paths, fresh, only_red in zip(letters, put_back, new, partial, strict=True):
+        letter = column.get(name, "o" if known and only_red else " ")
+        known = known or letter not in _UNKNOWN
+        cells += letter
+        marks += "b" if file in paths and letter != " " else "n" if name in fresh else " "
+    return Row(name, cells, marks, _trend(cells, marks))
+
+
+def _trend(cells: str, marks: str) -> str:
+    """What the row comes to; see `TRENDS`."""
+    said = [letter for letter in cells if letter not in _UNKNOWN]
+    if not said:
+        return ""
+    red = [letter in _RED for letter in said]
+    turns = sum(one != other for one, other in pairwise(red))
+    fresh = "n" in marks or cells[0] == " "
+    ordered = (
+        ("gone", said[-1] == "m"),
+        ("flaky", "k" in said),
+        ("back and forth", turns >= _TWICE),
+        ("new, red", red[-1] and fresh),
+        ("broken", red[-1] and not red[0]),
+        ("still red", red[-1]),
+        ("fixed", red[0]),
+        ("skipped now", said[-1] in "sx" and said[0] not in "sx"),
+        ("new", fresh and len(cells) > 1),
+        ("put back", "b" in marks),
+        ("changed", len(set(said)) > 1),
+    )
+    return next((trend for trend, holds in ordered if holds), "")
+
+
+def _column(judged: Verification, letters: Mapping[str, str]) -> Column:
+    found = list(letters.values())
+    green = sum(letter in "pX" for letter in found)
+    red = sum(letter in _RED for letter in found)
+    return Column(judged.visit, judged.passed, green, red, len(found) - green - red, len(judged.put_back))
+
+
+def _checks(found: list[Verification]) -> Iterable[Row]:
+    """A row for each check; `o` where a visit did not run it."""
+    columns = [{check.name: check for check in judged.checks} for judged in found]
+    for name in dict.fromkeys(name for column in columns for name in column):
+        cells = "".join(_check_letter(column.get(name)) for column in columns)
+        trend = _trend(cells, " " * len(cells)) or ("advice" if "a" in cells else "")
+        yield Row(name, cells, " " * len(cells), trend, check=True)
+
+
+def _check_letter(check: CheckVerdict | None) -> str:
+    if check is None:
+        return "o"
+    if check.passed:
+        return "p"
+    if check.timed_out:
+        return "t"
+    return "a" if check.advisory else "f"

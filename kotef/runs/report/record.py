@@ -1,0 +1,208 @@
+"""What do the events of a run tell of each of its visits?"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kotef.runs.events import Line
+from kotef.runs.report.guards import Guard, guard_of
+
+PHASES: Final = ("plan", "code", "check")
+_AFTER: Final = {
+    "run_started": "check",
+    "verified": "plan",
+    "coder_started": "code",
+    "coder_finished": "check",
+    "ended": "end",
+}
+"""What the run does from this event on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One answer of a model."""
+
+    node: str
+    model: str
+    """Empty where the endpoint, or an older kotef, did not tell."""
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    cost: float
+    estimated: bool
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool that a model used."""
+
+    tool: str
+    arguments: str
+    ok: bool
+    note: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRecord:
+    """One visit as its events tell it; the checks' own words are in its `Verification`."""
+
+    visit: int
+    hypothesis: str = ""
+    source: str = ""
+    """`model` or `code`; empty when nothing was planned."""
+    steps: tuple[str, ...] = ()
+    coder: str = ""
+    stopped_by: str = ""
+    """Empty while the coder is at work, or when it never came to an end."""
+    stopped_why: str = ""
+    said: str = ""
+    """The coder's last words; a claim."""
+    changed: tuple[str, ...] = ()
+    passed: bool | None = None
+    """None when nothing was judged."""
+    verdict: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """By phase; the time between a kill and its resume is no part."""
+    calls: tuple[ModelCall, ...] = ()
+    tools: tuple[ToolCall, ...] = ()
+    guards: tuple[Guard, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Input plus output, of all calls."""
+        return sum(call.tokens_in + call.tokens_out for call in self.calls)
+
+    @property
+    def cost(self) -> float:
+        """Of all calls; 0 where no price is known."""
+        return sum(call.cost for call in self.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything the events of a run tell."""
+
+    visits: tuple[VisitRecord, ...] = ()
+    """In order; 0 is the baseline."""
+    began: float | None = None
+    """Seconds since 1970; None without any event."""
+    last: float | None = None
+    doing: str = ""
+    """What the run did when it was last heard of; empty once it had ended."""
+    notices: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """At work, over all visits."""
+        return sum(sum(visit.seconds.values()) for visit in self.visits)
+
+
+def record_of(events: Iterable[Line]) -> Record:
+    """Read the events once, first to last; what tells no visit belongs to the one that was at work."""
+    lines: dict[int, list[Line]] = defaultdict(list)
+    seconds: dict[int, dict[str, float]] = defaultdict(dict)
+    notices: list[str] = []
+    began: float | None = None
+    before: float | None = None
+    visit, phase, doing = 0, "check", ""
+    for line in events:
+        at = _time(line, before)
+        began = at if began is None else began
+        told = line.get("visit")
+        visit = told if isinstance(told, int) and told >= 0 else visit
+        if before is not None and phase in PHASES and line["event"] != "run_resumed":
+            spent = seconds[visit]
+            spent[phase] = spent.get(phase, 0.0) + max(0.0, at - before)
+        before = at
+        phase = _AFTER.get(line["event"], phase)
+        doing = _doing(line, visit, doing)
+        if line["event"] == "notice":
+            notices.append(str(line.get("text", "")))
+        lines[visit].append(line)
+    made = {number for number, found in lines.items() if number == 0 or any("visit" in line for line in found)}
+    visits = tuple(_visit(number, lines[number], seconds[number]) for number in sorted(made))
+    return Record(visits, began, before, doing, tuple(dict.fromkeys(notices)))
+
+
+def _time(line: Line, before: float | None) -> float:
+    at = line.get("t")
+    return float(at) if isinstance(at, int | float) else before or 0.0
+
+
+def _doing(line: Line, visit: int, before: str) -> str:
+    match line["event"]:
+        case "check_started":
+            return f"{'the baseline' if visit == 0 else f'attempt {visit}'} is judged by `{line.get('command')}`"
+        case "verified" if line.get("passed") and visit:
+            return f"attempt {visit} passed its checks"
+        case "verified" | "planned" | "model_call" if line.get("node") != "coder":
+            number = visit + 1 if line["event"] == "verified" else visit
+            return f"attempt {number} is planned"
+        case "coder_started":
+            return f"attempt {visit}: the coder ({line.get('coder')}) is at work"
+        case "tool_started":
+            return f"attempt {visit}: {line.get('tool')} {line.get('arguments')}"
+        case "ended" | "run_finished":
+            return ""
+        case "run_started" | "run_resumed":
+            return "the run begins" if line["event"] == "run_started" else "the run goes on"
+        case _:
+            return before
+
+
+def _visit(number: int, lines: list[Line], seconds: Mapping[str, float]) -> VisitRecord:
+    """Of a visit that a kill made start twice, what was recorded last."""
+    last: dict[str, Line] = {line["event"]: line for line in lines}
+    plan, coder, edits, verdict = (
+        last.get(name, {}) for name in ("planned", "coder_started", "coder_finished", "verified")
+    )
+    refused = next((line for line in lines if line["event"] == "reviewed" and not line.get("accepted")), None)
+    said = f"review refused: {refused.get('reason')}" if refused else str(verdict.get("summary", ""))
+    return VisitRecord(
+        visit=number,
+        hypothesis=str(plan.get("hypothesis", "")),
+        source=str(plan.get("source", "")),
+        steps=_texts(plan.get("steps")),
+        coder=str(coder.get("coder", "")),
+        stopped_by=str(edits.get("stopped_by", "")),
+        stopped_why=str(edits.get("detail", "")),
+        said=str(edits.get("summary", "")),
+        changed=_texts(edits.get("changed")),
+        passed=False if refused else verdict.get("passed"),
+        verdict=said,
+        seconds=dict(seconds),
+        calls=tuple(_call(line) for line in lines if line["event"] == "model_answer"),
+        tools=tuple(_tool(line) for line in lines if line["event"] == "tool_finished"),
+        guards=tuple(guard for line in lines if (guard := guard_of(line))),
+    )
+
+
+def _call(line: Line) -> ModelCall:
+    seconds = line.get("seconds")
+    return ModelCall(
+        node=str(line.get("node", "")),
+        model=str(line.get("model", "")),
+        tokens_in=int(line.get("tokens_in", 0)),
+        tokens_out=int(line.get("tokens_out", 0)),
+        tokens_cached=int(line.get("tokens_cached", 0)),
+        cost=float(line.get("cost", 0.0)),
+        estimated=bool(line.get("estimated")),
+        seconds=float(seconds) if isinstance(seconds, int | float) else None,
+    )
+
+
+def _tool(line: Line) -> ToolCall:
+    return ToolCall(
+        tool=str(line.get("tool", "")),
+        arguments=str(line.get("arguments", "")),
+        ok=bool(line.get("ok")),
+        note=str(line.get("note", "")),
+        seconds=float(line.get("seconds", 0.0)),
+    )
+
+
+def _texts(found: Any) -> tuple[str, ...]:
+    return tuple(str(one) for one in found) if isinstance(found, list) else ()
