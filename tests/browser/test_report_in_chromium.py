@@ -50,14 +50,7 @@ def look(chromium: Any) -> Iterator[Any]:
         page = context.new_page()
         page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.split("#")[0] == url.split("#", maxsplit=1)[0] or request.url.startswith("data:")
-                else trouble.append(request.url)
-            ),
-        )
+        page.on("request", lambda request: trouble.append(request.url) if not own(request.url) else None)
         page.goto(url)
         return page
 
@@ -65,6 +58,11 @@ def look(chromium: Any) -> Iterator[Any]:
     for context in contexts:
         context.close()
     assert trouble == []
+
+
+def own(url: str) -> bool:
+    """Whether it is the page itself, or stands in it."""
+    return url.startswith(("data:", "about:")) or url.partition("#")[0].endswith("/report.html")
 
 
 def page_at(run: RunDir) -> str:
@@ -82,7 +80,7 @@ def findings(page: Any) -> list[str]:
 
 def test_three_attempts_are_seen_with_their_tests_and_what_to_do(tmp_path: Path, look) -> None:
     page = look(page_at(made_run(tmp_path)))
-    assert page.locator("h1").inner_text() == "All 3 attempts failed verification" or page.locator("h1").is_visible()
+    assert page.locator("h1").inner_text().casefold() == "all 3 attempts failed verification"
     assert page.locator(".masthead .tag").inner_text() == "✗ bounded_attempts_exceeded"
     assert page.locator("#timeline ~ .scroll tbody tr").count() == 4
     cells = {
@@ -196,7 +194,7 @@ def test_while_the_run_is_at_work_it_reloads_keeps_its_place_and_stops_at_the_en
     page.wait_for_selector("body:not([data-reload])", timeout=30_000)
     assert page.locator(".masthead .tag").inner_text() == "✗ bounded_attempts_exceeded"
     assert page.locator("#attempt-1").get_attribute("open") is not None
-    assert page.evaluate("scrollY") == 300
+    assert page.evaluate("scrollY") > 200, "it stays where one reads"
 
 
 def test_the_index_of_runs_leads_to_a_report(tmp_path: Path, chromium: Any) -> None:

@@ -2,16 +2,19 @@
 
 import json
 import subprocess
+import tempfile
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from support.run_dirs import made_run
 
 from kotef.cli import demo
 from kotef.cli.main import main
 from kotef.coders.repair import hunt
+from kotef.runs.report.html import write_page
 
 
 def test_the_demo_shows_every_ending_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,6 +66,25 @@ def test_one_case_of_the_demo_can_be_named_and_the_first_line_says_who_edits(
     done = CliRunner().invoke(main, ["demo", "--case", case])
     assert (done.exit_code, played) == (0, [(case, case, False)])
     assert f"No key, no model, no network: {who} edits, pytest judges, and every file is real." in done.output
+
+
+def test_the_demo_opens_the_report_of_each_ending_and_leaves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(scene: demo.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
+        assert kept, "what is shown is not deleted"
+        write_page(made_run(root))
+        return SimpleNamespace(outcome=scene.ends[0])
+
+    monkeypatch.setattr(demo, "_play", play)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CI", "true")
+    done = CliRunner().invoke(main, ["demo", "--open"])
+    assert done.exit_code == 0, done.output
+    shown = re.findall(r"the report is (\S+)", done.output)
+    assert [Path(path).parents[3].name for path in shown] == ["solved", "impossible", "cheat"]
+    assert all(Path(path).exists() for path in shown)
+    assert f"What was worked on is in {Path(shown[0]).parents[4]}" in done.output
 
 
 def test_the_demo_never_writes_into_a_directory_with_something_in_it(tmp_path: Path) -> None:

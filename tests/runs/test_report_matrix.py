@@ -98,6 +98,13 @@ def test_the_worst_stands_first_and_what_never_changed_is_folded() -> None:
     assert [(column.green, column.red, column.other) for column in matrix.columns] == [(2, 2, 0), (2, 2, 0)]
 
 
+def test_many_green_tests_of_a_file_that_was_put_back_are_folded_and_its_red_ones_stay() -> None:
+    tests = {f"t.py::{number}": "passed" for number in range(40)} | {"t.py::red": "failed"}
+    matrix = matrix_of({0: judged(0, tests), 1: judged(1, tests, put_back=("t.py",))})
+    assert [(row.name, row.marks) for row in matrix.rows if not row.check] == [("t.py::red", " b")]
+    assert (len(matrix.quiet), matrix.columns[1].put_back) == (40, 1)
+
+
 def test_every_letter_has_a_sign_and_every_trend_a_place() -> None:
     assert all(said for _, said in STATUSES.values())
     assert len(set(TRENDS)) == len(TRENDS)

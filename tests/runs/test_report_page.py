@@ -129,7 +129,7 @@ def test_only_rows_that_say_something_are_drawn_and_the_rest_is_data(tmp_path: P
     data = json.loads(seen.data)
     assert data["drawn"] < 60
     assert sum(len(names) for *_, names in data["groups"]) + data["drawn"] == 60 + 1 + 1, "a new test, and the check"
-    assert "tests said the same in every visit and are not red" in seen.text
+    assert "tests stayed as they were, and not red" in seen.text
     assert ids_of(60)[59] not in seen.text
 
 

@@ -40,6 +40,8 @@ _LETTER: Final[dict[TestStatus, str]] = {
 _RED: Final = frozenset("fektm")
 _UNKNOWN: Final = frozenset("o ")
 _TWICE: Final = 2
+FEW: Final = 12
+"""Rows that are green throughout in files that were put back are shown while they are no more."""
 TRENDS: Final = (
     *("broken", "back and forth", "still red", "new, red", "gone", "flaky", "skipped now"),
     *("fixed", "new", "put back", "changed", "advice", ""),
@@ -82,7 +84,7 @@ class Matrix:
     rows: tuple[Row, ...] = ()
     """Checks first; then the tests that say something, the worst first."""
     quiet: tuple[Row, ...] = ()
-    """The tests that say the same in every visit, and are not red."""
+    """The tests that were never red and never changed."""
 
 
 def matrix_of(judged: Mapping[int, Verification]) -> Matrix:
@@ -96,10 +98,11 @@ def matrix_of(judged: Mapping[int, Verification]) -> Matrix:
     partial = [not one.regressions_known for one in found]
     tests = [_row(name, letters, put_back, new, partial) for name in names]
     tests.sort(key=lambda row: TRENDS.index(row.trend))
+    dull = {"", *(["put back"] if sum(row.trend == "put back" for row in tests) > FEW else [])}
     return Matrix(
         tuple(_column(one, column) for one, column in zip(found, letters, strict=True)),
-        (*_checks(found), *(row for row in tests if row.trend)),
-        tuple(row for row in tests if not row.trend),
+        (*_checks(found), *(row for row in tests if row.trend not in dull)),
+        tuple(row for row in tests if row.trend in dull),
     )
 
 
