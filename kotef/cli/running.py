@@ -20,6 +20,7 @@ from kotef.runs.base_branch import settings_place
 from kotef.runs.branch import aimed_again, aimed_at
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.confined import Asked, asked_of, confined_of
+from kotef.runs.events import read_events
 from kotef.runs.hidden import hide, refuse_secrets_in
 from kotef.runs.hired import hired_of, must_be_hireable
 from kotef.runs.prepare import Request, prepare
@@ -261,7 +262,9 @@ def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
 def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, options: dict[str, Any]) -> int:
     """Run with a view that fits where the output goes, then print the result."""
     as_json = options["as_json"]
-    screen = Screen(max_attempts=task.limits.max_attempts)
+    run, limits = store.RunDir(store.runs_dir(setting.root) / task.run_id), task.limits
+    screen = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
+    screen.catch_up(list(read_events(run.events)))
     watching = nullcontext() if as_json else screen.watching()
     with observed(setting, task, _complain) as seen, watching:
         ask = screen.ask if is_live(screen.screen) and sys.stdin.isatty() else None

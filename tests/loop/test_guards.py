@@ -104,7 +104,7 @@ def test_the_console_says_each_step_of_the_recovery_in_one_line(project: Path, r
     lines = [line.strip() for line in ran.stdout.splitlines()]
     kinds = "exec_error, tool_not_found, schema_reject"
     assert f"repeated different errors ({kinds}), guidance injected, continuing" in lines
-    assert f"errors persisted ({kinds}), the visit was stopped" in lines
+    assert f"errors persisted ({kinds}), the attempt was stopped" in lines
 
 
 def test_a_success_between_forgives(project: Path, run) -> None:

@@ -1,0 +1,161 @@
+"""How is a person at the terminal asked, and how do they answer?"""
+
+import asyncio
+import os
+import shlex
+import sys
+import tempfile
+import termios
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from rich.console import Console
+from rich.text import Text
+
+from kotef.cli.screen.output import coloured
+from kotef.cli.screen.plain import one_line, plain
+from kotef.workspace.hiding import redactor
+
+if TYPE_CHECKING:
+    from kotef.deps import Option, Permission
+
+T = TypeVar("T")
+
+EDITORS: Final = ("VISUAL", "EDITOR")
+"""Environment variables that name the editor, the first that is set."""
+_HELP: Final = "# One step a line; lines that begin with # are not read. Without a step the plan stays as it was.\n"
+
+
+class Asking:
+    """Puts questions one at a time; `still` keeps the live view away from them."""
+
+    def __init__(self, screen: Console, still: Callable[[], AbstractContextManager[None]]) -> None:
+        self.screen, self._still = screen, still
+        self._one_at_a_time = asyncio.Lock()
+
+    async def choose(self, question: str, options: Sequence["Option"]) -> int | None:
+        """Show the options with their edits and wait for a number; anything else leaves the question open."""
+        question, options = redactor().text(question), redactor().whole(options)
+        async with self._one_at_a_time:
+            with self._still():
+                self.screen.print(Text(plain(question), style="bold"))
+                for number, option in enumerate(options, 1):
+                    self.screen.print(Text(f"  {number}. {one_line(option.answer)}"))
+                    self.screen.print(coloured(option.diff, indent="     "))
+                known = {str(number): number for number in range(1, len(options) + 1)}
+                prompt = f"  Which is meant? 1 to {len(options)}, or Enter to leave it open: "
+                chosen = await self._answer(prompt, {**known, "": 0}, end=0)
+        return chosen - 1 if chosen else None
+
+    async def plan(self, steps: Sequence[str], *, shown: bool) -> tuple[str, ...] | None:
+        """The steps as approved, edited perhaps; None: the person quits. `shown`: they stand just above."""
+        steps = [flat(redactor().text(step)) for step in steps]
+        async with self._one_at_a_time:
+            with self._still():
+                while True:
+                    if not shown:
+                        self._list(steps)
+                    answers = {"a": "approve", "e": "edit", "q": "quit"}
+                    words = {**answers, **{word: word for word in answers.values()}, "y": "approve", "n": "quit"}
+                    prompt = "  Nothing is edited yet. Approve this plan (a), edit it (e) or quit (q)? "
+                    match await self._answer(prompt, words, end="quit"):
+                        case "approve":
+                            return tuple(steps)
+                        case "edit":
+                            steps, shown = await self._edited(steps), False
+                        case _:
+                            return None
+
+    async def command(self, command: str, reason: str) -> "Permission":
+        """Whether a command line that the policy does not allow by itself may run."""
+        command, reason = redactor().text(command), redactor().text(reason)
+        async with self._one_at_a_time:
+            with self._still():
+                self.screen.print(Text("  The model wants to run a command that is not allowed by itself:", style="bold"))
+                self.screen.print(Text("\n".join(f"    {line}" for line in plain(command).splitlines()), style="bold"))
+                self.screen.print(Text(f"    ({one_line(reason, 300)})", style="yellow"))
+                words: dict[str, Permission] = {"o": "once", "once": "once", "y": "once", "yes": "once", "r": "run"}
+                words |= {"run": "run", "n": "no", "no": "no", "": "no"}
+                return await self._answer("  Allow it once (o), for this run (r), or not (n)? ", words, end="no")
+
+    async def _answer(self, prompt: str, known: dict[str, T], *, end: T) -> T:
+        """The first line that is known, in any case of letters; `end` where there is nobody left to type one."""
+        with suppress(termios.error, OSError):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+        while True:
+            self.screen.print(Text(prompt, style="bold"), end="")
+            line = await _line()
+            if line is None:
+                self.screen.print("")
+                return end
+            if (said := line.strip().lower()) in known:
+                return known[said]
+
+    def _list(self, steps: Sequence[str]) -> None:
+        self.screen.print(Text("  plan:", style="bold"))
+        for number, step in enumerate(steps, 1):
+            self.screen.print(Text(f"    {number}. {one_line(step, 300)}"))
+
+    async def _edited(self, steps: list[str]) -> list[str]:
+        """What the editor leaves, or what is typed where there is none; the same steps where that comes to nothing."""
+        editor = next((words for name in EDITORS if (words := os.environ.get(name, "").strip())), "")
+        found = await self._in_editor(editor, steps) if editor else await self._typed()
+        if not found:
+            self.screen.print(Text("  No step was left, so the plan stays as it was.", style="yellow"))
+        return found or steps
+
+    async def _typed(self) -> list[str]:
+        self.screen.print("  No $VISUAL or $EDITOR is set: type the steps, one a line; an empty line ends the plan.")
+        found: list[str] = []
+        while True:
+            self.screen.print(f"    {len(found) + 1}. ", end="")
+            line = await _line()
+            if not (line or "").strip():
+                return found
+            found.append(flat(plain(line or "")))
+
+    async def _in_editor(self, editor: str, steps: Sequence[str]) -> list[str]:
+        """Empty where it cannot be started, or says by its status that nothing is to be taken over."""
+        with tempfile.TemporaryDirectory(prefix="kotef-plan-") as place:
+            file = Path(place) / "plan.txt"
+            file.write_text(_HELP + "".join(f"{step}\n" for step in steps), encoding="utf-8")
+            try:
+                process = await asyncio.create_subprocess_exec(*shlex.split(editor), str(file))
+            except (OSError, ValueError) as error:
+                self.screen.print(Text(f"  The editor cannot be started: {plain(str(error))}", style="red"))
+                return []
+            if status := await process.wait():
+                self.screen.print(Text(f"  The editor ended with status {status}.", style="red"))
+                return []
+            lines = plain(file.read_text(encoding="utf-8", errors="replace")).splitlines()
+        return [flat(line) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def flat(step: str) -> str:
+    """A step in one line, as a person reads and edits it."""
+    return " ".join(plain(step).split())
+
+
+async def _line() -> str | None:
+    """One line from the terminal, None where it is closed; the loop goes on, so a signal still ends the run."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    waiting = sys.stdin.fileno()
+
+    def come() -> None:
+        loop.remove_reader(waiting)
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(waiting, come)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(waiting)
+    try:
+        typed = os.read(waiting, 1 << 16)  # a terminal gives one line at a time; nothing stays behind in a buffer
+    except OSError:
+        return None
+    return typed.decode("utf-8", "replace") if typed else None

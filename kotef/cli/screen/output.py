@@ -1,0 +1,60 @@
+"""Where does the output go, and what does that place bear?"""
+
+import os
+import sys
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from kotef.cli.screen.plain import STEERING, plain
+
+
+class _Console(Console):
+    """One whose reader may leave early, as `head` does: work goes on, and ends with a status of its own."""
+
+    def on_broken_pipe(self) -> None:
+        """Say nothing more; rich would end the program here with status 1."""
+        self.quiet = True
+        _deafen(self.file)
+
+
+def say(text: str) -> None:
+    """Write to stdout, whether or not anybody still reads; what could steer a terminal is escaped as JSON has it."""
+    try:
+        sys.stdout.write(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _deafen(sys.stdout)
+
+
+def _deafen(stream: IO[str]) -> None:
+    """Let what is still to come go nowhere, what the interpreter flushes at its end included."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Colours only on a terminal; `NO_COLOR` is respected by rich, and lines are never wrapped when piped."""
+    return _Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def is_live(screen: Console) -> bool:
+    """A live view needs a terminal that a person watches."""
+    return screen.is_terminal and not screen.is_dumb_terminal and not os.environ.get("CI")
+
+
+def is_attended(screen: Console) -> bool:
+    """Whether a person reads the output and can type an answer; nobody does in CI."""
+    return screen.is_terminal and sys.stdin.isatty() and not os.environ.get("CI")
+
+
+def coloured(diff: str, *, indent: str = "") -> Text:
+    """A unified diff, its added and removed lines coloured, of its headers the name of the file alone."""
+    shown = (line.removeprefix("+++ b/") for line in plain(diff).splitlines())
+    lines = [line for line in shown if not line.startswith(("--- ", "diff "))]
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return Text("\n").join(Text(indent + line, style=styles.get(line[:1], "")) for line in lines)

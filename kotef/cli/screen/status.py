@@ -1,0 +1,43 @@
+"""What does the status line say, in as many columns as there are?"""
+
+from kotef.cli.screen.plain import one_line
+from kotef.failures.counted import counted
+from kotef.runs.doing import Doing
+
+_LEAST: int = 12
+"""Columns under which what is being done is not told at all."""
+
+
+def status_line(doing: Doing, *, max_attempts: int, max_time: float, now: float, width: int) -> str:
+    """Attempt, node, step, tokens, cost, time and time left; where there is no room the least telling parts go first."""
+    where = f"attempt {doing.visit} of {max_attempts}" if doing.visit else "baseline"
+    seconds = doing.seconds(now)
+    left = f"{clock(max(0.0, max_time - seconds))} left" if max_time else ""
+    parts = {
+        "where": where,
+        "node": doing.node,
+        "tokens": counted(doing.tokens, "token") if doing.tokens else "",
+        "cost": f"{doing.cost:.4f} spent" if doing.cost else "",
+        "time": clock(seconds),
+        "left": left,
+    }
+    for least in ("", "cost", "tokens", "left", "node"):
+        parts[least] = ""
+        if len(_joined(parts)) <= width:
+            break
+    room = width - len(_joined(parts)) - 3
+    what = "stopping after this step" if doing.stopping else doing.what
+    if room >= _LEAST:
+        parts = {"where": parts.pop("where"), "node": parts.pop("node"), "what": one_line(what, min(room, 60)), **parts}
+    return one_line(_joined(parts), width)
+
+
+def clock(seconds: float) -> str:
+    """`4:05`, `1:02:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _joined(parts: dict[str, str]) -> str:
+    return " · ".join(part for part in parts.values() if part)

@@ -1,0 +1,125 @@
+"""What did an attempt change in the checks: before → after?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from kotef.cli.screen.plain import one_line, plain, some
+
+if TYPE_CHECKING:
+    from kotef.checks.verification import CheckVerdict, Verification
+
+
+class Row(NamedTuple):
+    """One check."""
+
+    check: str
+    before: str
+    after: str
+    ran: str
+    """Tests that ran, before → after."""
+    failing: str
+    """Tests that failed, before → after."""
+    satisfied: bool
+    advisory: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Both states side by side."""
+
+    rows: tuple[Row, ...]
+    units: tuple[tuple[str, tuple[str, ...]], ...]
+    """Title → tests and checks, those that are not empty: fixed, broken, new, …"""
+
+
+def verdict_of(before: "Verification", after: "Verification") -> Verdict:
+    """What became of each check since the state before the run."""
+    was = {check.name: check for check in before.checks}
+    proved = set(after.proved)
+    new = tuple(f"{test} (fails on the code before the run)" if test in proved else test for test in after.new_tests)
+    units = {
+        "fixed": after.fixed,
+        "broken": after.broken,
+        "missing": after.missing,
+        "skipped now": after.newly_skipped,
+        "new": new,
+    }
+    rows = tuple(_row(was.get(check.name), check) for check in after.checks)
+    return Verdict(rows, tuple((title, tests) for title, tests in units.items() if tests))
+
+
+def table_of(verdict: Verdict, title: str) -> Table:
+    """For a terminal."""
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("check", overflow="fold")
+    for name in ("before", "after"):
+        table.add_column(name, overflow="fold")
+    for name in ("tests run", "failing"):
+        table.add_column(name, justify="right", overflow="fold")
+    for row in verdict.rows:
+        name = Text(f"{plain(row.check)} (advisory)" if row.advisory else plain(row.check))
+        style = "green" if row.satisfied else "yellow" if row.advisory else "red"
+        table.add_row(name, row.before, Text(row.after, style=style), row.ran, row.failing)
+    return table
+
+
+def verdict_lines(verdict: Verdict, title: str) -> Iterator[tuple[str, str]]:
+    """The same where lines are read, with the style of each."""
+    yield f"  {title}", ""
+    for row in verdict.rows:
+        tests = ", ".join(part for part in (_said("ran", row.ran), _said("failing", row.failing)) if part)
+        about = f" ({tests})" if tests else ""
+        name = f"{one_line(row.check)}, advisory" if row.advisory else one_line(row.check)
+        yield f"    {name}: {row.before} → {row.after}{about}", "green" if row.satisfied else "red"
+
+
+def unit_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Fixed, broken and new, a line each."""
+    for title, tests in verdict.units:
+        style = "red" if title in {"broken", "missing", "skipped now"} else "green" if title == "fixed" else ""
+        yield f"    {title}: {some(tests)}", style
+
+
+def _row(before: "CheckVerdict | None", after: "CheckVerdict") -> Row:
+    return Row(
+        after.name,
+        _state(before) if before else "not run",
+        _state(after),
+        _change(before and before.executed, after.executed),
+        _change(before and _failing(before), _failing(after)),
+        after.satisfied,
+        after.advisory,
+    )
+
+
+def _state(check: "CheckVerdict") -> str:
+    if check.timed_out or check.exit_code is None:
+        return "timed out"
+    if check.partial:
+        return "red, the rest not run"
+    said = "passed" if check.passed else f"exit {check.exit_code}"
+    return f"{said}, accepted" if check.satisfied and not check.passed else said
+
+
+def _failing(check: "CheckVerdict") -> int | None:
+    """None where the command names no test, and says of none that it ran."""
+    number = max(len(check.red), len(check.failing))
+    return number if number or check.executed is not None else None
+
+
+def _change(before: int | None, after: int | None) -> str:
+    """`4 → 5`, or `4` where both are; empty where neither is known."""
+    was, now = ("?" if number is None else f"{number:,}" for number in (before, after))
+    if (was, now) == ("?", "?"):
+        return ""
+    return now if was == now else f"{was} → {now}"
+
+
+def _said(what: str, change: str) -> str:
+    return f"{change} {what}" if change else ""
+

@@ -1,0 +1,156 @@
+"""With which words is an event told, and in which colour?"""
+
+from kotef.cli.screen.plain import one_line
+from kotef.failures.counted import counted
+from kotef.runs.doing import Event
+
+def _confined(event: Event) -> str:
+    """The level, and whether commands have the network."""
+    confined = event["sandbox"] not in {"off", "none"}
+    return f"sandbox: {event['sandbox']}" + (f", {'with' if event['network'] else 'no'} network" if confined else "")
+
+
+def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[str, str] | None:
+    """The line for one event and its style; None for what only the status line shows, or is folded.
+
+    `elsewhere`: who reads it sits beside the run, and not at its terminal.
+    """
+    match event["event"]:
+        case "run_started":
+            checks = "".join(f"\n  check: {command}" for command in event["checks"])
+            model = f"  model: {event['model']}" if event["model"] else ""
+            who = f"coder: {event['coder']}{model}"
+            return f"run {event['run']}  {who}  {_confined(event)}{checks}", "bold"
+        case "run_resumed":
+            return f"run {event['run']} goes on  {_confined(event)}", "bold"
+        case "setup_started":
+            return f"setup: {event['command']}", "dim"
+        case "setup_finished" if not event["passed"]:
+            return f"setup failed: {event['summary']}", "red"
+        case "notice":
+            return f"note: {event['text']}", "yellow"
+        case "snapshot" if event["left_out"]:
+            some = ", ".join(event["left_out"][:5])
+            return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
+        case "check_finished":
+            return _check_line(event)
+        case "baseline_reused":
+            return f"  baseline reused from {event['run']}, judged {event['judged_at']} (--no-cache judges anew)", "dim"
+        case "rerun":
+            some = ", ".join(one_line(test, 100) for test in event["flaky"][:5])
+            return f"  {event['check']}: failed with the others, passed alone: {some}", "yellow"
+        case "planned":
+            return _plan_lines(event, max_attempts), "bold"
+        case "plan_fallback":
+            return "  the model gave no readable plan; code made one", "yellow"
+        case "recalled":
+            return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` tells what was tried", ""
+        case "coder_finished" if event["stopped_by"] != "exhausted":
+            changed = ", ".join(event["changed"][:8]) or "nothing"
+            why = (
+                ""
+                if event["stopped_by"] == "finished"
+                else f"; stopped by {event['stopped_by']}: {one_line(event['detail'])}"
+            )
+            return f"  changed: {changed}{why}", ""
+        case "declined":
+            return f"  {event['coder']}: {one_line(event['why'], 200)}", "dim"
+        case "asked" if elsewhere:
+            return f"  a person is asked: {one_line(event['question'])}", "bold"
+        case "answered":
+            return f"  {'the answer' if elsewhere else 'you said'}: {one_line(event['answer'])}", ""
+        case "stopping":
+            return "stopping after the current step; Ctrl-C again stops at once", "bold yellow"
+        case "proving":
+            return "  proving the new tests on the code as it was before", ""
+        case "setting_aside":
+            return f"  judging once more without {', '.join(event['paths'][:8])}", ""
+        case "verified":
+            return _verdict_lines(event)
+        case "reviewed":
+            return f"  review: {'accepted' if event['accepted'] else 'refused: ' + one_line(event['reason'])}", ""
+        case "withheld":
+            return f"the edit of attempt {event['visit']} is kept as {event['patch']}, not in the tree", ""
+        case "restored" if event["put_back"] or event["left"]:
+            return _restored_line(event), ""
+        case _:
+            return _said_in_a_visit(event)
+
+
+def _said_in_a_visit(event: Event) -> tuple[str, str] | None:
+    """As `said`, of a coder at work: its model, its tools, and what guards them."""
+    match event["event"]:
+        case "retry":
+            return f"  {event['what']}: {event['why']}", "yellow"
+        case "model_retry" if event["level"] != "quiet":
+            style = "bold red" if event["level"] == "loud" else "yellow"
+            return f"  model: {one_line(event['why'])}; again in {event['seconds']:.0f} s", style
+        case "model_fallback":
+            return f"  {event['stand_in']} takes over for {event['model']}: {one_line(event['why'])}", "yellow"
+        case "mended":
+            return f"  {event['tool']}: its arguments were mended: {one_line(event['what'])}", "dim"
+        case "empty_answer":
+            then = "it is asked once more" if event["asked_again"] else "the attempt ends"
+            return f"  the model answered with nothing; {then}", "yellow"
+        case "nudge":
+            return f"  nudge: {event['what']}", "yellow"
+        case "mistake_recovery":
+            kinds = ", ".join(dict.fromkeys(event["failure_kinds"]))
+            if event["escalated"]:
+                return f"  errors persisted ({kinds}), the attempt was stopped", "red"
+            return f"  repeated different errors ({kinds}), guidance injected, continuing", "yellow"
+        case "repeat":
+            then = "the attempt was stopped" if event["stopped"] else "warned, continuing"
+            return f"  {event['tool']}: {one_line(event['what'])}; {then}", "red" if event["stopped"] else "yellow"
+        case "compacted" | "prefix_drift":
+            return _context_line(event)
+        case "cap_reached":
+            then = "going on from a summary" if event["can_continue"] else "the attempt ends with a summary"
+            return f"  {one_line(event['detail'])}; {then}", "yellow"
+        case _:
+            return None
+
+
+def _plan_lines(event: Event, max_attempts: int) -> str:
+    steps = "".join(f"\n    {number}. {one_line(step)}" for number, step in enumerate(event["steps"], 1))
+    if event["source"] == "person":
+        return f"  plan as edited:{steps}"
+    why = f" ({one_line(event['hypothesis'])})" if event["hypothesis"] else ""
+    return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}:{steps}"
+
+
+def _context_line(event: Event) -> tuple[str, str]:
+    """What became of the conversation, or of what stands before it."""
+    if event["event"] == "prefix_drift":
+        return f"  warning: what stands before the conversation changed: {', '.join(event['changed'])}", "yellow"
+    left = f"{event['tokens_before']:,} of {event['window']:,} tokens, about {event['tokens_after']:,} are left"
+    return f"  the conversation had {left} ({event['how']})", ""
+
+
+def _check_line(event: Event) -> tuple[str, str]:
+    status = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
+    ran = f", {counted(event['executed'], 'test')} ran" if event["executed"] is not None else ""
+    failing = f", {event['failing']} failed" if event["failing"] else ""
+    summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
+    summary += "\n    the rest was not run: these were red before and have to pass first" if event["partial"] else ""
+    head = "baseline" if event["visit"] == 0 else "verifier"
+    return f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s){summary}", "green" if event[
+        "passed"
+    ] else "red"
+
+
+def _restored_line(event: Event) -> str:
+    if event["visit"]:
+        return f"the workspace was left at attempt {event['visit']}, the best one"
+    return "no attempt is better than the state before the run, so all edits are undone; visit-N.patch has each"
+
+
+def _verdict_lines(event: Event) -> tuple[str, str] | None:
+    lines = []
+    if event["put_back"]:
+        lines.append(f"  put back before judging: {', '.join(event['put_back'][:8])}")
+    if event["left"]:
+        lines.append(f"  left, because somebody else changed them: {', '.join(event['left'][:8])}")
+    if event["visit"] and not event["passed"]:
+        lines.append(f"  not verified: {one_line(event['summary'], 300)}")
+    return ("\n".join(lines), "green" if event["passed"] else "red") if lines else None
