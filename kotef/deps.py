@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
@@ -43,6 +43,20 @@ class Option(NamedTuple):
 
 Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
 """Puts a question to a person, who chooses one of the options by its index, or none."""
+
+
+Permission = Literal["once", "run", "no"]
+"""Whether a command may run: this one time, whenever it is asked for in this run, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What a person who sits beside the run is asked before it happens (`--interactive`)."""
+
+    plan: Callable[[int, Sequence[str]], Awaitable[tuple[str, ...] | None]]
+    """Visit and steps → the steps as approved, edited perhaps; None: the person quits."""
+    command: Callable[[int, str, str], Awaitable[Permission]]
+    """Visit, command line and why the policy does not allow it by itself."""
 
 
 CHECKPOINTS: Final = "checkpoints.sqlite"
@@ -121,3 +135,5 @@ class Deps(Ground):
     rungs: "RungMemory"
     baseline: "Task[tuple[Verification, StateUpdate]] | None"
     """The baseline that was begun while all this was loaded; None on a resume: the verifier takes it, if need be."""
+    approval: Approval | None = None
+    """None: nobody is asked before the first edit."""

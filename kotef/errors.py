@@ -12,6 +12,7 @@
     x NoChecksError          5   there is none
   x SandboxError             5   the sandbox that is wanted is not to be had
   x SetupError               5   a command of `[setup]` failed
+  x QuitError                130 a person ends the run at a question; a run makes the outcome `interrupted` of it
 
 3, 4, 6 and 130/143 are not errors but outcomes of a run that stopped and said why.
 A *failing* test is not an error: it is a `FailureEntry` in the state.
@@ -146,3 +147,12 @@ class SetupError(KotefError):
 
     def __init__(self, command: str, problem: str, *, hint: str) -> None:
         super().__init__(f"[setup] {command}: {problem} ({hint})")
+
+
+class QuitError(KotefError):
+    """A person who was asked wants the run to end there."""
+
+    exit_code = 130
+
+    def __init__(self, at: str) -> None:
+        super().__init__(f"a person quit at {at}; nothing was edited, and a resume asks again")

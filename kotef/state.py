@@ -106,6 +106,8 @@ class Task(BaseModel):
     """Command lines that prepare the workspace: run once, with network, before the baseline."""
     reuse_baseline: bool = True
     """Whether an earlier run's baseline of the same tree may stand for this one's; False with `--no-cache`."""
+    interactive: bool = False
+    """Whether a person is asked before the first edit and before commands outside the policy (`--interactive`)."""
     web: bool = False
     """Whether the model may read public web pages; only `--web` makes it so."""
     web_search_url: str = ""
@@ -148,8 +150,9 @@ class Plan(BaseModel):
     steps: tuple[PlanStep, ...]
     hypothesis: str = ""
     """Why the last attempt failed and what is different now; empty at the first."""
-    source: Literal["model", "code"]
-    """`code` when no model made it: a coder without one, or an answer that could not be read."""
+    source: Literal["model", "code", "person"]
+    """`code` when no model made it: a coder without one, or an answer that could not be read; `person` once one has
+    edited it."""
 
 
 class Edits(BaseModel):

@@ -11,7 +11,9 @@ ROOT = Path(__file__).parent.parent
 HEAVY = {"langgraph", "langchain", "langchain_core", "openai", "pydantic", "rich", "httpx", "jinja2"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["resume", "--help"], ["spec", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["resume", "--help"], ["spec", "--help"], ["--version"]]
+)
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     code = f"""
 import sys

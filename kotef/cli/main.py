@@ -10,8 +10,9 @@ import click
 from kotef import __version__
 from kotef.cli.agents import agents
 from kotef.cli.attempts import apply, diff, undo
-from kotef.cli.completing import completion, offer
 from kotef.cli.coders import coders
+from kotef.cli.completing import completion, offer
+from kotef.cli.following import watch
 from kotef.cli.issues import issues
 from kotef.cli.judged import check, classify
 from kotef.cli.looking import config, stats
@@ -282,28 +283,11 @@ def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
 
 
 for command in (
-    run,
-    resume,
-    check,
-    classify,
-    diff,
-    apply,
-    undo,
-    issues,
-    mcp,
-    agents,
-    skills,
-    tools,
-    prompt,
-    helps,
-    replay,
-    rejudge,
-    spec,
-    coders,
-    serve,
+    *(run, resume, watch, replay, rejudge),
+    *(check, classify, diff, apply, undo, issues, stats),
+    *(spec, agents, coders, skills, tools, prompt, mcp),
+    *(config, serve, completion, helps),
 ):
-    main.add_command(command)
-for command in (replay, rejudge, stats, config, completion):
     main.add_command(command)
 offer(main)
 

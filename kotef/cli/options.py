@@ -150,3 +150,10 @@ CODER_ENV = click.option(
 ACCEPT = click.option(
     "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."
 )
+INTERACTIVE = click.option(
+    "--interactive/--no-interactive",
+    "-i",
+    default=None,
+    help="Ask at the terminal before the first edit (approve the plan, edit it or quit) and before commands that the "
+    "policy does not allow by itself. A resume asks if the run did.",
+)

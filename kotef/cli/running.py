@@ -5,11 +5,12 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from kotef.cli.attending import attended, is_interactive
 from kotef.cli.casting import cast_of
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import Screen, console, is_live, one_line, plain, say
+from kotef.cli.screen import Screen, console, one_line, plain, say
 from kotef.cli.ticket_file import ticket_given
 from kotef.cli.ticket_list import tell_tickets
 from kotef.context.prompts import Prompts
@@ -60,6 +61,7 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     root = workspace_of(options["root"])
     ticket, file = options["ticket"], options["ticket_file"]
     given = ticket_given(file, other=ticket, checks=options["checks"], trust=options["trust"])
+    interactive = is_interactive(options)
     request = Request(
         goal=options["goal"].strip(),
         ticket=ticket,
@@ -104,8 +106,8 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     run = store.new(root)
     git = inspect(root)
     aim = aimed_at(root, options["branch"], git, trial.task, run.run_id, hooks=options["commit_hooks"])
-    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, **aim, **cast.fields()}
-    task = trial.task.model_copy(update=made)
+    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, "interactive": interactive}
+    task = trial.task.model_copy(update={**made, **aim, **cast.fields()})
     overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
     kit, warned = available(root, config, model=task.model)
     unable = idle(kit, task.roles.coder) if cast.coder and cast.edits else ""
@@ -134,6 +136,7 @@ def resume_command(options: dict[str, Any]) -> int:
     task = run.task()
     if task is None:
         raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
+    interactive = is_interactive(options, task, run)
     given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())
     hide(root, config, passed=task.passed)
@@ -150,6 +153,7 @@ def resume_command(options: dict[str, Any]) -> int:
             "accept_ambiguous": task.accept_ambiguous or options["accept_ambiguous"],
             "sandbox": options["sandbox"] or task.sandbox,
             "network": task.network or options["network"],
+            "interactive": interactive,
             "reads": tuple(dict.fromkeys((*task.reads, *options["reads"]))),
             "coder_env": tuple(dict.fromkeys((*task.coder_env, *options["coder_env"]))),
             **aimed_again(root, options["branch"], task, hooks=options["commit_hooks"]),
@@ -267,8 +271,7 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, opti
     screen.catch_up(list(read_events(run.events)))
     watching = nullcontext() if as_json else screen.watching()
     with observed(setting, task, _complain) as seen, watching:
-        ask = screen.ask if is_live(screen.screen) and sys.stdin.isatty() else None
-        result = go(seen if as_json else replace(seen, watchers=(*seen.watchers, screen), ask=ask))
+        result = go(seen if as_json else attended(seen, screen, interactive=task.interactive))
     options["delivery"].take(setting.root, result)
     if result.issue not in (None, ".sdd/issues.md"):
         text = f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {result.issue}\n"

@@ -13,6 +13,7 @@ from kotef.cli.options import (
     CODER,
     CODER_ENV,
     FALLBACK_MODEL,
+    INTERACTIVE,
     JSON,
     MODEL,
     PLANNER_MODEL,
@@ -98,6 +99,7 @@ See also `kotef help environment` and `kotef help files`.
     "--web-search-url", default="", metavar="URL", help="With --web: a SearXNG-compatible server to search with."
 )
 @click.option("--mcp", is_flag=True, help="Start the MCP servers of this repository's .sdd/mcp.json and .mcp.json.")
+@INTERACTIVE
 @ACCEPT
 @delivery
 @JSON
@@ -115,6 +117,9 @@ def run(**options: Any) -> None:
       kotef run --ticket 07 --coder 'python my_agent.py {brief}'
       OPENAI_BASE_URL=http://localhost:8080/v1 kotef run --ticket 07 --json
       kotef run --ticket 07 --branch --pr-body body.md
+      kotef run -i --ticket 07
+
+    On a terminal, Ctrl-C stops the run after the current step, and twice at once; `kotef watch` follows it elsewhere.
 
     With neither GOAL nor a ticket the open tickets are listed, specs of spec-kit and Kiro among them. Uncommitted
     work is kept: kotef commits nothing but verified work, with --branch, on a new branch, and every attempt is kept as
@@ -147,6 +152,7 @@ def run(**options: Any) -> None:
     is_flag=True,
     help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
 )
+@INTERACTIVE
 @ACCEPT
 @delivery
 @JSON
@@ -159,7 +165,7 @@ def resume(**options: Any) -> None:
       kotef resume 20260131-101500-3fa2 --max-attempts 5
       kotef resume --last --continue
 
-    Attempts and budgets go on from where they were.
+    Attempts and budgets go on from where they were; a question that was left open is asked again.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.running import resume_command
 

@@ -34,6 +34,7 @@ from kotef.tools.choice import unfit
 from kotef.tools.git import RunStart
 from kotef.tools.kit import Kit
 from kotef.tools.outside import Outside
+from kotef.tools.permits import Permits
 from kotef.tools.policy import decide as rule
 from kotef.tools.registry import build_tools, cannot_edit, offered
 from kotef.tools.row import Row, ToolContext
@@ -74,6 +75,7 @@ class ModelCoder:
     role: Role = field(default_factory=lambda: Role(name="coder"))
     hear: Hear | None = None
     """Keeps what its tools hear from outside, or knows it."""
+    permits: Permits = field(default_factory=Permits)
 
     @property
     def uses_model(self) -> bool:
@@ -159,7 +161,7 @@ class ModelCoder:
             run_checks=run_checks,
             wrote=wrote,
             stash=stash,
-            rule=lambda command: rule(command, profile, root=self.root),
+            rule=lambda command: self.permits.ruled(command, rule(command, profile, root=self.root)),
             background=background,
             start=RunStart(self.snapshots, brief.visits[0].tree if 0 in brief.visits else brief.tree),
             memory=self.kit.memory,
@@ -168,6 +170,10 @@ class ModelCoder:
             web=self.outside.web,
             watching=hands.watching,
         )
+
+        async def permit(command: str) -> None:
+            await self.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.root))
+
         role = task.roles.coder
         limits = role.bound(task.limits, edits=not cannot_edit(rows))
         budget = Budget(limits, brief.spent, self.price, self.clock, self.reserve(), written=lambda: hands.written)
@@ -184,6 +190,7 @@ class ModelCoder:
             known=known,
             effectful=frozenset(row.name for row in rows if row.needs == "mcp"),
             hear=self.hear,
+            permit=permit,
         )
         return create_agent(
             self.model,

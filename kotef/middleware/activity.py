@@ -11,6 +11,7 @@ from langgraph.types import Command
 from kotef.deps import Emit
 from kotef.middleware.conversation import FAILED
 from kotef.tools.registry import BY_NAME
+from kotef.workspace.steps import next_step
 
 
 class Activity(AgentMiddleware[Any, Any, Any]):
@@ -29,6 +30,7 @@ class Activity(AgentMiddleware[Any, Any, Any]):
         """Two events around the call."""
         call = request.tool_call
         shown = _shown(call["name"], call["args"])
+        await next_step()
         self.emit("tool_started", visit=self.visit, tool=call["name"], arguments=shown[:300])
         started = time.monotonic()
         result = await handler(request)

@@ -16,6 +16,7 @@ from kotef.middleware.setting import Setting
 from kotef.models.usage import answer_facts, estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Spent, StoppedBy, Usage, over_budget
+from kotef.workspace.steps import next_step
 
 STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
@@ -205,6 +206,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         if stop := self.budget.refusal(messages, coming):
             return stopped(*stop)
         clock, visit = self.budget.clock, self.setting.visit
+        await next_step()
         self.emit("model_call", visit=visit, node="coder")
         try:
             async with asyncio.timeout(max(1.0, clock.left() - self.budget.reserve)):

@@ -37,6 +37,7 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self.ledger, self.root = setting.effects, setting.root
         self.visit, self.emit, self.effectful = setting.visit, setting.emit, setting.effectful
+        self.permit = setting.permit
 
     async def awrap_tool_call(
         self,
@@ -67,6 +68,8 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
             self.ledger.start(key, before=before)
             result = _completed(await handler(request.override(tool_call={**call, "args": dict(rest)})), now[WROTE])
         else:
+            if name == "run_command" and self.permit is not None:  # before the effect: a kill there leaves no doubt
+                await self.permit(str(arguments.get("command", "")))
             self.ledger.start(key, before=before)
             result = await handler(request)
         if isinstance(result, ToolMessage):

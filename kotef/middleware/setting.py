@@ -1,5 +1,6 @@
 """In which visit do the guards of the inner loop stand?"""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,8 @@ class Setting:
     """Where texts are kept that are cut; None where the model is offered no tool to read them."""
     known: Known = field(default_factory=Known)
     """In which states the model has seen the files."""
+    permit: Callable[[str], Awaitable[None]] | None = None
+    """Asks a person about a command line, where one has to be; None: nobody is."""
     calls: Answered = field(default_factory=Answered)
     """Of the conversation so far."""
     hear: Hear | None = None

@@ -5,6 +5,7 @@ from langgraph.runtime import Runtime
 from kotef.coders.base import Brief
 from kotef.context.ledger import Files
 from kotef.deps import Deps
+from kotef.nodes.approval import approved
 from kotef.nodes.guarding import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
 from kotef.workspace.seen import forget, saw
@@ -22,6 +23,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     started = deps.clock.elapsed()
     before = _tree_before(deps, plan.visit)
     forget(deps.run_dir)
+    plan = await approved(plan, deps)
     deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
     files = earlier.files if (earlier := state.get("edits")) else Files()
     brief = Brief(

@@ -23,6 +23,7 @@ from kotef.nodes.review import account, review
 from kotef.nodes.visits import judged_visit
 from kotef.sdd.agents import in_role
 from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage, merge_usage, over_budget
+from kotef.workspace.steps import next_step
 
 SHOWN_ENTRIES = 8
 SHOWN_TESTS: Final = 3
@@ -165,6 +166,7 @@ async def _ask_model(
     """
     assert deps.planner is not None  # noqa: S101  the caller has looked
     watch_prefix("planner", PlanAnswer, deps.planner, visit, deps)
+    await next_step()
     deps.emit("model_call", visit=visit, node="planner")
     answer = await ask(deps.planner, [HumanMessage(text)], PlanAnswer, memory=deps.rungs)
     usage = account(answer, visit, "planner", deps.planner_price, deps)
@@ -176,6 +178,7 @@ async def _ask_model(
         return plan, usage
     if not over_budget(merge_usage(state["usage"], usage).total, state["task"].limits):
         deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; it is asked for once more")
+        await next_step()
         deps.emit("model_call", visit=visit, node="planner")
         refusal = deps.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
         answer = await ask(deps.planner, [HumanMessage(f"{text}\n{refusal}")], PlanAnswer, memory=deps.rungs)

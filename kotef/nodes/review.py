@@ -18,6 +18,7 @@ from kotef.sdd.agents import in_role
 from kotef.sdd.proof import unproved
 from kotef.settings import Price
 from kotef.state import AgentState, StateUpdate, Usage
+from kotef.workspace.steps import next_step
 
 MAX_PATCH = 24_000
 """Characters of the diff a reviewer reads."""
@@ -74,6 +75,7 @@ async def _ask(state: AgentState, judged: Verification, lines: tuple[str, ...], 
     asked = task.ticket.objective if task.ticket and task.ticket.kind != "ticket" else ""
     text = deps.prompts.render("review", goal=task.goal, asked=asked, unproved=lines, patch=shown)
     watch_prefix("reviewer", ReviewAnswer, deps.reviewer, judged.visit, deps)
+    await next_step()
     deps.emit("model_call", visit=judged.visit, node="review")
     text = in_role(text, task.roles.reviewer)
     return await ask(deps.reviewer, [HumanMessage(text)], ReviewAnswer, memory=deps.rungs)

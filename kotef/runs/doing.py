@@ -85,9 +85,8 @@ class Doing:
         """This, and what one more event says. Pure."""
         name = str(event["event"])
         now = float(event.get("t", self.last))
-        known = replace(
-            self, state=_STATES.get(name, self.state), node=_NODES.get(name, self.node), last=now, visit=self._visit(event)
-        )
+        state, node = _STATES.get(name, self.state), _NODES.get(name, self.node)
+        known = replace(self, state=state, node=node, visit=self._visit(event), last=now)
         match name:
             case "run_started" | "run_resumed":
                 worked = self.seconds(self.last)
@@ -95,6 +94,8 @@ class Doing:
                 return replace(new, last=now, worked=worked, since=now)
             case "check_started" | "setup_started":
                 return replace(known, what=str(event["command"]))
+            case "check_finished":
+                return replace(known, what="")
             case "model_call":
                 return replace(known, state=_ASKED.get(event["node"], "streaming"), what="asking the model")
             case "model_answer":
@@ -117,8 +118,8 @@ class Doing:
             case "stopping":
                 return replace(known, stopping=True)
             case "run_finished":
-                state: State = "error" if event["outcome"] in UNABLE else "idle"
-                ended = replace(known, state=state, tools=(), node="done", what="")
+                how: State = "error" if event["outcome"] in UNABLE else "idle"
+                ended = replace(known, state=how, tools=(), node="done", what="")
                 ended = replace(ended, worked=self.seconds(now), since=None, stopping=False)
                 return replace(ended, outcome=event["outcome"], exit_code=event["exit_code"])
             case _:

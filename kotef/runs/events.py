@@ -95,6 +95,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "coder_finished": {"visit": int, "stopped_by": str, "changed": list[str], "detail": str, "summary": str},
     "declined": {"visit": int, "coder": str, "why": str},
     "trying": {"visit": int, "coder": str, "what": str},
+    "asked": {"visit": int, "question": str},
     "answered": {"visit": int, "question": str, "answer": str},
     "tool_started": {"visit": int, "tool": str, "arguments": str},
     "tool_finished": {
@@ -127,6 +128,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "in_doubt": {"visit": int, "tool": str, "arguments": str},
     "withheld": {"visit": int, "patch": str, "put_back": list[str], "left": list[str]},
     "restored": {"visit": int, "put_back": list[str], "left": list[str]},
+    "stopping": {"signal": str},
     "issue": {"path": str, "change": str},
     "ended": {"outcome": str, "reason": str, "sentence": str},
     "run_finished": {"outcome": str, "reason": str, "exit_code": int, "seconds": float},

@@ -10,7 +10,7 @@ from typing import Any, Final
 from langgraph.errors import GraphBubbleUp
 
 from kotef.deps import Deps
-from kotef.errors import KotefError, ModelError, NoSpaceError, SandboxError, SetupError, WorkspaceError
+from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
@@ -112,6 +112,8 @@ class Loop:
             await graph.ainvoke(given, self.config, context=self.deps, durability="sync")
         except asyncio.CancelledError:
             return self._interrupted()
+        except QuitError as error:
+            return Ending("interrupted", "quit", str(error))
         except Exception as error:  # noqa: BLE001  the promise: every run ends with an outcome and an entry
             return self._outcome_of(error)
         finally:
@@ -185,6 +187,7 @@ class Loop:
             prompts=self.setting.prompts,
             rungs=RungMemory(),
             baseline=self.opened.baseline,
+            approval=self.opened.approval,
         )
 
     async def _state(self, graph: Graph) -> AgentState:

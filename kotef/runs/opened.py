@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from kotef.checks.verification import Verification
-from kotef.deps import Ground
+from kotef.deps import Approval, Ground
 from kotef.runs.events import EventLog
 from kotef.runs.recorded.tape import Tape
 from kotef.runs.setting import Setting
@@ -31,6 +31,8 @@ class Opened:
     """Prepares the workspace where that is still to be done. Raises `SandboxError`, `SetupError`."""
     baseline: Work[tuple[Verification, StateUpdate]] | None
     """At work already; None on a resume."""
+    approval: Approval | None = None
+    """Asks the person who sits beside the run."""
 
     def tell_notices(self) -> None:
         """Say what a person should know before it works."""

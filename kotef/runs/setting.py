@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kotef.context.prompts import Prompts
-from kotef.deps import Ask, Emit
+from kotef.deps import Approval, Ask, Emit
 from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
-from kotef.runs.recorded.tape import Tape
 from kotef.runs.hired import NOBODY, Hired
+from kotef.runs.recorded.tape import Tape
 from kotef.settings import Price
 from kotef.tools.kit import Kit
 from kotef.tools.mcp.servers import Server
@@ -59,6 +59,10 @@ class Setting:
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None where there is nobody."""
+    approval: Approval | None = None
+    """Asks before the first edit, and before commands that the policy does not allow by itself; None: nobody does."""
+    attended: bool = False
+    """Whether a person at the terminal reads what happens, so that a first Ctrl-C may let the current step end."""
     servers: tuple[Server, ...] = ()
     """MCP servers this run may start."""
     kit: Kit = field(default_factory=Kit)

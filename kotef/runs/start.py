@@ -15,6 +15,7 @@ from kotef.failures.counted import counted
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.baseline import take_baseline
 from kotef.runs.aborted import note_aborted
+from kotef.runs.asking import Asking
 from kotef.runs.events import EventLog
 from kotef.runs.fitting import must_fit, not_as_left
 from kotef.runs.history_kept import HistoryKept
@@ -31,12 +32,14 @@ from kotef.runs.store import RunDir
 from kotef.runs.worked import counting, seconds_worked
 from kotef.runs.workshop import Workshop
 from kotef.state import VISIT_CAPS, StateUpdate, Task
+from kotef.tools.permits import Permits
 from kotef.workspace.environment import child_environment
 from kotef.workspace.hiding import redactor
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import drop_old
+from kotef.workspace.steps import guard_steps
 
 if TYPE_CHECKING:
     from kotef.runs.loop import Loop
@@ -102,11 +105,15 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
     drop_old(run.path.parent)
     tape = setting.tape or Recorder(run.path / NAME, setting.root)
     emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run)))
+    signals = Signals(emit, gently=setting.attended)
+    guard_steps(signals.gate)
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)
     env = child_environment(os.environ, allow=task.passed)
     tape.begin(clock, snapshots, setting.kit)
     known = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.confined.sandbox)
     baselines = tape.baselines(known)
+    asking = Asking(emit, clock, signals)
+    approval = asking.approval(setting.approval)
     shop = Workshop(
         setting.root,
         run,
@@ -116,13 +123,14 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         emit,
         clock,
         baselines,
-        setting.ask,
+        asking.choices(setting.ask),
         tape=tape,
         kit=setting.kit,
         sandbox=setting.confined.sandbox,
         opened=setting.confined.opened,
         hired=setting.hired,
         history=HistoryKept(setting.root, run, emit) if setting.confined.sandbox.level != "bwrap" else None,
+        permits=Permits(approval.command if approval else None),
     )
     ground = Ground(
         root=setting.root,
@@ -145,7 +153,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         return await take_baseline(task, ground)
 
     baseline = None if resumed else asyncio.create_task(first())
-    return Opened(run, task, setting, emit, tape, Signals(), shop, ground, ready, baseline)
+    return Opened(run, task, setting, emit, tape, signals, shop, ground, ready, baseline, approval)
 
 
 def announce(opened: Opened) -> None:

@@ -26,6 +26,7 @@ from kotef.tools.background import LOG_CAP
 from kotef.tools.faults import ToolFault
 from kotef.tools.kit import Kit
 from kotef.tools.outside import Outside
+from kotef.tools.permits import Permits
 from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.environment import child_environment
@@ -33,6 +34,7 @@ from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import WHOLE
+from kotef.workspace.steps import next_step
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -69,6 +71,7 @@ class Workshop:
     """What the agents of the chain that kotef did not write are given."""
     history: HistoryKept | None = None
     """Keeps the user's git as it is, where no sandbox does."""
+    permits: Permits = field(default_factory=Permits)
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
@@ -174,6 +177,7 @@ class Workshop:
             kit=self.kit,
             role=self.task.roles.coder,
             hear=self.tape.tool,
+            permits=self.permits,
         )
 
     def chain(self, model: "BaseChatModel | None", *, model_name: str, price: Price | None) -> Chain:
@@ -260,6 +264,7 @@ class Workshop:
         )
 
     async def _run(self, command: str, log_name: str, *, timeout: float | None = None, keep: int) -> CommandResult:
+        await next_step()
         wall, idle = self.clock.cap(self.task.limits)
         log = self.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
         with self._history_kept() as said:

@@ -51,6 +51,13 @@ class Ruling:
     policy: Policy
     reason: str = ""
     """Empty when it is allowed."""
+    profile: bool = False
+    """Whether only the profile says so, and not the table of what is never right."""
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether a person at the terminal may allow it."""
+        return self.policy == "ask" or (self.policy == "refused" and self.profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ def decide(command: str, profile: Profile, *, root: Path | None = None) -> Rulin
         rulings = [_rule(finding, profile) for finding in _judge_line(command, root, 0)]
     except UnreadableCommandError as error:
         return Ruling("ask", f"the command line cannot be read: {error}; write it more simply")
-    return max(rulings, key=lambda ruling: _GRAVITY[ruling.policy], default=Ruling("allowed"))
+    return max(rulings, key=lambda one: (_GRAVITY[one.policy], not one.may_be_asked), default=Ruling("allowed"))
 
 
 def _rule(finding: _Finding, profile: Profile) -> Ruling:
@@ -88,7 +95,7 @@ def _rule(finding: _Finding, profile: Profile) -> Ruling:
             policy, reason = profile.installs, f"{finding.reason} installs packages, which this profile does not allow"
         case "other":
             policy, reason = profile.other_commands, "not a command this profile knows to be harmless"
-    return Ruling(policy, "" if policy == "allowed" else reason)
+    return Ruling(policy, "" if policy == "allowed" else reason, profile=policy != "allowed")
 
 
 def _judge_line(line: str, root: Path | None, depth: int) -> list[_Finding]:

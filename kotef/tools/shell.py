@@ -13,7 +13,7 @@ MAX_OUTPUT: Final = 12_000
 
 
 def refuse(command: str, ruling: Ruling) -> None:
-    """Raise `ToolFault` `permission_denied` unless the command is allowed; there is nobody to ask during a visit."""
+    """Raise `ToolFault` `permission_denied` unless the command is allowed; a person who can be asked was, before."""
     if ruling.policy == "refused":
         raise ToolFault("permission_denied", f"not run: {ruling.reason}")
     if ruling.policy == "ask":

@@ -1,6 +1,7 @@
 """The demo shows every ending for real."""
 
 import json
+import re
 import subprocess
 import tempfile
 from itertools import islice

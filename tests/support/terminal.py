@@ -1,11 +1,18 @@
 """What does a person at a terminal see, and how is a question answered there?"""
 
+import fcntl
 import os
 import pty
 import select
+import signal
+import struct
+import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Self
+
+import pyte
 
 
 def at_a_terminal(command: Sequence[str], cwd: Path, answers: Mapping[str, str], *, seconds: float = 60) -> str:
@@ -30,3 +37,101 @@ def at_a_terminal(command: Sequence[str], cwd: Path, answers: Mapping[str, str],
     os.close(terminal)
     os.waitpid(child, 0)
     return written.decode("utf-8", "replace")
+
+
+class Terminal:
+    """A command on a pseudo-terminal: what it wrote, and the screen as a person sees it."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        *,
+        columns: int = 100,
+        lines: int = 40,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.written = b""
+        self.status: int | None = None
+        self._mark = 0
+        self._screen = pyte.HistoryScreen(columns, lines, history=5000, ratio=1)
+        self._stream = pyte.ByteStream(self._screen)
+        self.pid, self._terminal = pty.fork()
+        if not self.pid:
+            os.chdir(cwd)
+            for name in ("CI", "LANGGRAPH_STRICT_MSGPACK", "VISUAL", "EDITOR"):  # as a person has it
+                os.environ.pop(name, None)
+            os.environ.update({"TERM": "xterm-256color", **(env or {})})
+            for name in ("COLUMNS", "LINES"):  # the size is the terminal's
+                os.environ.pop(name, None)
+            os.execvp(command[0], list(command))
+        self.resize(columns, lines)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self._terminal)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """As a person who drags the window's corner: the kernel tells the command by SIGWINCH."""
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._screen.resize(lines, columns)
+
+    def type(self, text: str) -> None:
+        """As from the keyboard: `\\x03` is Ctrl-C."""
+        os.write(self._terminal, text.encode())
+
+    def until(self, text: str, seconds: float = 240) -> None:
+        """Read until the command has written `text` after what it had written before the last call."""
+        began, until = self._mark, time.monotonic() + seconds
+        while (at := self.written.find(text.encode(), began)) < 0:
+            assert time.monotonic() < until, f"no {text!r} after {seconds} s: {self.text}"
+            assert self._read(), f"it ended without {text!r}: {self.text}"
+        self._mark = at + len(text.encode())
+
+    def see(self, wanted: Callable[[list[str]], bool], seconds: float = 240) -> None:
+        """Read until the screen, two lines or more, is as `wanted`."""
+        until = time.monotonic() + seconds
+        while not (len(self.shown) > 1 and wanted(self.shown)):
+            assert time.monotonic() < until, f"not seen after {seconds} s: {self.text}"
+            assert self._read(), f"it ended: {self.text}"
+
+    def end(self, seconds: float = 240) -> int:
+        """Wait for its end; the exit status."""
+        until = time.monotonic() + seconds
+        while self._read():
+            assert time.monotonic() < until, f"still at work after {seconds} s: {self.text}"
+        if self.status is None:
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.status
+
+    def _read(self) -> bool:
+        """Take what comes within a moment; False once the other end is closed."""
+        if select.select([self._terminal], [], [], 0.1)[0]:
+            try:
+                came = os.read(self._terminal, 1 << 16)
+            except OSError:
+                return False
+            self.written += came
+            self._stream.feed(came)
+        return True
+
+    @property
+    def shown(self) -> list[str]:
+        """The lines on the screen now, the empty ones at its end aside."""
+        return "\n".join(line.rstrip() for line in self._screen.display).rstrip().splitlines()
+
+    @property
+    def text(self) -> str:
+        """Everything that stands on the screen, or has scrolled off it."""
+        gone = ["".join(line[at].data for at in range(self._screen.columns)) for line in self._screen.history.top]
+        return "\n".join(line.rstrip() for line in (*gone, *self.shown))
+
+    @property
+    def colours(self) -> set[str]:
+        """Foreground colours of the characters on the screen."""
+        return {cell.fg for line in self._screen.buffer.values() for cell in line.values()}

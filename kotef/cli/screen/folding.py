@@ -42,7 +42,11 @@ def call_lines(calls: Sequence[Call], *, told: int = 0, width: int = 80) -> list
     shown = ", ".join(names[:NAMED]) + (", …" if names[NAMED:] else "")
     marks = f"✓ {len(left) - len(failed)}, ✗ {len(failed)}" if failed else "✓"
     again = f"{len(left)} more" if told else f"{len(left)} times"
-    head = f"  ↳ {left[0].tool} {again}: {one_line(shown, width)} {marks}" if shown else f"  ↳ {left[0].tool} {again} {marks}"
+    head = (
+        f"  ↳ {left[0].tool} {again}: {one_line(shown, width)} {marks}"
+        if shown
+        else f"  ↳ {left[0].tool} {again} {marks}"
+    )
     return [(head, "red" if failed else ""), *(_failed(call, width) for call in failed)]
 
 

@@ -16,7 +16,7 @@ from kotef.cli.screen.folding import FOLDED, Call, call_lines
 from kotef.cli.screen.output import coloured, console, is_live
 from kotef.cli.screen.plain import one_line, plain
 from kotef.cli.screen.status import clock, status_line
-from kotef.cli.screen.verdict import table_of, unit_lines, verdict_lines, verdict_of
+from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
 from kotef.cli.screen.wording import said
 from kotef.runs.doing import Doing, Event, doing_after
 from kotef.workspace.hiding import redactor
@@ -59,7 +59,7 @@ class Screen:
         self.doing = doing_after(events, self.doing)
 
     def watching(self) -> AbstractContextManager[Any]:
-        """The live view, for as long as the run is at work; nothing but lines when piped, in CI or on a dumb terminal."""
+        """The live view, for as long as the run is at work; only lines when piped, in CI or on a dumb terminal."""
         return self._shown() if is_live(self.screen) else self._lines_only()
 
     @contextmanager
@@ -180,7 +180,7 @@ class Screen:
             return
         verdict = verdict_of(redactor().whole(before), redactor().whole(after))
         title = f"attempt {visit}: before → after"
-        if is_live(self.screen):
+        if is_live(self.screen) and self.screen.width >= TABLE:
             self.screen.print(table_of(verdict, title))
         else:
             for line in verdict_lines(verdict, title):

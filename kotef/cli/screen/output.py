@@ -2,12 +2,15 @@
 
 import os
 import sys
-from typing import IO
+from typing import IO, Final
 
 from rich.console import Console
 from rich.text import Text
 
 from kotef.cli.screen.plain import STEERING, plain
+
+_NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")
+"""Headers of a diff that say nothing a person wants; what is deleted shows as such, line by line."""
 
 
 class _Console(Console):
@@ -55,6 +58,6 @@ def is_attended(screen: Console) -> bool:
 def coloured(diff: str, *, indent: str = "") -> Text:
     """A unified diff, its added and removed lines coloured, of its headers the name of the file alone."""
     shown = (line.removeprefix("+++ b/") for line in plain(diff).splitlines())
-    lines = [line for line in shown if not line.startswith(("--- ", "diff "))]
+    lines = [line for line in shown if not line.startswith(_NOISE)]
     styles = {"+": "green", "-": "red", "@": "cyan"}
     return Text("\n").join(Text(indent + line, style=styles.get(line[:1], "")) for line in lines)

@@ -1,19 +1,21 @@
 """What does the status line say, in as many columns as there are?"""
 
+from typing import Final
+
 from kotef.cli.screen.plain import one_line
 from kotef.failures.counted import counted
 from kotef.runs.doing import Doing
 
-_LEAST: int = 12
+_LEAST: Final = 12
 """Columns under which what is being done is not told at all."""
 
 
 def status_line(doing: Doing, *, max_attempts: int, max_time: float, now: float, width: int) -> str:
-    """Attempt, node, step, tokens, cost, time and time left; where there is no room the least telling parts go first."""
+    """Attempt, node, step, tokens, cost, time, time left; without room the least telling parts go first."""
     where = f"attempt {doing.visit} of {max_attempts}" if doing.visit else "baseline"
     seconds = doing.seconds(now)
     left = f"{clock(max(0.0, max_time - seconds))} left" if max_time else ""
-    parts = {
+    parts: dict[str, str] = {
         "where": where,
         "node": doing.node,
         "tokens": counted(doing.tokens, "token") if doing.tokens else "",
@@ -21,14 +23,18 @@ def status_line(doing: Doing, *, max_attempts: int, max_time: float, now: float,
         "time": clock(seconds),
         "left": left,
     }
-    for least in ("", "cost", "tokens", "left", "node"):
-        parts[least] = ""
-        if len(_joined(parts)) <= width:
+    what = "stopping after this step" if doing.stopping else doing.what
+    needed = len(what) + 3 if doing.stopping else 0
+    for least in ("nothing", "cost", "tokens", "left", "node"):
+        parts.pop(least, "")
+        if len(_joined(parts)) + needed <= width:
             break
     room = width - len(_joined(parts)) - 3
-    what = "stopping after this step" if doing.stopping else doing.what
     if room >= _LEAST:
-        parts = {"where": parts.pop("where"), "node": parts.pop("node"), "what": one_line(what, min(room, 60)), **parts}
+        first = ("where", "node")
+        before = {name: part for name, part in parts.items() if name in first}
+        rest = {name: part for name, part in parts.items() if name not in first}
+        parts = {**before, "what": one_line(what, min(room, 60)), **rest}
     return one_line(_joined(parts), width)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -12,6 +12,10 @@ from kotef.cli.screen.plain import one_line, plain, some
 
 if TYPE_CHECKING:
     from kotef.checks.verification import CheckVerdict, Verification
+
+
+TABLE: Final = 60
+"""Columns from which on there is room for a table; on a narrower screen lines are easier to read."""
 
 
 class Row(NamedTuple):
@@ -55,16 +59,16 @@ def verdict_of(before: "Verification", after: "Verification") -> Verdict:
 
 def table_of(verdict: Verdict, title: str) -> Table:
     """For a terminal."""
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=Text(f"  {title}", style="bold"), title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     table.add_column("check", overflow="fold")
     for name in ("before", "after"):
-        table.add_column(name, overflow="fold")
+        table.add_column(name, no_wrap=True)
     for name in ("tests run", "failing"):
-        table.add_column(name, justify="right", overflow="fold")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in verdict.rows:
-        name = Text(f"{plain(row.check)} (advisory)" if row.advisory else plain(row.check))
+        shown = Text(f"{plain(row.check)} (advisory)" if row.advisory else plain(row.check))
         style = "green" if row.satisfied else "yellow" if row.advisory else "red"
-        table.add_row(name, row.before, Text(row.after, style=style), row.ran, row.failing)
+        table.add_row(shown, row.before, Text(row.after, style=style), row.ran, row.failing)
     return table
 
 
@@ -90,8 +94,8 @@ def _row(before: "CheckVerdict | None", after: "CheckVerdict") -> Row:
         after.name,
         _state(before) if before else "not run",
         _state(after),
-        _change(before and before.executed, after.executed),
-        _change(before and _failing(before), _failing(after)),
+        _change(before.executed if before else None, after.executed),
+        _change(_failing(before) if before else None, _failing(after)),
         after.satisfied,
         after.advisory,
     )
@@ -122,4 +126,3 @@ def _change(before: int | None, after: int | None) -> str:
 
 def _said(what: str, change: str) -> str:
     return f"{change} {what}" if change else ""
-

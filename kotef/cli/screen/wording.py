@@ -4,6 +4,7 @@ from kotef.cli.screen.plain import one_line
 from kotef.failures.counted import counted
 from kotef.runs.doing import Event
 
+
 def _confined(event: Event) -> str:
     """The level, and whether commands have the network."""
     confined = event["sandbox"] not in {"off", "none"}

@@ -26,6 +26,8 @@ SECONDS: Final = SEARCH_SECONDS
 CONFIRMED: Final = 3
 """Patches that are tried with the real check command, best first, before the search counts as having found nothing."""
 
+LEFT_OPEN: Final = "left open"
+
 NEITHER: Final = "none of these is right"
 """The answer beside those that the edits give."""
 
@@ -113,8 +115,11 @@ class SearchCoder:
             chosen = None
             if self.ask is not None and not brief.task.accept_ambiguous:
                 options = [Option(answer, patches[0].diff) for answer, patches in question.options.items()]
+                self.emit("asked", visit=brief.plan.visit, question=question.text)
                 with self.clock.standing():
                     chosen = await self.ask(question.text, [*options, Option(NEITHER, "")])
+                if chosen is None:
+                    self.emit("answered", visit=brief.plan.visit, question=question.text, answer=LEFT_OPEN)
             if chosen is None:
                 return _Answer(found.patches, question.text, said)
             if chosen == len(question.options):

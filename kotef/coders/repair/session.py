@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.workspace.steps import next_step
 from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
 
 _WORKER: Final = Path(__file__).with_name("inside") / "worker.py"
@@ -139,6 +140,7 @@ class Session:
 
     async def ask(self, request: Mapping[str, Any]) -> Answer:
         """Send one request and wait for its answer; raises SessionError when the worker is gone."""
+        await next_step()
         self._count += 1
         number = self._count
         future = self._waiting[number] = asyncio.get_running_loop().create_future()

@@ -1,0 +1,46 @@
+"""Is there a person at the terminal, and what are they asked?"""
+
+from dataclasses import replace
+from typing import Any
+
+from kotef.cli.screen import Screen, console, is_attended
+from kotef.deps import Approval, Permission
+from kotef.errors import UsageError
+from kotef.nodes.approval import APPROVED
+from kotef.runs.setting import Setting
+from kotef.runs.store import RunDir
+from kotef.state import Task
+
+
+def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
+    """Whether a person is to be asked; of a resume what the run began with, unless the command line says otherwise.
+
+    UsageError where one is to be asked and nobody can be. A run whose plan was approved before goes on without.
+    """
+    wanted: bool | None = options["interactive"]
+    if wanted is False or (wanted is None and not (task and task.interactive)):
+        return False
+    why = "--json prints one object and nothing else" if options["as_json"] else ""
+    why = why or ("" if is_attended(console()) else "there is no terminal here with a person at it, or this is CI")
+    if not why:
+        return True
+    if wanted:
+        raise UsageError(f"--interactive: nobody can be asked: {why}", hint="leave it out, or run it at a terminal")
+    if run is not None and (run.path / APPROVED).exists():
+        return False
+    raise UsageError(
+        f"run {run.run_id if run else ''} has a question to ask, and nobody can be asked: {why}",
+        hint="resume it at a terminal, or pass --no-interactive to go on without asking",
+    )
+
+
+def attended(setting: Setting, screen: Screen, *, interactive: bool) -> Setting:
+    """The setting with this screen, and with the person before it if there is one."""
+    if not is_attended(screen.screen):
+        return replace(setting, watchers=(*setting.watchers, screen))
+
+    async def command(_: int, line: str, reason: str) -> Permission:
+        return await screen.permit(line, reason)
+
+    approval = Approval(screen.approve, command) if interactive else None
+    return replace(setting, watchers=(*setting.watchers, screen), ask=screen.ask, approval=approval, attended=True)

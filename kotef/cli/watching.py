@@ -1,0 +1,112 @@
+"""How is a run followed that works in another process?"""
+
+import json
+import time
+from pathlib import Path
+from typing import Final
+
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import Screen, console, say
+from kotef.errors import UsageError
+from kotef.runs import store
+from kotef.runs.doing import Doing
+from kotef.runs.following import Following
+from kotef.runs.store import RunDir
+from kotef.workspace.lock import at_work
+
+KILLED: Final = 137
+"""Exit status where the run was killed, as a shell says of SIGKILL."""
+STOPPED: Final = 130
+_PAUSE: Final = 0.1
+"""Seconds between two looks; another process's file tells nobody that it has grown."""
+
+
+def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json: bool) -> int:
+    """`kotef watch`; returns the exit status."""
+    place = workspace_of(root)
+    try:
+        run = _awaited(place, run_id, wait)
+        return _as_json(Following(place, run)) if as_json else _on_screen(Following(place, run))
+    except KeyboardInterrupt:
+        console(stderr=True).print("no longer watched; the run goes on")
+        return STOPPED
+
+
+def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
+    """The run that is meant, as soon as it is there; UsageError where it does not come."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            return store.find(root, wanted or _at_work(root))
+        except UsageError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(_PAUSE)
+
+
+def _at_work(root: Path) -> str | None:
+    """The run that works here now; None: nobody does, or it is a command that is no run."""
+    holder = at_work(root)
+    return holder if holder and (store.runs_dir(root) / holder).is_dir() else None
+
+
+def _on_screen(following: Following) -> int:
+    run = following.run
+    while (task := run.task()) is None and following.is_at_work:  # it has only just begun
+        time.sleep(_PAUSE)
+    limits = task.limits if task else None
+    screen = Screen(
+        max_attempts=limits.max_attempts if limits else 0,
+        max_time=limits.max_time if limits else 0.0,
+        runs=run.path.parent,
+        elsewhere=True,
+    )
+    with screen.watching():
+        while not _ended(following, screen):
+            time.sleep(_PAUSE)
+    result = None if screen.doing.state == "error" and not screen.doing.outcome else run.result()
+    if result is None:
+        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` goes on with it"
+        console().print(said, style="bold red")
+        return KILLED
+    from kotef.cli.running import say_result
+
+    say_result(result)
+    return result.exit_code
+
+
+def _ended(following: Following, screen: Screen) -> bool:
+    """Show what is new; whether that was all."""
+    working = following.is_at_work  # asked first: what a run adds before it lets go is read below
+    for event in following.new():
+        screen(event)
+    if working:
+        return False
+    if not screen.doing.outcome:
+        screen.doing = screen.doing.lost()
+    return True
+
+
+def _as_json(following: Following) -> int:
+    told, doing = None, Doing()
+    while True:
+        working = following.is_at_work
+        for event in following.new():
+            doing = doing.after(event)
+            told = _tell(doing, told, following.run)
+        if not working:
+            break
+        time.sleep(_PAUSE)
+    if not doing.outcome:
+        doing = doing.lost()
+        _tell(doing, told, following.run)
+    return KILLED if doing.exit_code is None else doing.exit_code
+
+
+def _tell(doing: Doing, told: str | None, run: RunDir) -> str:
+    """A line if the state is another than the one told last."""
+    if doing.state != told:
+        ending = {"outcome": doing.outcome, "exitCode": doing.exit_code} if doing.outcome else {}
+        facts = {"state": doing.state, "runId": run.run_id, "visit": doing.visit, "at": doing.last, "what": doing.what}
+        say(json.dumps({**facts, **ending}) + "\n")
+    return doing.state

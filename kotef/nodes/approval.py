@@ -1,0 +1,52 @@
+"""Has a person agreed to the plan before the first edit?"""
+
+import json
+from pathlib import Path
+from typing import Final
+
+from kotef.deps import Deps
+from kotef.errors import QuitError
+from kotef.state import Plan, PlanStep
+from kotef.workspace.hiding import redactor
+from kotef.workspace.paths import write_atomic
+
+APPROVED: Final = "approved.json"
+"""In the directory of a run: which plan a person agreed to. One is asked once a run, and after a kill not again."""
+
+
+async def approved(plan: Plan, deps: Deps) -> Plan:
+    """The plan as the person at the terminal wants it, where one is to be asked. Raises QuitError."""
+    kept = deps.run_dir / APPROVED
+    if deps.approval is not None and not kept.exists():
+        steps = await deps.approval.plan(plan.visit, [step.description for step in plan.steps])
+        if steps is None:
+            raise QuitError("the plan")
+        said = {"visit": plan.visit, "steps": redactor().whole(steps)}
+        write_atomic(kept, json.dumps(said, indent=1).encode())
+        agreed = _with_steps(plan, steps)
+        if agreed != plan:
+            deps.emit("planned", visit=plan.visit, source="person", hypothesis=plan.hypothesis, steps=list(steps))
+        return agreed
+    return _as_agreed(plan, kept)
+
+
+def _as_agreed(plan: Plan, kept: Path) -> Plan:
+    """The same plan, with the steps that were agreed on for this very visit before a kill."""
+    try:
+        said = json.loads(kept.read_bytes())
+        steps = tuple(str(step) for step in said["steps"])
+        return _with_steps(plan, steps) if said["visit"] == plan.visit and steps else plan
+    except (OSError, ValueError, KeyError, TypeError):
+        return plan
+
+
+def _with_steps(plan: Plan, steps: tuple[str, ...]) -> Plan:
+    """A step that was left as it is keeps its files and its failure; a new one has neither."""
+    known = {_flat(redactor().text(step.description)): step for step in plan.steps}
+    made = tuple(known.get(_flat(step)) or PlanStep(description=step) for step in steps)
+    return plan if made == plan.steps else plan.model_copy(update={"steps": made, "source": "person"})
+
+
+def _flat(step: str) -> str:
+    """Line breaks and runs of spaces are not what a person edits."""
+    return " ".join(step.split())

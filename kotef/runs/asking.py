@@ -1,0 +1,58 @@
+"""How is a person asked in the middle of a run, so that its events, its clock and its signals know of it?"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kotef.deps import Approval, Ask, Clock, Emit, Option, Permission
+from kotef.runs.signals import Signals
+
+_PERMISSIONS: dict[Permission, str] = {"once": "yes, once", "run": "yes, for this run", "no": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Wraps what the command line gives. A question that a kill or a Ctrl-C ended has no answer, and comes again."""
+
+    emit: Emit
+    clock: Clock
+    signals: Signals
+
+    def choices(self, ask: Ask | None) -> Ask | None:
+        """The same; whoever asks tells the events itself."""
+        if ask is None:
+            return None
+
+        async def choose(question: str, options: Sequence[Option]) -> int | None:
+            with self.signals.question():
+                return await ask(question, options)
+
+        return choose
+
+    def approval(self, given: Approval | None) -> Approval | None:
+        """The same, told and timed."""
+        if given is None:
+            return None
+
+        async def plan(visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
+            question = f"approve the plan of attempt {visit}, edit it, or quit?"
+            with self._asked(visit, question):
+                said = await given.plan(visit, steps)
+            answer = "quit" if said is None else "approve" if said == tuple(steps) else "approve, as edited"
+            self.emit("answered", visit=visit, question=question, answer=answer)
+            return said
+
+        async def command(visit: int, line: str, reason: str) -> Permission:
+            question = f"may this command run: {line}"
+            with self._asked(visit, question):
+                said = await given.command(visit, line, reason)
+            self.emit("answered", visit=visit, question=question, answer=_PERMISSIONS[said])
+            return said
+
+        return Approval(plan, command)
+
+    @contextmanager
+    def _asked(self, visit: int, question: str) -> Iterator[None]:
+        self.emit("asked", visit=visit, question=question)
+        with self.clock.standing(), self.signals.question():
+            yield

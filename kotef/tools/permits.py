@@ -1,0 +1,44 @@
+"""Which commands has a person allowed that the policy does not allow by itself?"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kotef.tools.policy import Ruling
+
+AskCommand = Callable[[int, str, str], Awaitable[Literal["once", "run", "no"]]]
+"""Visit, command line, reason."""
+
+
+@dataclass(slots=True)
+class Permits:
+    """Kept in this process only: after a kill the question is asked anew, and no command can write itself a permit."""
+
+    ask: AskCommand | None = None
+    """None: nobody is asked, and the policy's word stands."""
+    _whole_run: set[str] = field(default_factory=set)
+    _answered: dict[str, Literal["once", "no"]] = field(default_factory=dict)
+    """What holds for the next call with this command line alone."""
+
+    async def settle(self, visit: int, command: str, ruling: Ruling) -> None:
+        """Ask before the command is started, where a person may allow it and has not yet."""
+        if self.ask is None or not ruling.may_be_asked or command in self._whole_run:
+            return
+        said = await self.ask(visit, command, ruling.reason)
+        if said == "run":
+            self._whole_run.add(command)
+        else:
+            self._answered[command] = said
+
+    def ruled(self, command: str, ruling: Ruling) -> Ruling:
+        """The ruling, and what a person has said about it."""
+        if not ruling.may_be_asked:
+            return ruling
+        said = "once" if command in self._whole_run else self._answered.pop(command, None)
+        match said:
+            case "once":
+                return Ruling("allowed")
+            case "no":
+                return Ruling("refused", f"the person at the terminal said no ({ruling.reason}); do without it")
+            case _:
+                return ruling

@@ -1,0 +1,137 @@
+"""What a person sees and types at a real terminal: the live view, the questions of -i, Ctrl-C, and the plain ways."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git
+from support.openai_server import OpenAIServer, call, calls
+from support.terminal import Terminal
+
+VIEWS = [calls(call("view_file", path=path)) for path in ("a.txt", "b.txt", "c.txt")]
+Start = Callable[..., Terminal]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    for name, text in {"calc.py": BUG, "test_calc.py": TEST, "a.txt": "", "b.txt": "", "c.txt": ""}.items():
+        (root / name).write_text(text)
+    git(root, "init", "-q")
+    return root
+
+
+@pytest.fixture
+def start(project: Path) -> Iterator[Start]:
+    """`start(agent, *arguments, columns=…, **env)`: `kotef run` at a terminal."""
+    servers: list[OpenAIServer] = []
+
+    def go(agent: Agent, *arguments: str, columns: int = 100, env: Mapping[str, str] | None = None) -> Terminal:
+        server = OpenAIServer(agent)
+        server.__enter__()
+        servers.append(server)
+        where = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
+        line = ["run", "make add add", "--check", CHECK, "--coder", "model", *arguments]
+        return Terminal(
+            [sys.executable, "-m", "kotef", *line], project, columns=columns, env={**os.environ, **where, **(env or {})}
+        )
+
+    yield go
+    for server in servers:
+        server.__exit__()
+
+
+def ran(root: Path, status: int) -> Ran:
+    return Ran(status, "", "", root)
+
+
+def test_a_run_as_a_person_sees_it(project: Path, start: Start) -> None:
+    with start(Agent(coder=[*VIEWS, calls(call("run_command", command="sleep 1")), FIX, DONE])) as screen:
+        screen.until("↳ run_command sleep 1 … 0:")
+        assert any("view_file 3 times: a.txt, b.txt, c.txt ✓" in line for line in screen.shown)
+        assert "attempt 1 of 3 · coder · run_command sleep 1" in screen.shown[-1]
+        assert "tokens · 0:" in screen.shown[-1]
+        assert screen.shown[-1].endswith(" left")
+        assert screen.end() == 0
+    shown = screen.text
+    assert "    -    return a - b\n    +    return a + b\n" in shown
+    assert "attempt 1: before → after" in shown
+    assert " left" not in shown, "of the live view nothing stays behind"
+    assert {"green", "red"} <= screen.colours
+
+
+def test_the_plan_is_edited_in_the_editor_then_typed_then_approved(project: Path, start: Start, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nsed -i 's/fix add/fix add by hand/' \"$1\"\n")
+    editor.chmod(0o755)
+    agent = Agent(coder=[FIX, DONE])
+    with start(agent, "-i", env={"EDITOR": str(editor)}) as screen:
+        screen.until("or quit (q)? ")
+        assert (project / "calc.py").read_text() == BUG
+        screen.type("e\n")
+        screen.until("1. fix add by hand")
+        screen.until("or quit (q)? ")
+        screen.type("what\n")
+        screen.until("or quit (q)? ")
+        screen.type("A\n")
+        assert screen.end() == 0, screen.text
+    assert "fix add by hand" in agent.requests("coder")[0].text
+    assert ran(project, 0).result["attempts"][0]["steps"] == ["fix add by hand"]
+
+
+def test_without_an_editor_the_steps_are_typed_and_ctrl_c_at_the_question_stops_at_once(
+    project: Path, start: Start
+) -> None:
+    with start(Agent(), "-i") as screen:
+        screen.until("or quit (q)? ")
+        screen.type("e\n")
+        screen.until("1. ")
+        screen.type("first\n")
+        screen.until("2. ")
+        screen.type("\n")
+        screen.until("1. first")
+        screen.until("or quit (q)? ")
+        screen.type("\x03")
+        assert screen.end() == 130, screen.text
+    assert ran(project, 130).result["reason"] == "SIGINT"
+    assert "stopping after" not in screen.text
+
+
+def test_one_ctrl_c_lets_the_command_end_and_says_so_at_once(project: Path, start: Start) -> None:
+    work = calls(call("run_command", command="sleep 2; touch done.txt"))
+    with start(Agent(coder=[work, FIX, DONE])) as screen:
+        screen.until("↳ run_command sleep 2")
+        screen.type("\x03")
+        screen.until("stopping after the current step; Ctrl-C again stops at once")
+        assert not (project / "done.txt").exists()
+        assert screen.end() == 130
+    assert (project / "done.txt").exists()
+    assert "resume: kotef resume" in screen.text
+
+
+def test_on_a_narrow_terminal_that_is_resized_every_line_of_the_view_fits(project: Path, start: Start) -> None:
+    command = f"sleep 4 # {'long ' * 30}"
+    with start(Agent(coder=[calls(call("run_command", command=command)), FIX, DONE]), columns=40) as screen:
+        screen.until("↳ run_command sleep 4")
+        screen.see(lambda shown: shown[-1].startswith("attempt 1 of 3 · "), 50)
+        screen.resize(70, 40)
+        screen.see(lambda shown: 40 < len(shown[-2]) < 70, 20)
+        assert screen.end() == 0, screen.text
+    assert (project / "calc.py").read_text() == FIXED
+    assert "before → after" in screen.text
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "1"}, {"NO_COLOR": "1"}], ids=lambda env: next(iter(env)))
+def test_where_a_live_view_or_colours_are_not_wanted_there_are_none(
+    project: Path, start: Start, env: Mapping[str, str]
+) -> None:
+    with start(Agent(coder=[FIX, DONE]), env=env) as screen:
+        assert screen.end() == 0
+    assert "verified at attempt 1 of 3" in screen.text
+    if "NO_COLOR" in env:
+        assert screen.colours == {"default"}
+    else:
+        assert b"\x1b[?25l" not in screen.written, "no cursor is hidden, so nothing is drawn over"
