@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, kotef, plan, unchanged, write
-from support.openai_server import Reply, calls, overflow, status
+from support.openai_server import Reply, calls, overflow, status, without_usage
 from support.openai_server import call as call_of
 
 from kotef.runs.recorded.lines import read_record
@@ -121,7 +121,7 @@ def test_a_conversation_that_was_too_long_is_compacted_again(
     for number in range(6):
         (project / f"n{number}.txt").write_text("".join(f"{number} line {line} {'x' * 60}\n" for line in range(165)))
     looks = [calls(call_of("view_file", path=f"n{number}.txt")) for number in range(6)]
-    script = [*looks, overflow(), FIX, DONE]
+    script = [*map(without_usage, looks), overflow("llama.cpp"), without_usage(FIX), DONE]
     done = run(project, Agent(script), "make add right", "--check", CHECK)
     assert done.code == 0
     assert [event for event in done.events if event["event"] == "compacted"]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from support.loop import CHECK, DONE, FIX, Agent, blind, edit, kotef
+from support.loop import CHECK, DONE, FIX, Agent, edit, kotef
 from support.openai_server import call, calls
 
 ARGUMENTS = ("make add right", "--check", CHECK)
@@ -17,7 +17,7 @@ def stats(root: Path, *arguments: str) -> dict[str, Any]:
 
 
 def test_runs_failures_and_tools_are_counted(project: Path, run: Any) -> None:
-    missed = calls(blind("calc.py", "no such line", "x"))
+    missed = edit("calc.py", "no such line", "x")
     first = [missed, edit("calc.py", "a - b", "a * b"), DONE, edit("calc.py", "a * b", "a + b"), DONE]
     assert run(project, Agent(first), *ARGUMENTS).code == 0
     (project / "calc.py").write_text("def add(a, b):\n    return a - b\n")
