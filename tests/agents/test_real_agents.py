@@ -1,6 +1,6 @@
 """Real agents from PyPI as the coder, against a scripted endpoint: whole runs, in the best sandbox there is.
 
-uv venv /tmp/agents && uv pip install --python /tmp/agents/bin/python mini-swe-agent     (aider-chat: one more)
+uv venv /tmp/agents && uv pip install --python /tmp/agents/bin/python mini-swe-agent "litellm<1.100"
 KOTEF_AGENTS=/tmp/agents/bin python -m pytest -m agents
 """
 

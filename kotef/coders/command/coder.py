@@ -114,9 +114,7 @@ class CommandCoder:
         kept = GitKept(self.root, self.run_dir, self.emit)
         log = self.run_dir / "logs" / f"visit-{visit}-{self.name}.log"
         line = self.command.filled(file, account)
-        preset = self.command.preset
-        idle = preset.idle if preset else IDLE
-        variables = self._variables()
+        idle, variables = self._idle, self._variables()
         there = set(self._left_behind())
         with hands.watching():
             done = await kept.after_background(lambda: self.hand.start(line, variables, seconds, idle, log), log)
@@ -125,6 +123,11 @@ class CommandCoder:
         if done.exit_code == 0:
             self._shortest = min(done.seconds, self._shortest or done.seconds)
         return done, hands
+
+    @property
+    def _idle(self) -> float:
+        """Seconds it may be silent."""
+        return self.command.preset.idle if self.command.preset else IDLE
 
     def _left(self) -> float:
         """What is left for it when the judging is paid."""
@@ -168,7 +171,7 @@ class CommandCoder:
         if done.timed_out == "wall":
             return "time", f"{self.name} was ended after {seconds:.0f} s: what is left is for judging (--max-time)"
         if done.timed_out == "idle":
-            return "program_timeout", f"{self.name} was ended: it said nothing for {IDLE:g} s"
+            return "program_timeout", f"{self.name} was ended: it said nothing for {self._idle:g} s"
         if done.exit_code == 0:
             return "finished", ""
         told_words = told.words if told else ""
