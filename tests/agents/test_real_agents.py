@@ -59,7 +59,7 @@ def test_mini_swe_agent_is_hired(project: Path, monkeypatch: pytest.MonkeyPatch)
     assert "# A task for you" in requests[0].text
     assert "make add add" in requests[0].text
     assert git(project, "rev-parse", "HEAD") == before, "it has committed, and that did not last"
-    assert git(project, "status", "--porcelain").split() == ["M", "calc.py", "??", ".sdd/"]
+    assert git(project, "status", "--porcelain").split() == ["M", "calc.py"]
     usage = ran.result["usage"]
     assert (usage["tokensIn"], usage["tokensOut"], usage["calls"], usage["cost"]) == (200, 40, 2, None)
 
@@ -72,5 +72,5 @@ def test_aider_is_hired(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (ran.code, ran.result["outcome"], ran.result["winner"]) == (0, "verified", "aider"), ran.result["attempts"]
     assert "# A task for you" in requests[0].text
     assert git(project, "rev-parse", "HEAD") == before
-    assert git(project, "status", "--porcelain").split() == ["M", "calc.py", "??", ".sdd/"], "it left nothing behind"
+    assert git(project, "status", "--porcelain").split() == ["M", "calc.py"], "it left nothing behind"
     assert ran.result["usage"]["tokensIn"] > 0

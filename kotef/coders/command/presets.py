@@ -71,6 +71,13 @@ PRESETS: Final[Mapping[str, Preset]] = {
             ),
             env=(*_OPENAI, *_ANTHROPIC, *_OTHERS, "AIDER_*"),
             copied=(".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json"),
+            sets={  # without an identity it writes one into git's configuration, which it may not
+                "GIT_CONFIG_COUNT": "2",
+                "GIT_CONFIG_KEY_0": "user.name",
+                "GIT_CONFIG_VALUE_0": "aider",
+                "GIT_CONFIG_KEY_1": "user.email",
+                "GIT_CONFIG_VALUE_1": "aider@localhost",
+            },
             leaves=(".aider*",),
             own_index=True,
             tells="money",
