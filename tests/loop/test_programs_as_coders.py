@@ -38,7 +38,6 @@ def test_a_program_edits_and_the_checks_judge(project: Path, tmp_path: Path) -> 
         ran = run(project, agent(tmp_path, FIXES + "print('I changed one line.')"))
     assert (ran.code, ran.result["outcome"], ran.result["winner"]) == (0, "verified", "command")
     assert ran.result["attempts"][0]["said"] == "I changed one line."
-    assert ran.result["usage"]["commands"] == 1
     assert ran.result["usage"]["cost"] is None, "a program that does not tell is not taken for free"
     assert "what this attempt cost is not known" in ran.stdout
     assert "coder command gets the network" in ran.stdout
