@@ -15,6 +15,7 @@ from kotef.errors import SpecError
 
 NOT_RUN = Path(__file__).parent / "not_run.txt"
 PAGES = pages()
+SLOW = [page for page in PAGES if any(played(block, "docs") > played(block) for block in blocks_of(page))]
 
 
 def name(page: Path) -> str:
@@ -23,7 +24,17 @@ def name(page: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
-    blocks = [block for block in blocks_of(page) if played(block)]
+    play(page, tmp_path)
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", SLOW, ids=name)
+def test_a_page_does_all_it_says(page: Path, tmp_path: Path) -> None:
+    play(page, tmp_path, "docs")
+
+
+def play(page: Path, tmp_path: Path, *markers: str) -> None:
+    blocks = [block for block in blocks_of(page) if played(block, *markers)]
     session = Session(tmp_path / "you") if blocks else None
     try:
         for block in blocks:
