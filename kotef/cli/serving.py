@@ -93,7 +93,7 @@ class _Answer(BaseHTTPRequestHandler):
         """The same without the page; every other method is refused by the class above."""
         self.do_GET()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ARG002  named by the class above
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  named by the class above
         """A page that reloads itself would fill the terminal."""
 
     def _for_us(self) -> bool:
