@@ -23,6 +23,7 @@ def brief_text(prompts: Prompts, brief: Brief, *, started_before: bool) -> str:
         allowed=task.allow_edits,
         red=[check for check in brief.judged.checks if not (check.satisfied or check.advisory)],
         started_before=started_before,
+        cut_short=[visit for _, visit in sorted(brief.visits.items()) if visit.stopped][-3:],
         goal=task.goal,
         ticket=task.ticket,
         spec=task.spec,
