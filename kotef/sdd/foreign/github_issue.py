@@ -23,7 +23,7 @@ _TITLE: Final = re.compile(r"\s*(?:\*\*)?title(?:\*\*)?:(?:\*\*)?[ \t]*(?P<title
 _MARKS: Final = re.compile(r"</?\s*repository\s*>", re.IGNORECASE)
 _CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """What a reader does not see, and a model does."""
-_SECTIONS: Final = NAMES | CHECKS
+_SECTIONS: Final[dict[str, str]] = {**NAMES, **CHECKS}
 _REST: Final = ("done", "tests", "non_goals", "risks")
 
 

@@ -7,7 +7,7 @@ from kotef.sdd.files import Problem
 from kotef.sdd.markdown import fences, read_markdown, sections
 from kotef.sdd.mentions import fenced_commands
 
-CHECKS: Final = dict.fromkeys(
+CHECKS: Final[dict[str, str]] = dict.fromkeys(
     (
         *("tests", "test commands", "tests to run", "checks", "check commands", "quality gates"),
         *("verification", "verify", "how to verify", "how to test", "verification commands"),
