@@ -32,13 +32,25 @@ def stats(root: str | None, days: float | None, as_json: bool) -> None:
 
 @click.group()
 def config() -> None:
-    """Show the settings in effect, and where each comes from."""
+    """Show the settings in effect, and where each comes from.
+
+    \b
+    Examples:
+      kotef config show
+      kotef config path
+    """  # noqa: D301  click reads the backspace character
 
 
 @config.command(short_help="Show every setting in effect here with its origin.")
 @where
 @click.option("--trust", is_flag=True, help="As `kotef run --trust` would have it.")
-@click.option("--profile", type=click.Choice(["strict", "fast", "smoke", "yolo"]), default="strict", show_default=True)
+@click.option(
+    "--profile",
+    type=click.Choice(["strict", "fast", "smoke", "yolo"]),
+    default="strict",
+    show_default=True,
+    help="As `kotef run --profile` would have it.",
+)
 @JSON
 def show(**options: Any) -> None:
     """Show every setting a run here would have, with its value and the file and line, or the variable, it comes from.
@@ -57,7 +69,13 @@ def show(**options: Any) -> None:
 
 @config.command(short_help="Print where your configuration is.")
 def path() -> None:
-    """Print where your configuration is, whether or not it exists: `$EDITOR "$(kotef config path)"`."""
+    """Print where your configuration is, whether or not it exists.
+
+    \b
+    Examples:
+      kotef config path
+      $EDITOR "$(kotef config path)"
+    """  # noqa: D301  click reads the backspace character
     from kotef.runs.config import config_path
 
     click.echo(config_path())

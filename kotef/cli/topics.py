@@ -23,6 +23,9 @@ The screen
   NO_COLOR               set: no colours
   CI                     set: no live view, and a run needs a sandbox or an explicit `--sandbox off`
 
+  VISUAL, EDITOR         edits the plan that `kotef run -i` asks about
+  BROWSER                what --open opens pages with
+
 The places
   XDG_CONFIG_HOME        config.toml, agents.md and skills are in kotef/ there (default ~/.config)
   XDG_STATE_HOME         snapshots and baselines are in kotef/ there (default ~/.local/state)
@@ -30,8 +33,12 @@ The places
 The surroundings
   GITHUB_EVENT_NAME, GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME
                          in a job for a pull request, settings of the repository are the base branch's
+  GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY
+                         set in a job of GitHub Actions: annotations, outputs and a summary (--github)
   LANGSMITH_TRACING, LANGCHAIN_TRACING_V2
-                         set: prompts and code leave the machine for LangSmith, and a run says so
+                         true: prompts and code leave the machine for LangSmith, and a run says so
+  OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT
+                         set: traces of a run go there, without content; needs the extra `otel`
   HTTPS_PROXY, NO_PROXY  are used for endpoints that are not local
 
 Commands of the project see none of these that looks like a secret; see docs/security.md.
@@ -58,7 +65,8 @@ Yours to write
 
 kotef's
   .sdd/issues.md         one entry for each run that was not verified; `kotef issues`
-  .sdd/runs/RUN/         result.json, report.md, events.jsonl, logs/, visit-N.patch; `kotef runs`
+  .sdd/runs/RUN/         result.json, report.html, report.md, events.jsonl, record.jsonl, logs/, visit-N.patch;
+                         `kotef runs` lists them, `kotef report` tells one
   ~/.local/state/kotef/  snapshots of the workspace, and baselines
 """
 STATUSES: Final = """\
@@ -72,7 +80,8 @@ Exit statuses of `kotef run` and `kotef resume`; other commands use those of the
   5         environment_broken: no check found, checks cannot run, no sandbox in CI, disk full
   6         blocked: a decision only a person can take
   7         model_unavailable
-  130, 143  interrupted by SIGINT, SIGTERM
+  130, 143  interrupted by SIGINT, SIGTERM; 130 also where a person quit at a question
+  137       of `kotef watch` alone: the run was killed
 
 With --json an error is one object with error, reason and exitCode. A run that began and was not verified has one entry
 in .sdd/issues.md; `kotef resume` says which runs can go on.

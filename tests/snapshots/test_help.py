@@ -23,6 +23,8 @@ def commands(command: click.Command = main, path: tuple[str, ...] = ()) -> Itera
     yield path
     if isinstance(command, click.Group):
         for name, below in command.commands.items():
+            if below.hidden:  # it is told by the page of its group
+                continue
             yield from commands(below, (*path, name))
 
 

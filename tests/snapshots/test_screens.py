@@ -109,6 +109,7 @@ def test_a_verified_run_and_what_can_be_asked_of_it(story: Story) -> None:
     story.shows("run-verified", ["run", "--ticket", "01", *MODEL], agent=Agent(coder=[FIX, DONE], reviewer=[YES]))
     story.shows("show", ["show"])
     story.shows("report", ["report"])
+    story.shows("replay", ["replay"])
     story.shows("diff", ["diff"])
     story.shows("diff-stat", ["diff", "--stat"])
     story.shows("resume-done", ["resume", "--last"], status=2)
@@ -128,6 +129,9 @@ def test_a_bounded_run_its_entry_and_how_it_goes_on(story: Story) -> None:
     story.shows("issues-github", ["issues", "show", "2", "--format", "github"])
     story.shows("resume-bounded", ["resume", "--last", "--max-attempts", "2"], agent=Agent(coder=[FIX, DONE]))
     story.shows("issues-resolved", ["issues", "list", "--state", "resolved"])
+    story.shows("watch", ["watch"])
+    story.shows("stats", ["stats"])
+    story.shows("rejudge", ["rejudge"])
     story.shows("issues-reopen", ["issues", "reopen", "2"])
     story.is_as_recorded()
 
@@ -168,6 +172,15 @@ def test_what_a_person_looks_at_before_a_run(story: Story) -> None:
     story.is_as_recorded()
 
 
+def test_what_is_set_and_known_here(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    (story.root / ".sdd" / "backlog" / "tickets" / "open" / "02-sub.md").write_text("# Ticket: 02 Subtraction\n")
+    story.shows("spec-lint", ["spec", "lint"], status=3)
+    story.shows("config-show", ["config", "show"])
+    monkeypatch.setenv("PATH", str(story.root))
+    story.shows("coders", ["coders"])
+    story.is_as_recorded()
+
+
 def test_what_a_run_needs_here(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KOTEF_SANDBOX", "off")
     story.shows("doctor", ["doctor"], status=5)
@@ -183,13 +196,15 @@ ERRORS = {
     "error-option": ["run", "--chekc", "x"],
     "error-root": ["runs", "--root", "nowhere"],
     "error-command": ["rum"],
+    "error-shell": ["completion", "tcsh"],
+    "error-port": ["serve", "--port", "70000"],
 }
 
 
 def test_errors_are_one_line_and_with_json_one_object(story: Story) -> None:
     for name, arguments in ERRORS.items():
         story.shows(name, arguments, status=2)
-        if name not in ("error-command", "error-option"):
+        if name not in ("error-command", "error-option", "error-shell", "error-port"):
             story.shows(f"{name}-json", [*arguments, "--json"], status=2)
     story.is_as_recorded()
 
