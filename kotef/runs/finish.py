@@ -1,6 +1,7 @@
 """What is left behind when a run is over?"""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,7 +64,8 @@ def finish(
     if ending.outcome == "verified" and state["task"].branch:
         result = result.model_copy(update={"branch": commit_work(state, deps.root, deps.snapshots)})
     result = redactor().whole(result)
-    write_atomic(run.path / "report.md", render_report(result).encode())
+    with suppress(WorkspaceError):  # a full disk: the result says the same in less room, and `kotef report` tells it
+        write_atomic(run.path / "report.md", render_report(result).encode())
     note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
     if now:
         saw(run.path, now)

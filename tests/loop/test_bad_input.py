@@ -377,6 +377,20 @@ def test_a_write_that_finds_the_disk_full_ends_the_run(project: Path, run, monke
     assert len(ran.issues) == 1
 
 
+def test_a_report_that_finds_no_room_costs_no_result(project: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kotef.errors import NoSpaceError
+    from kotef.runs import finish
+
+    def full(path: Path, *_: object, **__: object) -> None:
+        raise NoSpaceError(path)
+
+    monkeypatch.setattr(finish, "write_atomic", full)
+    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", CHECK)
+
+    assert (ran.code, ran.result["outcome"]) == (0, "verified")
+    assert not (ran.run_dir / "report.md").exists()
+
+
 def test_a_sdd_that_cannot_be_written_is_named(project: Path, run) -> None:
     sdd = project / ".sdd"
     sdd.mkdir()
