@@ -1,4 +1,7 @@
-"""`action.yml` and `ci/`: a script plays the runner, on the shipped examples, with real commands."""
+"""`action.yml` and `ci/`: a script plays the runner, with real commands.
+
+By default on a project of two files; `-m ci` takes the shipped examples, and plays the job for GitLab, too.
+"""
 
 import os
 import re
@@ -13,12 +16,19 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from support.loop import CHECK, TEST
 
 ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 GITLAB = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())
 BIN = Path(sys.executable).parent
+SMALL = {
+    "calc.py": "def add(first, second):\n    return first + secnod\n",
+    "test_calc.py": TEST,
+    ".gitignore": "__pycache__/\n",
+}
+"""A project that the fixers mend in a second."""
 
 
 @dataclass
@@ -126,9 +136,15 @@ def read_outputs(file: Path) -> dict[str, str]:
 
 
 def example(tmp_path: Path, name: str) -> Path:
-    """A committed copy of a shipped example."""
+    """A committed copy of a shipped example, or, with no name, of the small project."""
     place = tmp_path / "checkout"
-    shutil.copytree(ROOT / "examples" / name, place, ignore=shutil.ignore_patterns("runs", "issues.md", "__pycache__"))
+    if name:
+        left_out = shutil.ignore_patterns("runs", "issues.md", "__pycache__")
+        shutil.copytree(ROOT / "examples" / name, place, ignore=left_out)
+    else:
+        place.mkdir()
+        for path, text in SMALL.items():
+            (place / path).write_text(text)
     for command in (
         ["init", "-q"],
         ["add", "-A"],
@@ -167,17 +183,15 @@ def played(tmp_path: Path, name: str, **inputs: str) -> Runner:
 
 
 def test_green_the_work_is_on_a_branch_and_the_run_is_kept(tmp_path: Path) -> None:
-    runner = played(tmp_path, "discount", ticket="01", branch="auto", coder="fixers,search:300s")
+    runner = played(tmp_path, "", goal="make add add", checks=CHECK, branch="auto", coder="fixers")
     assert (runner.failed, runner.code) == (False, 0), runner.printed
     told = runner.told
-    assert (told["outcome"], told["exit-code"], told["branch"]) == ("verified", "0", "kotef/discount")
+    assert (told["outcome"], told["exit-code"], told["branch"]) == ("verified", "0", "kotef/make-add-add")
     assert Path(told["result"]).is_file()
-    author = ["git", "log", "-1", "--format=%an", "kotef/discount"]
+    author = ["git", "log", "-1", "--format=%an", told["branch"]]
     checkout = runner.environment["GITHUB_WORKSPACE"]
-    assert (
-        subprocess.run(author, check=True, cwd=checkout, capture_output=True, text=True).stdout
-        == "github-actions[bot]\n"
-    )
+    said = subprocess.run(author, check=True, cwd=checkout, capture_output=True, text=True).stdout
+    assert said == "github-actions[bot]\n"
     files = {path.name for path in Path(told["files"]).iterdir()}
     assert files == {"pr-body.md", "report.sarif", "junit.xml", "report.md"}
     uploaded = runner.used["actions/upload-artifact"]
@@ -189,19 +203,38 @@ def test_green_the_work_is_on_a_branch_and_the_run_is_kept(tmp_path: Path) -> No
 
 
 def test_red_the_line_is_marked_the_run_is_kept_and_the_job_fails_with_its_status(tmp_path: Path) -> None:
-    runner = played(tmp_path, "contradiction", ticket="01")
+    runner = played(tmp_path, "", goal="make add subtract", checks=f"{CHECK}\n\n  false\n", coder="fixers")
     assert (runner.failed, runner.code) == (True, 3), runner.printed
     told = runner.told
     assert (told["outcome"], told["exit-code"], told["branch"]) == ("stuck", "3", "")
+    assert "  check: false\n" in runner.printed, "checks are one to a line"
     assert "::error title=kotef%3A stuck::" in runner.printed
-    assert "::error file=tests/test_format.py,line=9,title=tests/test_format.py%3A%3Atest_hours" in runner.printed
     assert "actions/upload-artifact" in runner.used
     assert "### What still fails" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
 
 
+@pytest.mark.ci
+def test_the_discount_is_mended_and_its_ticket_is_closed_on_the_branch(tmp_path: Path) -> None:
+    runner = played(tmp_path, "discount", ticket="01", branch="auto", coder="fixers,search:300s")
+    assert (runner.failed, runner.code) == (False, 0), runner.printed
+    assert (runner.told["outcome"], runner.told["branch"]) == ("verified", "kotef/discount")
+    listed = ["git", "ls-tree", "-r", "--name-only", "kotef/discount", ".sdd/backlog"]
+    checkout = runner.environment["GITHUB_WORKSPACE"]
+    said = subprocess.run(listed, check=True, cwd=checkout, capture_output=True, text=True).stdout
+    assert "/closed/01-" in said
+    assert "/open/01-" not in said
+
+
+@pytest.mark.ci
+def test_the_contradiction_is_marked_at_its_line(tmp_path: Path) -> None:
+    runner = played(tmp_path, "contradiction", ticket="01")
+    assert (runner.failed, runner.code) == (True, 3), runner.printed
+    assert "::error file=tests/test_format.py,line=9,title=tests/test_format.py%3A%3Atest_hours" in runner.printed
+
+
 def test_inputs_are_no_shell(tmp_path: Path) -> None:
     bad = f"$(touch {tmp_path}/owned) `touch {tmp_path}/owned` ; touch {tmp_path}/owned # ' \""
-    runner = played(tmp_path, "contradiction", goal=f"--{bad}", ticket=bad, root="", branch=bad)
+    runner = played(tmp_path, "", goal=f"--{bad}", ticket=bad, root="", branch=bad)
     assert runner.code == 2
     assert not (tmp_path / "owned").exists()
     assert runner.told["outcome"] == ""
@@ -209,19 +242,20 @@ def test_inputs_are_no_shell(tmp_path: Path) -> None:
     assert "actions/upload-artifact" not in runner.used
 
 
-def test_a_status_can_be_accepted_and_checks_are_one_to_a_line(tmp_path: Path) -> None:
+@pytest.mark.ci
+def test_a_status_can_be_accepted(tmp_path: Path) -> None:
     runner = played(
         tmp_path,
         "contradiction",
         goal="x",
-        checks="python -c 'exit(0)'\n\n  python -c 'exit(1)'\n",
+        checks="false",
         coder="fixers",
         accept="0, 3",
     )
     assert (runner.told["exit-code"], runner.failed) == ("3", False), runner.printed
-    assert "check: python -c 'exit(0)'\n" in runner.printed
 
 
+@pytest.mark.ci
 def test_a_cancelled_job_lets_the_run_say_so(tmp_path: Path) -> None:
     checkout = example(tmp_path, "contradiction")
     output = tmp_path / "output"
@@ -305,6 +339,7 @@ def workflow(tmp_path: Path) -> Path:
     return place / "kotef.yml"
 
 
+@pytest.mark.ci
 def test_the_yaml_fits_the_schemas_of_both_services(tmp_path: Path, workflow: Path) -> None:
     linted("check-jsonschema", "--builtin-schema", "vendor.github-actions", str(ROOT / "action.yml"))
     linted("check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(workflow))
@@ -317,6 +352,7 @@ def test_the_action_and_the_workflow_have_no_known_weakness(workflow: Path) -> N
     linted("zizmor", "--offline", "--no-progress", str(ROOT / "action.yml"), str(workflow))
 
 
+@pytest.mark.ci
 def test_the_workflow_pleases_actionlint(workflow: Path) -> None:
     linted("actionlint", str(workflow))
 
@@ -329,6 +365,7 @@ def test_the_scripts_please_shellcheck(tmp_path: Path) -> None:
     linted("shellcheck", *map(str, scripts))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "coder", "code"), [("discount", "fixers,search:300s", 0), ("contradiction", "fixers", 3)]
 )
@@ -345,6 +382,7 @@ def test_the_script_of_the_gitlab_job_ends_as_the_run_does(tmp_path: Path, name:
     assert job["allow_failure"]["exit_codes"] == [4, 5, 7]
 
 
+@pytest.mark.ci
 def test_the_recipe_for_any_other_service_ends_as_the_run_does(tmp_path: Path) -> None:
     checkout = example(tmp_path, "contradiction")
     told = environment(tmp_path, checkout) | {
