@@ -10,7 +10,7 @@ from kotef.sdd.issue import IssueEntry, IssueFailure, code_span, one_line
 from kotef.sdd.repeats import identity, task_of
 from kotef.sdd.sarif import location, sarif_log
 
-_REFERENCE: Final = re.compile(r"([@#])(?=\w)")
+_REFERENCE: Final = re.compile(r"([@#](?=\w)|\w:(?=//\S))")
 _SPANS: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _TEST_FILE: Final = re.compile(r"[\w@+./-]+\.\w{1,8}$")
 
@@ -116,7 +116,8 @@ def inert(text: str, limit: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _REFERENCE.sub(r"\1<!-- -->", text.replace("<", "&lt;").replace("](", "]&#40;"))
+    text = text.replace("&", "&amp;")  # an entity may stand for any character
+    return _REFERENCE.sub(r"\1<!-- -->", text.replace("<", "&lt;").replace("](", "]&lpar;"))
 
 
 def title(entry: IssueEntry) -> str:

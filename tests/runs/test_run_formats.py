@@ -203,6 +203,11 @@ def test_text_from_outside_is_inert_in_markdown() -> None:
     assert "#12" not in told
 
 
+def test_text_from_outside_is_still_read_as_it_was_written() -> None:
+    told = pull_request(result_of(goal="[a](b) &commat;team ![i](http://x/issues/1) `![c](d)`"))
+    assert "[a]&lpar;b) &amp;commat;team ![i]&lpar;http:<!-- -->//x/issues/1) `![c](d)`" in told
+
+
 @pytest.mark.parametrize(
     ("line", "what"),
     [
