@@ -8,6 +8,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final, Literal
 
 from kotef.cli.screen import plain, say
@@ -21,6 +22,16 @@ SHOWN: Final = 10
 def in_actions(env: Mapping[str, str] = os.environ) -> bool:
     """Whether this is a job of GitHub Actions."""
     return env.get("GITHUB_ACTIONS") == "true"
+
+
+def in_checkout(root: Path, env: Mapping[str, str] = os.environ) -> str:
+    """Where the workspace lies in the checkout, with a slash at the end; empty where it is the whole of it."""
+    top = env.get("GITHUB_WORKSPACE", "")
+    try:
+        place = Path(os.path.realpath(root)).relative_to(os.path.realpath(top)).as_posix() if top else "."
+    except ValueError:
+        return ""
+    return "" if place == "." else f"{place}/"
 
 
 def unheard(line: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.text import Text
 
 from kotef.checks.detect import collect_checks, missing_dependencies
-from kotef.cli.annotations import annotation, deaf, in_actions
+from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say
 from kotef.errors import NoChecksError, UsageError
@@ -83,7 +83,7 @@ def check_command(options: dict[str, Any]) -> int:
     with deaf() if github else nullcontext():
         show(found)
     if github:
-        say("".join(f"{line}\n" for line in annotations(found)))
+        say("".join(f"{line}\n" for line in annotations(found, in_checkout(root))))
     return found.exit_code
 
 
@@ -206,21 +206,24 @@ def _verdict(found: Inspection) -> str:
     return f"red: {'; '.join(reasons)}"
 
 
-def annotations(found: Inspection) -> Iterator[str]:
-    """Workflow commands of GitHub Actions, one for each failure; the new ones first, for GitHub shows only ten."""
+def annotations(found: Inspection, prefix: str = "") -> Iterator[str]:
+    """Workflow commands of GitHub Actions, one for each failure; the new ones first, for GitHub shows only ten.
+
+    Paths begin with `prefix`: GitHub counts them from the top of the checkout.
+    """
     told = [(check, failure) for check in found.checks for failure in check.failures[:SHOWN]]
     for check, failure in sorted(told, key=lambda one: one[1].state != "new"):
         yield annotation(
             "error" if check.required else "warning",
             failure.message or f"failed: {check.command}",
             title=failure.test or check.name,
-            file=failure.file,
+            file=f"{prefix}{failure.file}" if failure.file else "",
             line=failure.line,
         )
     for what, tests in (("is not run any more", found.missing), ("is skipped now", found.newly_skipped)):
         for test in tests[:SHOWN]:
             file = _file_of(test, found) if "::" in test else ""
-            yield annotation("error", f"{test} {what}", title=test, file=file)
+            yield annotation("error", f"{test} {what}", title=test, file=f"{prefix}{file}" if file else "")
 
 
 def _file_of(test: str, found: Inspection) -> str:

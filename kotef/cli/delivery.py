@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kotef.cli.sections import Sectioned
+
 if TYPE_CHECKING:
     from kotef.errors import KotefError
     from kotef.runs.result import Result
@@ -47,6 +49,26 @@ def delivery(command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+class Delivering(Sectioned):
+    """A command with these options, whose usage errors a CI job is told of, too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; click takes the `--trust` of `--branch=--trust` for an option, which it is not."""
+        from kotef.cli.annotations import in_actions
+
+        own = list(args)[: args.index("--")] if "--" in args else list(args)
+        try:
+            if taken := next((arg for arg in own if arg.startswith("--branch=-")), ""):
+                raise click.BadOptionUsage("--branch", f"{taken}: no branch can be called so", ctx)
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if in_actions() and "--no-github" not in own:
+                from kotef.errors import UsageError
+
+                _tell_error(UsageError(error.format_message()), annotated="--json" not in own)
+            raise
 
 
 @dataclass
@@ -101,11 +123,13 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 def _writable(path: str | None) -> Path | None:
     """Where the text goes; UsageError before the run, for afterwards it would be lost."""
+    from kotef.cli.handing import must_be_plain
     from kotef.errors import UsageError
 
     if path is None:
         return None
     file = Path(path).absolute()
+    must_be_plain("--pr-body", file)
     if not file.parent.is_dir():
         raise UsageError(f"--pr-body {path}: there is no folder {file.parent}", hint="make it first")
     if not os.access(file if file.exists() else file.parent, os.W_OK):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.annotations import SHOWN, annotation
+from kotef.cli.annotations import SHOWN, annotation, in_checkout
 from kotef.cli.screen import plain, say
 from kotef.errors import KotefError
 from kotef.runs import store
@@ -37,7 +37,7 @@ def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
         }
     )
     if annotated:
-        say("".join(f"{line}\n" for line in annotations(result, failures, _prefix(root))))
+        say("".join(f"{line}\n" for line in annotations(result, failures, in_checkout(root))))
 
 
 def tell_error(error: KotefError, *, annotated: bool) -> None:
@@ -74,16 +74,6 @@ def annotations(result: Result, failures: Sequence[Located], prefix: str = "") -
             yield annotation(
                 "error" if one.blocks else "warning", one.message, title=one.title, file=file, line=one.line
             )
-
-
-def _prefix(root: Path, env: Mapping[str, str] = os.environ) -> str:
-    """Where the workspace lies in the checkout, with a slash at the end; empty where it is the whole of it."""
-    top = env.get("GITHUB_WORKSPACE", "")
-    try:
-        place = Path(os.path.realpath(root)).relative_to(os.path.realpath(top)).as_posix() if top else "."
-    except ValueError:
-        return ""
-    return "" if place == "." else f"{place}/"
 
 
 def _outputs(values: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kotef.cli.browser import opened
+from kotef.cli.handing import must_be_plain
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain, say
 from kotef.errors import UsageError
@@ -19,6 +20,8 @@ def report_command(run_id: str | None, root: str | None, *, form: str | None, ou
     """`kotef report`; `form` None is Markdown, and HTML where the page is to be shown."""
     if show and form not in (None, "html"):
         raise UsageError(f"--open shows the HTML report, not {form}", hint="leave --format out")
+    if output:
+        must_be_plain("--output", Path(output).absolute())
     place = workspace_of(root)
     run = store.find(place, run_id)
     form = form or ("html" if show else "md")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kotef.cli.delivery import delivered, delivery
+from kotef.cli.delivery import Delivering, delivered, delivery
 from kotef.cli.options import (
     ACCEPT,
     AGENT,
@@ -21,7 +21,6 @@ from kotef.cli.options import (
     limits,
     where,
 )
-from kotef.cli.sections import Sectioned
 
 EXIT_STATUS = """\b
 Exit status:
@@ -40,7 +39,7 @@ See also `kotef help environment` and `kotef help files`.
 
 
 @click.command(
-    cls=Sectioned,
+    cls=Delivering,
     epilog=EXIT_STATUS,
     short_help="Work on a goal or a ticket until it is verified or the attempts are spent.",
 )
@@ -133,7 +132,7 @@ def run(**options: Any) -> None:
 
 
 @click.command(
-    cls=Sectioned, epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget."
+    cls=Delivering, epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget."
 )
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--last", is_flag=True, help="The newest run of this workspace.")

@@ -54,15 +54,22 @@ def must_be_free(root: Path, name: str, facts: GitFacts) -> None:
     if not facts.has_commits:
         what = "the repository has no commit to start from" if facts.is_repo else "this is no git repository"
         raise UsageError(f"--branch: {what}", hint="commit once with git, or leave --branch out")
-    if run_git(["check-ref-format", "--branch", name], cwd=root).returncode or name.startswith("refs/"):
+    if not _is_name(root, name):
         hint = "write --branch=NAME, or put --branch last to have the default name"
-        raise UsageError(f"--branch {name}: git takes this for no name of a branch", hint=hint)
+        raise UsageError(f"--branch {' '.join(name.split())}: git takes this for no name of a branch", hint=hint)
     if taken := _in_the_way(root, name):
         raise UsageError(
             f"--branch {name}: there is a branch {taken} already",
             hint=f"choose another name, or delete it with `git branch -D {taken}`",
         )
     identity(root)
+
+
+def _is_name(root: Path, name: str) -> bool:
+    """Whether a branch can be called so: `@` and `@{-1}` stand for what there is, `refs/heads/x` is no short name."""
+    said = run_git(["check-ref-format", "--branch", name], cwd=root, user_config=True)
+    same = os.fsdecode(said.stdout) == f"{name}\n"
+    return said.returncode == 0 and same and name != "@" and not name.startswith("refs/")
 
 
 def _in_the_way(root: Path, name: str) -> str:

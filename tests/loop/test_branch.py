@@ -185,6 +185,13 @@ def test_a_workspace_below_the_top_commits_its_own_folder(tmp_path: Path, run: R
     ("arguments", "said"),
     [
         (["--branch=two words"], "git takes this for no name of a branch"),
+        (["--branch=@"], "git takes this for no name of a branch"),
+        (["--branch=@{-1}"], "git takes this for no name of a branch"),
+        (["--branch=a..b"], "git takes this for no name of a branch"),
+        (["--branch=refs/heads/x"], "git takes this for no name of a branch"),
+        (["--branch=one\ntwo"], "--branch one two: git takes this for no name"),
+        (["--branch=-x"], "--branch=-x: no branch can be called so"),
+        (["--branch=--trust"], "--branch=--trust: no branch can be called so"),
         (["--branch=taken"], "there is a branch taken already"),
         (["--branch=taken/below"], "there is a branch taken already"),
         (["--commit-hooks"], "--commit-hooks: only with --branch"),
@@ -193,7 +200,8 @@ def test_a_workspace_below_the_top_commits_its_own_folder(tmp_path: Path, run: R
 def test_what_cannot_be_committed_to_is_told_before_the_run(
     project: Path, run: Run, arguments: list[str], said: str
 ) -> None:
-    git(project, "branch", "taken")
+    git(project, "checkout", "-q", "-b", "taken")
+    git(project, "checkout", "-q", "-")
     ran = fixing(run, project, *arguments, agent=Agent())
     assert ran.code == 2
     assert said in ran.stderr
@@ -324,3 +332,16 @@ def test_the_body_of_a_pull_request_is_written_however_the_run_ends(project: Pat
 def test_a_body_that_cannot_be_written_is_told_before_the_run(project: Path) -> None:
     ran = kotef(project, "run", GOAL, "--check", CHECK, "--pr-body", "/no/such/place/body.md")
     assert (ran.code, "there is no folder /no/such/place" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_is_no_plain_file_is_not_replaced_by_a_body_or_a_report(project: Path, tmp_path: Path, kind: str) -> None:
+    place = tmp_path / kind
+    if kind == "link":
+        place.symlink_to("/dev/null")
+    else:
+        os.mkfifo(place)
+    for command in (["run", GOAL, "--check", CHECK, "--pr-body", str(place)], ["report", "--output", str(place)]):
+        ran = kotef(project, *command)
+        assert (ran.code, "it is no plain file, and would be replaced (name a plain file)" in ran.stderr) == (2, True)
+    assert place.is_symlink() or place.is_fifo()

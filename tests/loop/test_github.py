@@ -147,10 +147,26 @@ def test_an_error_before_the_run_is_marked_and_told(project: Path, job: Job) -> 
     assert "nothing was run" in job.summary.read_text()
 
 
+@pytest.mark.parametrize("arguments", [["--max-attempts", "99"], ["--no-such-option"], ["--branch=--trust"]])
+def test_a_command_line_that_is_wrong_is_marked_and_told_too(project: Path, job: Job, arguments: list[str]) -> None:
+    ran = kotef(project, "run", GOAL, *arguments)
+    assert ran.code == 2
+    heard = commands(ran.stdout)
+    assert [line[:21] for line in heard] == ["::error title=kotef::"]
+    assert arguments[0] in heard[0]
+    assert job.outputs["exit-code"] == "2"
+    assert "nothing was run" in job.summary.read_text()
+    before = job.output.read_text()
+    assert "::error" not in kotef(project, "run", GOAL, *arguments, "--no-github").stdout
+    assert job.output.read_text() == before
+
+
 def test_paths_are_told_from_the_top_of_the_checkout(project: Path, run: Run, job: Job, monkeypatch) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.parent))
     ran = red(run, project, check=PYTEST)
     assert "::error file=project/test_calc.py,line=8," in ran.stdout
+    ran = kotef(project, "check", "--check", PYTEST, "--no-compare")
+    assert "::error file=project/test_calc.py,line=8," in ran.stdout, "of `kotef check`, too"
 
 
 def test_a_secret_is_neither_marked_nor_summed_up_nor_masked(project: Path, run: Run, job: Job, monkeypatch) -> None:
