@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
+from kotef.errors import UsageError
 from kotef.runs.report.formats import FORMATS
 from kotef.runs.report.located import located
 from kotef.runs.report.pull_request import pull_request
@@ -235,3 +236,14 @@ def test_a_key_is_known_by_its_form(line: str, what: str) -> None:
 )
 def test_what_only_looks_like_one_is_none(line: str) -> None:
     assert list(keys_in([line])) == []
+
+
+@pytest.mark.parametrize(("begun", "hint"), [(True, "`kotef resume 20260131-0"), (False, "it died before it began")])
+def test_a_run_without_a_result_says_how_to_go_on(tmp_path: Path, begun: bool, hint: str) -> None:
+    died = RunDir(tmp_path / "20260131-0")
+    died.path.mkdir()
+    if begun:
+        (died.path / "task.json").write_text("{}")
+    for form in ("sarif", "junit", "json", "md"):
+        with pytest.raises(UsageError, match=hint):
+            FORMATS[form](died)

@@ -9,6 +9,7 @@ def ended(run: RunDir) -> Result:
     """How the run ended; UsageError where it has not."""
     result = run.result()
     if result is None:
-        hint = f"it is at work or was killed; `kotef resume {run.run_id}` goes on"
+        goes_on = f"it is at work or was killed; `kotef resume {run.run_id}` goes on"
+        hint = goes_on if (run.path / "task.json").exists() else "it died before it began; start it again"
         raise UsageError(f"run {run.run_id} has no result", hint=hint)
     return result
