@@ -112,16 +112,36 @@ def test_one_ctrl_c_lets_the_command_end_and_says_so_at_once(project: Path, star
     assert "resume: kotef resume" in screen.text
 
 
-def test_on_a_narrow_terminal_that_is_resized_every_line_of_the_view_fits(project: Path, start: Start) -> None:
-    command = f"sleep 4 # {'long ' * 30}"
-    with start(Agent(coder=[calls(call("run_command", command=command)), FIX, DONE]), columns=40) as screen:
-        screen.until("↳ run_command sleep 4")
-        screen.see(lambda shown: shown[-1].startswith("attempt 1 of 3 · "), 50)
-        screen.resize(70, 40)
-        screen.see(lambda shown: 40 < len(shown[-2]) < 70, 20)
+LONG = calls(call("run_command", command=f"sleep 3 # {'long ' * 30}"))
+
+
+def view(shown: list[str]) -> list[str]:
+    """The two lines of the live view; empty where other lines stand at the end of the screen."""
+    return shown[-2:] if "↳ run_command sleep 3" in shown[-2] and shown[-1].startswith("attempt 1 of 3") else []
+
+
+def test_on_a_narrow_terminal_every_line_of_the_view_fits_whatever_columns_is_exported(
+    project: Path, start: Start
+) -> None:
+    with start(Agent(coder=[LONG, FIX, DONE]), columns=40, env={"COLUMNS": "100"}) as screen:
+        screen.see(lambda shown: bool(view(shown)))
+        screen.until("… 0:02")
+        assert sum(line.startswith("attempt 1 of 3 · ") for line in screen.text.splitlines()) == 1
+        assert screen.end() == 0, screen.text
+    assert " left" not in screen.text, "of the live view nothing stays behind"
+    assert "    unittest -q: exit 1 → passed" in screen.text, "and there is no room for a table"
+
+
+def test_a_terminal_that_is_resized_is_used_in_its_whole_width(project: Path, start: Start) -> None:
+    with start(Agent(coder=[LONG, FIX, DONE]), columns=100) as screen:
+        screen.see(lambda shown: bool(view(shown)) and len(view(shown)[0]) > 70)
+        screen.resize(40, 40)
+        screen.see(lambda shown: bool(view(shown)) and view(shown)[0].endswith(tuple(f"… 0:0{n}" for n in range(9))))
+        screen.resize(100, 40)
+        screen.see(lambda shown: bool(view(shown)) and len(view(shown)[0]) > 70)
         assert screen.end() == 0, screen.text
     assert (project / "calc.py").read_text() == FIXED
-    assert "before → after" in screen.text
+    assert "tests run" in screen.text, "with the table that a wide screen has room for"
 
 
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "1"}, {"NO_COLOR": "1"}], ids=lambda env: next(iter(env)))

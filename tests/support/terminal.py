@@ -61,10 +61,9 @@ class Terminal:
             os.chdir(cwd)
             for name in ("CI", "LANGGRAPH_STRICT_MSGPACK", "VISUAL", "EDITOR"):  # as a person has it
                 os.environ.pop(name, None)
-            os.environ.update({"TERM": "xterm-256color", **(env or {})})
-            for name in ("COLUMNS", "LINES"):  # the size is the terminal's
-                os.environ.pop(name, None)
-            os.execvp(command[0], list(command))
+            kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+            # handed over whole: readline, which a debugger loads, exports a COLUMNS that os.environ does not know of
+            os.execvpe(command[0], list(command), {**kept, "TERM": "xterm-256color", **(env or {})})
         self.resize(columns, lines)
 
     def __enter__(self) -> Self:

@@ -2,9 +2,10 @@
 
 import os
 import sys
+from contextlib import suppress
 from typing import IO, Final
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
 from kotef.cli.screen.plain import STEERING, plain
@@ -14,10 +15,24 @@ _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode
 
 
 class _Console(Console):
-    """One whose reader may leave early, as `head` does: work goes on, and ends with a status of its own."""
+    """One that fits the window it is in, and whose reader may leave early, as `head` does."""
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """Of a terminal its own size, asked each time: an exported COLUMNS stays as it is when the window changes."""
+        if self.is_terminal and not self.is_dumb_terminal:
+            with suppress(OSError, ValueError):
+                columns, lines = os.get_terminal_size(self.file.fileno())
+                if columns and lines:
+                    return ConsoleDimensions(columns, lines)
+        return super().size
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
 
     def on_broken_pipe(self) -> None:
-        """Say nothing more; rich would end the program here with status 1."""
+        """Say nothing more and let work go on to its own status; rich would end the program here with status 1."""
         self.quiet = True
         _deafen(self.file)
 
