@@ -82,8 +82,7 @@ def _ended(following: Following, screen: Screen) -> bool:
         screen(event)
     if working:
         return False
-    if not screen.doing.outcome:
-        screen.doing = screen.doing.lost()
+    screen.doing = screen.doing.lost()
     return True
 
 
@@ -97,9 +96,8 @@ def _as_json(following: Following) -> int:
         if not working:
             break
         time.sleep(_PAUSE)
-    if not doing.outcome:
-        doing = doing.lost()
-        _tell(doing, told, following.run)
+    doing = doing.lost()
+    _tell(doing, told, following.run)
     return KILLED if doing.exit_code is None else doing.exit_code
 
 
@@ -107,6 +105,7 @@ def _tell(doing: Doing, told: str | None, run: RunDir) -> str:
     """A line if the state is another than the one told last."""
     if doing.state != told:
         ending = {"outcome": doing.outcome, "exitCode": doing.exit_code} if doing.outcome else {}
-        facts = {"state": doing.state, "runId": run.run_id, "visit": doing.visit, "at": doing.last, "what": doing.what}
+        where = {"state": doing.state, "runId": run.run_id, "attempt": doing.attempt}
+        facts = {**where, "at": doing.last, "doing": doing.what}
         say(json.dumps({**facts, **ending}) + "\n")
     return doing.state

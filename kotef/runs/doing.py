@@ -6,8 +6,8 @@ from functools import reduce
 from typing import Any, Final, Literal
 
 State = Literal["planning", "streaming", "tool_running", "verifying", "waiting_for_input", "idle", "error"]
-"""`idle`: nothing is at work, before a run begins and after it ended; `error`: it ended without having been able to
-work, or nobody knows how."""
+"""`streaming`: a model writes for the coder. `idle`: nothing is at work, before a run begins and after it ended.
+`error`: it ended without having been able to work, or nobody knows how."""
 
 Event = dict[str, Any]
 
@@ -24,11 +24,16 @@ _STATES: Final[dict[str, State]] = {
     "coder_finished": "verifying",
     "verified": "planning",
     "planned": "planning",
+    "coder_started": "tool_running",
     "trying": "tool_running",
     "tool_started": "tool_running",
+    "ended": "planning",
 }
+"""What is at work once an event of this name was written; the other names change nothing."""
+
 _ASKED: Final[dict[str, State]] = {"planner": "planning", "review": "verifying"}
 """The state while a model of that node answers; the coder's models stream."""
+_WHAT_FOR: Final = {"review": "asking the model to review", "compaction": "asking the model for a summary"}
 _NODES: Final = {
     "check_started": "verifier",
     "verified": "planner",
@@ -56,17 +61,24 @@ class Doing:
 
     state: State = "idle"
     run: str = ""
-    visit: int = 0
+    """Its id; empty before its first event."""
+    attempt: int = 0
+    """The visit at work, or the last one; 0: the state before the run is judged."""
     node: str = "verifier"
-    what: str = "baseline"
-    """The step: a command, a tool with its arguments, a question."""
+    what: str = ""
+    """The step in a few words: a command, a tool with its arguments, a question; empty where the state says it all."""
     tools: tuple[ToolAtWork, ...] = ()
-    tokens: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
     cost: float = 0.0
+    """Of the answers whose price is known."""
     stopping: bool = False
     """A person has asked it to stop once the step is done."""
     outcome: str = ""
     """Empty until it ends."""
+    reason: str = ""
+    sentence: str = ""
+    """The ending in words; so is the end of one that was killed."""
     exit_code: int | None = None
     last: float = 0.0
     """Time of the newest event."""
@@ -74,8 +86,13 @@ class Doing:
     """Seconds of earlier stretches: other processes, and before a question."""
     since: float | None = None
     """When this stretch began; None while the clock stands."""
-    before: State = field(default="idle", repr=False)
-    """The state that a question interrupts."""
+    before: tuple[State, str] = field(default=("idle", ""), repr=False)
+    """State and step that a question interrupts."""
+
+    @property
+    def tokens(self) -> int:
+        """In and out."""
+        return self.tokens_in + self.tokens_out
 
     def seconds(self, now: float) -> float:
         """Wall time of the run; what passes while a person is asked, or while nobody works on it, is not counted."""
@@ -86,21 +103,28 @@ class Doing:
         name = str(event["event"])
         now = float(event.get("t", self.last))
         state, node = _STATES.get(name, self.state), _NODES.get(name, self.node)
-        known = replace(self, state=state, node=node, visit=self._visit(event), last=now)
+        attempt = max(self.attempt, int(event.get("visit") or 0))
+        known = replace(self, state=state, node=node, attempt=attempt, last=now)
         match name:
             case "run_started" | "run_resumed":
+                begun = Doing(known.state, str(event["run"]), self.attempt, cost=self.cost, last=now, since=now)
                 worked = self.seconds(self.last)
-                new = Doing(known.state, str(event["run"]), self.visit, tokens=self.tokens, cost=self.cost)
-                return replace(new, last=now, worked=worked, since=now)
+                return replace(begun, tokens_in=self.tokens_in, tokens_out=self.tokens_out, worked=worked)
             case "check_started" | "setup_started":
                 return replace(known, what=str(event["command"]))
             case "check_finished":
                 return replace(known, what="")
             case "model_call":
-                return replace(known, state=_ASKED.get(event["node"], "streaming"), what="asking the model")
+                asker = str(event["node"])
+                asked: State = _ASKED.get(asker, "streaming")
+                return replace(known, state=asked, what=_WHAT_FOR.get(asker, "asking the model"))
             case "model_answer":
-                tokens = self.tokens + int(event["tokens_in"]) + int(event["tokens_out"])
-                return replace(known, tokens=tokens, cost=self.cost + float(event.get("cost", 0.0)))
+                tokens_in, tokens_out = (
+                    self.tokens_in + int(event["tokens_in"]),
+                    self.tokens_out + int(event["tokens_out"]),
+                )
+                cost = self.cost + float(event.get("cost", 0.0))
+                return replace(known, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost)
             case "trying":
                 return replace(known, what=f"{event['coder']}: {event['what']}")
             case "tool_started":
@@ -109,29 +133,33 @@ class Doing:
             case "tool_finished":
                 return replace(known, tools=_without(self.tools, event))
             case "coder_started" | "coder_finished":
-                return replace(known, tools=())
+                return replace(known, tools=(), what=str(event["coder"]) if name == "coder_started" else "")
+            case "verified" | "planned":
+                return replace(known, what="")
             case "asked":
-                asked = replace(known, state="waiting_for_input", what=str(event["question"]), before=self.state)
-                return replace(asked, worked=self.seconds(now), since=None)
+                waiting = replace(known, state="waiting_for_input", what=str(event["question"]))
+                return replace(waiting, before=(self.state, self.what), worked=self.seconds(now), since=None)
             case "answered" if self.state == "waiting_for_input":
-                return replace(known, state=self.before, since=now)
+                before, what = self.before
+                return replace(known, state=before, what=what, since=now)
             case "stopping":
                 return replace(known, stopping=True)
+            case "ended":
+                return replace(known, what="", reason=str(event["reason"]), sentence=str(event["sentence"]))
             case "run_finished":
                 how: State = "error" if event["outcome"] in UNABLE else "idle"
                 ended = replace(known, state=how, tools=(), node="done", what="")
                 ended = replace(ended, worked=self.seconds(now), since=None, stopping=False)
-                return replace(ended, outcome=event["outcome"], exit_code=event["exit_code"])
+                return replace(ended, **{key: event[key] for key in ("outcome", "reason", "exit_code")})
             case _:
                 return known
 
     def lost(self) -> "Doing":
-        """The same once nobody works on it, and no ending was recorded."""
-        return replace(self, state="error", tools=(), what="killed", worked=self.seconds(self.last), since=None)
-
-    def _visit(self, event: Event) -> int:
-        """A visit begins with its coder: what is planned is not at work yet."""
-        return int(event["visit"]) if event["event"] == "coder_started" else self.visit
+        """The same once nobody works on it: a run that has begun, and has no ending, was killed."""
+        if not self.run or self.outcome:
+            return self
+        killed = replace(self, state="error", tools=(), what="", sentence="killed before it ended")
+        return replace(killed, worked=self.seconds(self.last), since=None)
 
 
 def doing_after(events: Iterable[Event], start: Doing | None = None) -> Doing:

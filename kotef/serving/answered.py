@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kotef.runs import store
-from kotef.runs.condition import State, condition
+from kotef.runs.doing import State, doing_after
 from kotef.runs.events import Line, read_events
 from kotef.runs.result import Camel
 from kotef.serving.detached import at_work
@@ -55,7 +55,8 @@ def status_of(root: Path, run: store.RunDir, told: Told, lines: int) -> Status:
     alive = at_work(root, run)  # before the events are read: it may end meanwhile, and then has its last event
     events = list(read_events(run.events))
     result = None if alive else run.result()
-    now = condition(events, alive=alive)
+    now = doing_after(events)
+    now = now if alive else now.lost()
     most = task.limits.max_attempts if task else 0
     last = told(deque(events, SHOWN), most)[-lines:] if lines else []
     killed = f"kotef resume {run.run_id}" if task and not alive else None
@@ -64,7 +65,7 @@ def status_of(root: Path, run: store.RunDir, told: Told, lines: int) -> Status:
         goal=task.goal if task else "",
         ticket=task.ticket.id if task and task.ticket else None,
         state=now.state,
-        doing=now.doing,
+        doing=now.what,
         attempt=now.attempt,
         max_attempts=most,
         outcome=result.outcome if result else None,

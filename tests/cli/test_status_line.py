@@ -19,10 +19,11 @@ def test_tokens_are_told_only_where_a_model_used_some() -> None:
 
 def line(width: int, **facts: object) -> str:
     known = {
-        "visit": 2,
+        "attempt": 2,
         "node": "coder",
         "what": "run_command pytest -q",
-        "tokens": 12_345,
+        "tokens_in": 12_000,
+        "tokens_out": 345,
         "cost": 0.5,
         "worked": 65.0,
     }

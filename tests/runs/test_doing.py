@@ -28,37 +28,67 @@ def happened(*events: tuple[str, dict[str, Any]]) -> Doing:
     return doing_after({"event": name, "t": 100.0 + at, **facts} for at, (name, facts) in enumerate(events))
 
 
+ENDED = {"outcome": "verified", "reason": "verified", "exit_code": 0}
+
+
 @pytest.mark.parametrize(
-    ("event", "state"),
+    ("event", "state", "what"),
     [
-        (("check_started", {"command": "pytest"}), "verifying"),
-        (("verified", {"visit": 0}), "planning"),
-        (("model_call", {"node": "planner"}), "planning"),
-        (("model_call", {"node": "coder"}), "streaming"),
-        (("model_call", {"node": "review"}), "verifying"),
-        (("tool_started", CALL), "tool_running"),
-        (("trying", {"coder": "search", "what": "x"}), "tool_running"),
-        (("coder_finished", {"visit": 1}), "verifying"),
-        (("asked", QUESTION), "waiting_for_input"),
-        (("run_finished", {"outcome": "verified", "exit_code": 0}), "idle"),
-        (("run_finished", {"outcome": "bounded_attempts_exceeded", "exit_code": 3}), "idle"),
-        (("run_finished", {"outcome": "model_unavailable", "exit_code": 7}), "error"),
-        (("run_finished", {"outcome": "crashed", "exit_code": 1}), "error"),
+        (("setup_started", {"command": "make deps"}), "verifying", "make deps"),
+        (("check_started", {"visit": 0, "command": "pytest"}), "verifying", "pytest"),
+        (("verified", {"visit": 0}), "planning", ""),
+        (("model_call", {"visit": 1, "node": "planner"}), "planning", "asking the model"),
+        (("model_call", {"visit": 1, "node": "coder"}), "streaming", "asking the model"),
+        (("model_call", {"visit": 1, "node": "review"}), "verifying", "asking the model to review"),
+        (("model_call", {"visit": 1, "node": "compaction"}), "streaming", "asking the model for a summary"),
+        (("coder_started", {"visit": 1, "coder": "search"}), "tool_running", "search"),
+        (("tool_started", CALL), "tool_running", "view_file a.py"),
+        (("trying", {"visit": 1, "coder": "search", "what": "3 edits"}), "tool_running", "search: 3 edits"),
+        (("coder_finished", {"visit": 1}), "verifying", ""),
+        (("asked", QUESTION), "waiting_for_input", "may it?"),
+        (("ended", {"outcome": "verified", "reason": "verified", "sentence": "All is well"}), "planning", ""),
+        (("run_finished", ENDED), "idle", ""),
+        (("run_finished", {**ENDED, "outcome": "bounded_attempts_exceeded", "exit_code": 3}), "idle", ""),
+        (("run_finished", {**ENDED, "outcome": "model_unavailable", "exit_code": 7}), "error", ""),
+        (("run_finished", {**ENDED, "outcome": "crashed", "exit_code": 1}), "error", ""),
     ],
 )
-def test_the_newest_event_says_the_state(event: tuple[str, dict[str, Any]], state: State) -> None:
-    assert happened(("run_started", STARTED), event).state == state
+def test_the_newest_event_says_the_state_and_the_step(
+    event: tuple[str, dict[str, Any]], state: State, what: str
+) -> None:
+    now = happened(("run_started", STARTED), event)
+    assert (now.state, now.what) == (state, what)
 
 
 def test_before_it_begins_a_run_is_idle_and_once_it_is_killed_an_error() -> None:
+    assert Doing().lost() == Doing(), "nothing is known of it yet"
     assert Doing().state == "idle"
     killed = happened(("run_started", STARTED), ("tool_started", CALL)).lost()
-    assert (killed.state, killed.tools, killed.outcome) == ("error", (), "")
+    assert (killed.state, killed.what, killed.tools, killed.outcome) == ("error", "", (), "")
+    assert killed.sentence == "killed before it ended"
+    ended = happened(("run_started", STARTED), ("run_finished", ENDED))
+    assert ended.lost() == ended
 
 
 def test_after_an_answer_it_goes_on_with_what_the_question_interrupted() -> None:
     before = (("run_started", STARTED), ("tool_started", CALL), ("asked", QUESTION))
-    assert happened(*before, ("answered", {**QUESTION, "answer": "no"})).state == "tool_running"
+    now = happened(*before, ("answered", {**QUESTION, "answer": "no"}))
+    assert (now.state, now.what) == ("tool_running", "view_file a.py")
+
+
+def test_the_attempt_is_the_one_that_is_planned_already_and_never_an_earlier_one() -> None:
+    planning = ("model_call", {"visit": 2, "node": "planner"})
+    assert happened(("run_started", STARTED), planning).attempt == 2
+    assert happened(("run_started", STARTED), planning, ("restored", {"visit": 1})).attempt == 2
+
+
+def test_a_resumed_run_has_no_ending_any_more() -> None:
+    told = ("ended", {"outcome": "stuck", "reason": "stuck", "sentence": "It went round in circles"})
+    ended = happened(("run_started", STARTED), told, ("run_finished", {**ENDED, "outcome": "stuck", "exit_code": 3}))
+    assert (ended.outcome, ended.exit_code, ended.sentence) == ("stuck", 3, "It went round in circles")
+    again = ended.after({"event": "run_resumed", "t": 200.0, "run": "r1"})
+    assert (again.state, again.outcome, again.reason, again.sentence) == ("planning", "", "", "")
+    assert again.exit_code is None
 
 
 def test_the_clock_stands_while_a_person_is_asked_and_while_nobody_works_on_it() -> None:
@@ -82,7 +112,7 @@ def test_calls_that_run_side_by_side_are_told_until_each_has_ended() -> None:
 def test_tokens_and_cost_go_on_over_a_resume() -> None:
     spent = ("model_answer", {"tokens_in": 10, "tokens_out": 5, "cost": 0.5})
     doing = happened(("run_started", STARTED), spent, ("run_resumed", {"run": "r1"}), spent)
-    assert (doing.tokens, doing.cost) == (30, 1.0)
+    assert (doing.tokens_in, doing.tokens_out, doing.tokens, doing.cost) == (20, 10, 30, 1.0)
 
 
 VALUES = {

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from kotef.cli.main import main
-from kotef.runs.condition import State
+from kotef.runs.doing import State
 from kotef.serving.mcp import OFFERS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "editors.md").read_text()

@@ -12,7 +12,7 @@ _LEAST: Final = 12
 
 def status_line(doing: Doing, *, max_attempts: int, max_time: float, now: float, width: int) -> str:
     """Attempt, node, step, tokens, cost, time, time left; without room the least telling parts go first."""
-    where = f"attempt {doing.visit} of {max_attempts}" if doing.visit else "baseline"
+    where = f"attempt {doing.attempt} of {max_attempts}" if doing.attempt else "baseline"
     seconds = doing.seconds(now)
     left = f"{clock(max(0.0, max_time - seconds))} left" if max_time else ""
     parts: dict[str, str] = {
