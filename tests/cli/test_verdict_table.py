@@ -57,7 +57,7 @@ def test_the_table_fits_a_narrow_terminal_and_steers_no_wide_one() -> None:
     for width in (60, 100):
         out = StringIO()
         Console(file=out, width=width, force_terminal=True, color_system=None).print(
-            table_of(verdict_of(BEFORE, after), "attempt 1")
+            table_of(verdict_of(BEFORE, after))
         )
         assert "\x1b[31m" not in out.getvalue()
         assert max(map(len, out.getvalue().splitlines())) <= width

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.padding import Padding
 from rich.text import Text
 
 from kotef.cli.screen.asking import Asking, flat
@@ -181,7 +182,8 @@ class Screen:
         verdict = verdict_of(redactor().whole(before), redactor().whole(after))
         title = f"attempt {visit}: before → after"
         if is_live(self.screen) and self.screen.width >= TABLE:
-            self.screen.print(table_of(verdict, title))
+            self._tell(f"  {title}", "bold")
+            self.screen.print(Padding.indent(table_of(verdict), 3))
         else:
             for line in verdict_lines(verdict, title):
                 self._tell(*line)

@@ -57,9 +57,9 @@ def verdict_of(before: "Verification", after: "Verification") -> Verdict:
     return Verdict(rows, tuple((title, tests) for title, tests in units.items() if tests))
 
 
-def table_of(verdict: Verdict, title: str) -> Table:
-    """For a terminal."""
-    table = Table(title=Text(f"  {title}", style="bold"), title_justify="left", box=SIMPLE_HEAD, show_edge=False)
+def table_of(verdict: Verdict) -> Table:
+    """For a terminal; its title is a line before it."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
     table.add_column("check", overflow="fold")
     for name in ("before", "after"):
         table.add_column(name, no_wrap=True)
