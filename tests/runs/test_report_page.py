@@ -224,3 +224,29 @@ def test_no_log_outside_of_the_directory_is_read(tmp_path: Path) -> None:
 def test_the_hostile_name_is_in_the_matrix(tmp_path: Path) -> None:
     (row,) = (row for row in page_of(made_run(tmp_path)).matrix.rows if HOSTILE in row.name)
     assert row.trend == "new"
+
+
+def test_a_patch_too_long_to_read_whole_says_that_its_figures_are_not_all(tmp_path: Path) -> None:
+    run = made_run(tmp_path)
+    patch = run.path / "visit-3.patch"
+    added = "".join(f"+line {number} of a long file that an attempt wrote\n" for number in range(10_000))
+    patch.write_text(
+        "diff --git a/long.py b/long.py\nnew file mode 100644\n--- /dev/null\n+++ b/long.py\n"
+        f"@@ -0,0 +1,10000 @@\n{added}{patch.read_text()}"
+    )
+    text = Seen(as_html(run)).text
+    assert len(patch.read_text()) > 400_000
+    assert "long.py new, at least +" in text
+    assert "this file, and whatever follows, is whole in visit-3.patch" in text
+    assert text.count("at least") == 1, "the short patches of the other attempts are counted whole"
+
+
+def test_what_no_model_answered_is_no_figure_of_zero(tmp_path: Path) -> None:
+    run = made_run(tmp_path, attempts=0, ended=False)
+    assert "Tokens in / out – no model answered" in Seen(as_html(run)).text
+
+
+def test_the_same_drift_is_told_once_with_how_often(tmp_path: Path) -> None:
+    models = Seen(as_html(made_run(tmp_path))).text.partition("Prefix drift")[2]
+    assert "drift ×3 what stands before" in models
+    assert models.count("what stands before the conversation") == 1

@@ -153,7 +153,8 @@ def _failed(place: Path, judged: Verification) -> Iterator[Failed]:
 def _diff(patch: Path) -> tuple[FileDiff, ...]:
     try:
         with patch.open(encoding="utf-8", errors="replace", newline="") as file:
-            return diff_of(redactor().text(file.read(MOST_PATCH)))
+            text = file.read(MOST_PATCH)
+            return diff_of(redactor().text(text), torn=file.read(1) != "")
     except OSError:
         return ()
 

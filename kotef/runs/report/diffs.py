@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, Literal
 
@@ -42,15 +42,22 @@ class FileDiff:
     rows: tuple[DiffRow, ...]
     cut: bool = False
     """Whether rows were left out."""
+    torn: bool = False
+    """Whether the patch was read only up to somewhere in it: it does more than is counted here."""
 
 
-def diff_of(patch: str, most: int = MAX_ROWS) -> tuple[FileDiff, ...]:
-    """The files of a patch as git writes it, in order; what cannot be read as one is passed over."""
+def diff_of(patch: str, most: int = MAX_ROWS, *, torn: bool = False) -> tuple[FileDiff, ...]:
+    """The files of a patch as git writes it, in order; what cannot be read as one is passed over.
+
+    `torn` says that the patch goes on after this text, so that its last file, and files after it, are not known whole.
+    """
     files, left = [], most
     for lines in _files(patch.split("\n")):
         file = _file(lines, left)
         left -= len(file.rows)
         files.append(file)
+    if torn and files:
+        files[-1] = replace(files[-1], torn=True)
     return tuple(files)
 
 
