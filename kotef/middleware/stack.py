@@ -12,6 +12,7 @@ from kotef.middleware.empty import EmptyAnswers
 from kotef.middleware.faults import Faults
 from kotef.middleware.files import FileLedger
 from kotef.middleware.heard import Heard
+from kotef.middleware.in_turn import InTurn
 from kotef.middleware.malformed import Malformed
 from kotef.middleware.mistakes import MistakeGuard
 from kotef.middleware.nested import NestedInstructions
@@ -37,6 +38,7 @@ def stack(
         empty,  # before the bounds: to ask once more is a call to be allowed; a closing summary that is empty is none
         bounds,  # nothing below may cost a call that is not allowed
         Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
+        InTurn(setting),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn
         Activity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
         Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is no effect
         Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit

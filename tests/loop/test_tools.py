@@ -318,3 +318,23 @@ def test_the_commands_list_tools_and_skills(project: Path, monkeypatch: pytest.M
     del monkeypatch
     ran = kotef(project, "skills")
     assert ran.stdout.startswith("no skill here; one is a folder with a SKILL.md in .sdd/skills, .agents/skills")
+
+
+def test_a_look_after_an_effect_sees_it_and_one_before_it_does_not(project: Path, run) -> None:
+    """However long each of them takes."""
+    slow = call("run_command", command="sleep 0.3; cat calc.py; echo made > made.txt")
+    turn = calls(
+        call("grep", pattern="return"),
+        slow,
+        *(call("view_file", path=path) for path in ("made.txt", "calc.py")),
+        call("edit_file", path="calc.py", edits=[{"search": "a - b", "replace": "a + b"}]),
+        call("grep", pattern="return"),
+    )
+    agent = Agent(coder=[turn, DONE])
+    ran = run(project, agent, GOAL, *ONCE)
+    assert ran.code == 0
+    first, command, made, before, _, last = answers(agent)
+    assert ("a - b" in first, "a - b" in command, "made" in made, "a - b" in before) == (True, True, True, True)
+    assert "a + b" in last
+    shown = [event["tool"] for event in ran.events if event["event"] == "tool_started"]
+    assert shown == ["grep", "run_command", "view_file", "view_file", "edit_file", "grep"]
