@@ -113,7 +113,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
     known = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.confined.sandbox)
     baselines = tape.baselines(known)
     asking = Asking(emit, clock, signals)
-    approval = asking.approval(setting.approval)
+    approval = asking.approval(tape.approval(setting.approval))
     shop = Workshop(
         setting.root,
         run,

@@ -1,7 +1,9 @@
 """Does a run that is played again come to the same end, with no model, no key and no command?"""
 
 import json
+import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -307,6 +309,76 @@ def test_the_workspace_may_have_been_dirty_and_have_files_git_ignores(
     done = run(project, Agent(script), "make add right", "--check", CHECK)
     assert done.code == 0
     (project / "local.txt").unlink()
+    alone()
+    code, found = replayed(project)
+    assert (code, found["divergences"]) == (0, [])
+
+
+def test_a_program_as_the_coder_is_not_started_again(
+    project: Path, alone: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "agent"
+    program.parent.mkdir()
+    code = "if os.path.exists('once'):\n    open('calc.py', 'w').write('def add(a, b):\\n    return a + b\\n')"
+    program.write_text(f"#!{sys.executable}\nimport os\n{code}\nopen('once', 'w').write('x\\n')\nprint('I looked.')\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    done = kotef(project, "run", "make add right", "--check", CHECK, "--coder", "fixers,agent {brief}")
+    assert (done.code, done.result["winner"], done.result["visits"]) == (0, "command", 2)
+    program.unlink()
+    alone()
+    code, found = replayed(project)
+    assert (code, found["divergences"]) == (0, [])
+    assert (found["now"]["attempts"], found["now"]["trees"]) == (1, found["then"]["trees"])
+
+
+def test_what_a_person_approved_and_allowed_is_not_asked_again(
+    project: Path, run: Any, alone: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def edited(*_: Any) -> tuple[str, ...]:
+        asked.append("plan")
+        return ("look first", "fix add")
+
+    async def once(*_: Any) -> str:
+        asked.append("command")
+        return "once"
+
+    monkeypatch.setattr("kotef.cli.attending.is_attended", lambda _: True)
+    monkeypatch.setattr("kotef.cli.screen.Screen.approve", edited)
+    monkeypatch.setattr("kotef.cli.screen.Screen.permit", once)
+    install = command("pip install --no-index nothing-at-all")
+    done = run(project, Agent([install, FIX, DONE]), "make add right", "--check", CHECK, "-i")
+    assert (done.code, asked) == (0, ["plan", "command"])
+    assert done.result["attempts"][0]["steps"] == ["look first", "fix add"]
+    alone()
+    code, found = replayed(project)
+    assert (code, found["divergences"], asked) == (0, [], ["plan", "command"])
+
+
+def test_who_quits_at_the_plan_quits_there_again(project: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def no(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr("kotef.cli.attending.is_attended", lambda _: True)
+    monkeypatch.setattr("kotef.cli.screen.Screen.approve", no)
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK, "-i")
+    assert done.result["reason"] == "quit"
+    code, found = replayed(project)
+    assert (code, found["endedFromOutside"], found["divergences"]) == (0, True, [])
+    assert found["now"]["reason"] == "quit"
+
+
+def test_calls_of_one_answer_are_played_in_the_order_they_had(
+    project: Path, run: Any, alone: Callable[[], None]
+) -> None:
+    slow = call_of("run_command", command="sleep 0.2; cat calc.py; echo made > made.txt")
+    edits = call_of("edit_file", path="calc.py", edits=[{"search": "a - b", "replace": "a + b"}])
+    look = call_of("view_file", path="calc.py")
+    turn = calls(look, slow, edits, call_of("view_file", path="made.txt"), call_of("grep", pattern="return"))
+    done = run(project, Agent([turn, DONE]), "make add right", "--check", CHECK)
+    assert done.code == 0
     alone()
     code, found = replayed(project)
     assert (code, found["divergences"]) == (0, [])

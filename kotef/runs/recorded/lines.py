@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from kotef.checks.baselines import Kept
 from kotef.checks.model import CommandResult
+from kotef.deps import Permission
 from kotef.settings import Price, Tariff
 from kotef.state import Asked, Edits, Usage
 from kotef.tools.row import Tier
@@ -134,6 +135,24 @@ class Called(_Line):
     marks: dict[str, Any]
 
 
+class Agreed(_Line):
+    """What the person at the terminal said to a plan."""
+
+    kind: Literal["plan"] = "plan"
+    visit: int
+    steps: tuple[str, ...] | None
+    """As approved, edited perhaps; None: they quit."""
+
+
+class Permitted(_Line):
+    """What the person at the terminal said to a command that the policy does not allow by itself."""
+
+    kind: Literal["permission"] = "permission"
+    visit: int
+    command: str
+    said: Permission
+
+
 class Reused(_Line):
     """The baseline was an earlier run's."""
 
@@ -156,7 +175,19 @@ class Full(_Line):
 
 
 Entry = Annotated[
-    Begun | Asking | Answered | Commanded | Effect | Worked | Declined | Called | Reused | Window | Full,
+    Begun
+    | Asking
+    | Answered
+    | Commanded
+    | Effect
+    | Worked
+    | Declined
+    | Called
+    | Agreed
+    | Permitted
+    | Reused
+    | Window
+    | Full,
     Field(discriminator="kind"),
 ]
 _ENTRY: Final[TypeAdapter[Entry]] = TypeAdapter(Entry)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from kotef.checks.baselines import Baselines, Facts, Kept
 from kotef.checks.model import Check, CommandResult
 from kotef.coders.base import Brief, Coder, Work
-from kotef.deps import Clock
+from kotef.deps import Approval, Clock, Permission
 from kotef.errors import UsageError
 from kotef.runs.events import Line
 from kotef.runs.recorded.lines import (
+    Agreed,
     Answered,
     Asking,
     Begun,
@@ -22,6 +23,7 @@ from kotef.runs.recorded.lines import (
     Effect,
     Entry,
     Full,
+    Permitted,
     Reused,
     Window,
     Worked,
@@ -71,6 +73,8 @@ class Player:
         self._declined: defaultdict[tuple[int, str], deque[Declined]] = defaultdict(deque)
         self._tools: defaultdict[tuple[int, str, str], deque[Called]] = defaultdict(deque)
         self._effects: dict[int, str] = {}
+        self._agreed: dict[int, tuple[str, ...] | None] = {}
+        self._permitted: defaultdict[tuple[int, str], deque[Permission]] = defaultdict(deque)
         self._reused: deque[Kept] = deque()
         self._windows: list[int] = []
         self._asking: Asking | None = None
@@ -96,6 +100,10 @@ class Player:
                 self._tools[line.visit, line.tool, line.arguments].append(line)
             case Effect():
                 self._effects[line.of] = line.tree
+            case Agreed():
+                self._agreed[line.visit] = line.steps
+            case Permitted():
+                self._permitted[line.visit, line.command].append(line.said)
             case Reused():
                 self._reused.append(line.kept)
             case Window():
@@ -104,6 +112,7 @@ class Player:
                 self._asking = self._asking or line
             case Begun():
                 self._begun = self._begun or line
+                self._agreed = {visit: steps for visit, steps in self._agreed.items() if steps is not None}
             case Full():
                 self.full = True
 
@@ -127,6 +136,22 @@ class Player:
     def coder(self, coder: Coder) -> Coder:
         """One that does what it did."""
         return _PlayedCoder(coder, self)
+
+    def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  nobody is asked
+        """One that says what the person said; who quit and resumed has not quit. None where nobody was asked."""
+        if not (self._agreed or self._permitted):
+            return None
+
+        async def plan(visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
+            return self._agreed.get(visit, tuple(steps))
+
+        async def command(visit: int, line: str, _: str) -> Permission:
+            said = self._permitted[visit, line]
+            if not said:
+                raise self._never(f"the answer about `{line[:200]}` in visit {visit}")
+            return said.popleft()
+
+        return Approval(plan, command)
 
     def models(self, models: "Models") -> "Models":
         """One that answers for all, at the prices there were."""

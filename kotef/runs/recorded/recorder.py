@@ -5,7 +5,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,9 +13,10 @@ from kotef import __version__
 from kotef.checks.baselines import Baselines, Kept
 from kotef.checks.model import CommandResult
 from kotef.coders.base import Brief, Coder, Work
-from kotef.deps import Clock
+from kotef.deps import Approval, Clock, Permission
 from kotef.runs.events import Line
 from kotef.runs.recorded.lines import (
+    Agreed,
     Asking,
     Begun,
     Called,
@@ -24,6 +25,7 @@ from kotef.runs.recorded.lines import (
     Effect,
     Entry,
     Full,
+    Permitted,
     Reused,
     Window,
     Worked,
@@ -113,6 +115,23 @@ class Recorder:
     def coder(self, coder: Coder) -> Coder:
         """One whose work is kept as a whole."""
         return _HeardCoder(coder, self)
+
+    def approval(self, given: Approval | None) -> Approval | None:
+        """The same, its answers kept: they steer the run as a model's do."""
+        if given is None:
+            return None
+
+        async def plan(visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
+            said = await given.plan(visit, steps)
+            self.write(Agreed(visit=visit, steps=said))
+            return said
+
+        async def command(visit: int, line: str, reason: str) -> Permission:
+            said = await given.command(visit, line, reason)
+            self.write(Permitted(visit=visit, command=line, said=said))
+            return said
+
+        return Approval(plan, command)
 
     def models(self, models: "Models") -> "Models":
         """The same, listened to."""

@@ -12,6 +12,7 @@ from kotef.runs.available import available
 from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
+from kotef.runs.hired import Given, Hired, commands_in
 from kotef.runs.recorded.copying import copy_of, place_for
 from kotef.runs.recorded.lines import NAME, VERSION, Begun, Entry, read_record
 from kotef.runs.recorded.player import Player
@@ -95,6 +96,7 @@ def replay(
             kit=_kit(place, config, task, begun),
             confined=Confined(OFF),
             tape=player,
+            hired=_hired(task),
         )
         again = RunDir(runs_dir(place) / run.run_id)
         result = start(again, task.model_copy(update={"setup": (), "mcp": ""}), setting)
@@ -131,6 +133,11 @@ def _state_before(run: RunDir) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         hint = "it ended before its baseline was judged"
         raise UsageError(f"run {run.run_id} kept no state before it", hint=hint) from None
+
+
+def _hired(task: Task) -> Hired:
+    """The programs of the chain by name alone; none of them is started."""
+    return Hired({name: Given(command) for name, command in commands_in(task.coder).items()})
 
 
 def _kit(place: Path, config: UserConfig, task: Task, begun: Begun | None) -> Kit:

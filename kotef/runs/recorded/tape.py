@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from kotef.checks.baselines import Baselines
 from kotef.checks.model import CommandResult
 from kotef.coders.base import Coder
-from kotef.deps import Clock
+from kotef.deps import Approval, Clock
 from kotef.runs.events import Line
 from kotef.tools.kit import Kit
 from kotef.workspace.snapshots import Snapshots
@@ -43,6 +43,10 @@ class Tape(Protocol):
 
     def coder(self, coder: Coder) -> Coder:
         """A coder whose work is one effect: it starts processes of its own."""
+        ...
+
+    def approval(self, given: Approval | None) -> Approval | None:
+        """The person beside the run, where there is one."""
         ...
 
     def models(self, models: "Models") -> "Models":
