@@ -143,7 +143,8 @@ def lint_foreign(
         return Finding(path=place, line=line, code=code, message=message)
 
     if not (spec.tasks or spec.criteria or spec.objective):
-        return [of("empty-ticket", 1, f"asks for nothing; it was read as {spec.kind}")]
+        unread = [_of_problem(problem) for problem in spec.problems]  # what cannot be read may ask for a lot
+        return unread or [of("empty-ticket", 1, f"asks for nothing; it was read as {spec.kind}")]
     found = [_of_problem(problem) for problem in spec.problems]
     if not commands:
         found.append(of("no-check", 1, "neither it nor the project names a check; add a block under `## Verification`"))

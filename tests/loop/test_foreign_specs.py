@@ -209,3 +209,19 @@ def test_two_tickets_at_once_are_a_usage_error(project: Path) -> None:
     assert (ran.code, "exclude each other" in ran.stderr) == (2, True)
     assert "no plain file" in kotef(project, "run", "--ticket-file", "/dev/zero").stderr
     assert "is a directory" in kotef(project, "run", "--ticket-file", str(project)).stderr
+
+
+def test_a_spec_in_another_encoding_is_said_to_be_so_and_not_to_ask_for_nothing(project: Path) -> None:
+    folder = project / "specs" / "007-old"
+    folder.mkdir(parents=True)
+    (folder / "spec.md").write_bytes("# Feature Specification: Grüße\n".encode("utf-16"))
+    (folder / "tasks.md").write_bytes(b"# Tasks\n\n- [ ] T001 caf\xe9\n")
+
+    ran = kotef(project, "run", "--ticket", "007-old")
+
+    assert ran.code == 2
+    assert "specs/007-old/spec.md:1: cannot be read: byte 0 is not UTF-8; save the file as UTF-8" in ran.stderr
+    linted = CliRunner().invoke(main, ["spec", "lint", "--root", str(project)])
+    assert linted.exit_code == 3
+    assert "specs/007-old/tasks.md:3: unread: cannot be read: byte 23 is not UTF-8" in linted.stdout
+    assert "asks for nothing" not in linted.stdout

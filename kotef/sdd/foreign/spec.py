@@ -67,6 +67,8 @@ def ticket_of(spec: ForeignSpec, selected: str = "") -> Ticket:
     Raises `UsageError` for a task that is not there, or where all that is meant is ticked.
     """
     if not (spec.tasks or spec.criteria or spec.objective):
+        if spec.problems:
+            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} says nothing else that could be worked on")
         raise UsageError(f"{spec.path}: says nothing that could be worked on", hint=f"it was read as {spec.kind}")
     chosen = _chosen(spec, selected) if selected else spec.tasks
     if chosen and all(task.checked for task in chosen):
