@@ -205,6 +205,7 @@ class Recorder:
         except (OSError, ValueError) as error:  # a full disk, or text that is no text
             log.warning("the record of the run ends here: %s", error)
             self._open = False
+            return False
         self._size += len(text) + 1
         return self._open
 
