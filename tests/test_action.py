@@ -380,19 +380,3 @@ def test_the_script_of_the_gitlab_job_ends_as_the_run_does(tmp_path: Path, name:
     assert (checkout / "kotef-junit.xml").read_text().startswith("<?xml")
     assert "To be looked at by a person" in (checkout / "kotef-pr-body.md").read_text()
     assert job["allow_failure"]["exit_codes"] == [4, 5, 7]
-
-
-@pytest.mark.ci
-def test_the_recipe_for_any_other_service_ends_as_the_run_does(tmp_path: Path) -> None:
-    checkout = example(tmp_path, "contradiction")
-    told = environment(tmp_path, checkout) | {
-        "TICKET": "01",
-        "KOTEF_CODER": "fixers",
-        "KOTEF_SANDBOX": "off",
-        "GITHUB_ACTIONS": "",
-    }
-    done = subprocess.run(
-        ["bash", "-c", blocks("bash")[1]], cwd=checkout, env=told, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 3
-    assert "the attempts are spent: see .sdd/issues.md" in done.stdout

@@ -1,6 +1,7 @@
 """Which scripted endpoints stand in for the models that the documentation speaks of?"""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from support.loop import Agent, plan
@@ -30,6 +31,28 @@ def _as_text(made: Call) -> Reply:
     return text(f"<tool_call>\n{json.dumps({'name': made.name, 'arguments': made.arguments})}\n</tool_call>")
 
 
+def _drafter() -> dict[str, Any]:
+    """What drafts two tickets' worth of the same: one to look at, one to keep."""
+    ticket = {
+        "title": "Add an undo command",
+        "objective": "Undo takes the last code back.",
+        "done": ["`python -m pytest -q` is green"],
+        "checks": ["python -m pytest -q"],
+        "affected": ["shop/cart.py"],
+    }
+    drafted = calls(call("DraftAnswer", purpose="A shop.", practices=["Small functions."], tickets=[ticket]))
+    return {"script": [drafted, drafted]}
+
+
+def _agents() -> dict[str, Any]:
+    """What an agent of the page's own asks: for whole files, as JSON."""
+    import json
+
+    cart = (Path(__file__).parents[2] / "examples" / "discount" / "shop" / "cart.py").read_text()
+    files = {"shop/cart.py": cart.replace("return total // 100", "return total // 10")}
+    return {"script": [text(f"Here they are: {json.dumps(files)}")]}
+
+
 ENDPOINTS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "a model": _server(calls(LOOK), calls(MEND)),
     "llama.cpp": _server(calls(LOOK), calls(MEND), model="qwen3-coder", refuses=("json_schema",)),
@@ -41,6 +64,8 @@ ENDPOINTS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
         calls(LOOK), calls(call("write_file", path="shop/cart.py", content="def discount(): ...\n")), calls(MEND)
     ),
     "count_lines": _server(calls(call("count_lines", path="shop/cart.py")), calls(LOOK), calls(MEND)),
+    "a drafter": _drafter,
+    "an agent's": _agents,
 }
 """Name, as a page gives it, → the arguments of its server."""
 
