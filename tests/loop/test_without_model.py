@@ -48,6 +48,12 @@ def test_unittest_is_searched_too(project: Path) -> None:
     assert (ran.code, ran.result["winner"]) == (0, "search")
 
 
+def test_what_two_checks_of_pytest_find_is_searched(tested: Path) -> None:
+    """A ticket's check and the detected one are often the same by two spellings."""
+    ran = kotef(tested, "run", GOAL, "--check", PYTEST, "--check", f"{PYTEST} test_calc.py", *BRIEFLY)
+    assert (ran.code, ran.result["winner"]) == (0, "search"), ran.result["sentence"]
+
+
 def test_a_misspelt_name_is_fixed_mechanically(tested: Path) -> None:
     (tested / "calc.py").write_text("def add(first, second):\n    return frist + second\n")
     ran = kotef(tested, "run", GOAL, "--check", PYTEST)

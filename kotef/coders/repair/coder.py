@@ -1,7 +1,7 @@
 """How does the search for a repair take its place among the coders?"""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -73,7 +73,7 @@ class SearchCoder:
         found = await repair(
             self.root,
             command=check.command,
-            failing=verdict.red,
+            failing=_ids(verdict.red, check),
             python=interpreter_of(check.command, self.root, self.environment),
             env=self.environment,
             sandbox=self.sandbox,
@@ -102,7 +102,7 @@ class SearchCoder:
         after = self.snapshots.take()
         self.emit("trying", visit=brief.plan.visit, coder=self.name, what=patch.rationale)
         result = await self.run_check(check, f"visit-{brief.plan.visit}-search-{check.name}")
-        red = set(brief.judged.preexisting)
+        red = set(_ids(brief.judged.preexisting, check))
         if result.passed or (result.red_ids and result.red_ids <= red):
             return True
         self.snapshots.restore(before, last=after, paths=tuple(patch.files))
@@ -178,6 +178,11 @@ class SearchCoder:
             stopped_by="search_time" if found.late else "finished",
             detail=f"{said}{slowly}{unread}",
         )
+
+
+def _ids(tests: Iterable[str], check: Check) -> list[str]:
+    """As pytest knows them: a test that two checks run is judged as `check: id`."""
+    return [test.removeprefix(f"{check.name}: ") for test in tests]
 
 
 def _target(brief: Brief) -> CheckVerdict | None:
