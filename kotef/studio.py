@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from kotef.cli.running import ready
+from kotef.cli.readying import ready
 from kotef.cli.working import run as command
 from kotef.graph import Graph, build_graph
 from kotef.runs import store

@@ -69,7 +69,7 @@ def _on_screen(following: Following) -> int:
         said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` goes on with it"
         console().print(said, style="bold red")
         return KILLED
-    from kotef.cli.running import say_result
+    from kotef.cli.ending import say_result
 
     say_result(result)
     return result.exit_code

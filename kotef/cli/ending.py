@@ -1,0 +1,75 @@
+"""How is the ending of a run told on the screen?"""
+
+from kotef.cli.screen import console, one_line, plain
+from kotef.runs.result import Result, ResultDone
+
+
+def say_result(result: Result, *, where: bool = True) -> None:
+    """The ending in a few lines: outcome, what changed and, unless not `where`, where to read on and how to go on."""
+    screen = console()
+    screen.print(_headline(result), style="bold green" if result.done else "bold red")
+    for title, items in (("fixed", result.fixed), ("changed", result.changed)):
+        if items and result.tree_visit:
+            screen.print(f"  {title}: {', '.join(plain(item) for item in items[:10])}")
+    for attempt in result.attempts:
+        if attempt.why_stopped:
+            screen.print(f"  attempt {attempt.visit} stopped by: {one_line(attempt.why_stopped, 300)}", style="yellow")
+            if attempt.said:
+                screen.print(f"    its coder's last words (a claim): {one_line(' '.join(attempt.said.split()), 400)}")
+    if result.new_tests and result.tree_visit:
+        screen.print(f"  {_new_tests(result)}")
+    if result.edit:
+        screen.print(f"  edit: {one_line(result.edit.rationale, 300)}")
+        for line in result.edit.evidence:
+            screen.print(f"    {one_line(line, 200)}")
+    if result.preexisting:
+        some = ", ".join(plain(test) for test in result.preexisting[:5])
+        screen.print(f"  red before the run and not asked for: {some}")
+    asked = result.definition_of_done
+    unproved = [_unproved(line) for line in asked if not line.proved]
+    if unproved and result.done:
+        screen.print(
+            f"  nothing proves {len(unproved)} of {len(asked)} lines of the ticket; a person should look:",
+            style="yellow",
+        )
+        for text in unproved:
+            screen.print(f"    {one_line(text, 240)}", style="yellow")
+    if not where:
+        return
+    if result.branch and result.branch.commit:
+        screen.print(f"  branch: {plain(result.branch.name)} ({result.branch.commit[:12]})")
+    screen.print(f"  report: .sdd/runs/{result.run_id}/report.html  (`kotef report {result.run_id} --open`)")
+    if result.outcome == "crashed":
+        screen.print(f"  traceback: .sdd/runs/{result.run_id}/traceback.txt")
+    if result.issue:
+        screen.print(f"  issue:  {result.issue}")
+    if result.resume:
+        unguarded = "  (no sandbox: what a command deletes in .sdd/runs is lost)" if result.sandbox == "off" else ""
+        screen.print(f"  resume: {result.resume}{unguarded}")
+
+
+def _unproved(line: ResultDone) -> str:
+    """A line of the Definition of Done by its name, if it has one, and where it stands when that is not plain."""
+    named = " ".join(part for part in (line.label, one_line(line.text)) if part)
+    where = [part for part in (f"{line.path}:{line.line}" if line.path else "", line.why) if part]
+    return f"{named} ({'; '.join(where)})" if where else named
+
+
+def _new_tests(result: Result) -> str:
+    """How many tests the run added, and what each is worth as a proof."""
+    said = f"new tests: {len(result.new_tests)}"
+    if result.unproved is None:
+        return f"{said}, not tried on the code before the run"
+    fail = "fails" if len(result.proved) == 1 else "fail"
+    said = f"{said}, {len(result.proved)} of them {fail} on the code before the run"
+    some = ", ".join(plain(test) for test in result.unproved[:10])
+    return f"{said}; prove nothing: {some}" if some else said
+
+
+def _headline(result: Result) -> str:
+    """The outcome in one line; a success says which attempt it was."""
+    said = plain(result.sentence)
+    if result.done and result.visits:
+        by = " (by search)" if result.winner == "search" else ""
+        return f"{result.outcome}{by} at attempt {result.failure_history.attempts + 1} of {result.max_attempts}: {said}"
+    return f"{result.outcome}: {said}"

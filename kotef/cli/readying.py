@@ -1,0 +1,245 @@
+"""What has to be known before a run starts or goes on, and what can be wrong with what is asked?"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kotef.cli.attending import is_interactive
+from kotef.cli.casting import cast_of
+from kotef.cli.place import workspace_of
+from kotef.cli.ticket_file import ticket_given
+from kotef.cli.ticket_list import tell_tickets
+from kotef.context.prompts import Prompts
+from kotef.errors import UsageError
+from kotef.runs import store
+from kotef.runs.available import available, idle
+from kotef.runs.base_branch import settings_place
+from kotef.runs.branch import aimed_again, aimed_at
+from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
+from kotef.runs.confined import Asked, asked_of, confined_of
+from kotef.runs.hidden import hide, refuse_secrets_in
+from kotef.runs.hired import Hired, hired_of, must_be_hireable
+from kotef.runs.prepare import Request, prepare
+from kotef.runs.repository import Repository, Settings, repository_of
+from kotef.runs.roles import read_agents
+from kotef.runs.servers import NONE, search_url, trusted_servers
+from kotef.runs.setting import Setting
+from kotef.runs.start import may_resume
+from kotef.runs.telemetry.langsmith import leaves
+from kotef.runs.unfinished import put_right
+from kotef.state import VISIT_CAPS, Task
+from kotef.tools.mcp.servers import Server
+from kotef.workspace.git import GitFacts, inspect
+from kotef.workspace.secrets import MARK
+
+LIMITS = (
+    *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns"),
+    *("max_call_time", "max_commands", "max_written"),
+    *("max_steps", "max_tool_calls", "continues", "context_window"),
+)
+CAST = ("coder", "model", "planner_model", "fallback_model", "base_url")
+MOST_ATTEMPTS = 20
+
+
+def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+    """A run as the options of `kotef run` ask for it, with where and with whom; nothing of it is made yet.
+
+    Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
+    """
+    root = workspace_of(options["root"])
+    ticket, file = options["ticket"], options["ticket_file"]
+    given = ticket_given(file, other=ticket, checks=options["checks"], trust=options["trust"])
+    interactive = is_interactive(options)
+    request = Request(
+        goal=options["goal"].strip(),
+        ticket=ticket,
+        given=given.ticket if given else None,
+        checks=options["checks"],
+        profile=options["profile"],
+        limits={name: options[name] for name in LIMITS},
+        allow_edits=options["allow_edits"],
+        allow_unverified=options["allow_unverified"],
+        ignore_dependencies=options["ignore_dependencies"],
+        trust=options["trust"],
+        accept_ambiguous=options["accept_ambiguous"],
+        fresh=options["fresh"],
+        reuse_baseline=not options["no_cache"],
+        web=options["web"],
+        web_search_url=search_url(options["web_search_url"], web=options["web"]),
+    )
+    if any(not check.strip() for check in request.checks):
+        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
+    if not (request.goal or request.ticket or request.given or request.checks):
+        tell_tickets(root)
+    config = read_config(config_path())
+    righted = put_right(root)
+    repository = repository_of(root, config, trust=request.trust)
+    asked = _asked(options, config, repository.settings)
+    request = replace(request, **_in_effect(asked, repository))
+    hide(root, config, passed=request.passed)
+    # everything that can be wrong with the request is found before the model is asked for, or a run is made
+    trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
+    agents = read_agents(root, config, trust=request.trust, at=repository.place)
+    cast = cast_of(_with_defaults(options, config, repository.settings), config, agents.company(options["agent"]))
+    cast.need_prices(options["max_cost"], config)
+    more = options["coder_env"]
+    must_be_hireable(cast.chain, root, more=more, max_cost=options["max_cost"], prices=config.prices)
+    found, unused = trusted_servers(root, config, asked=options["mcp"], at=repository.place)
+    servers = found.servers()
+    confined = confined_of(root, asked, opened=bool(servers or request.setup))
+    hired = hired_of(cast.chain, root, asked, confined, more=more, config=config)
+    _hide_more(root, config, servers, hired, passed=request.passed)
+    refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup, cast.chain))
+    run = store.new(root)
+    git = inspect(root)
+    aim = aimed_at(root, options["branch"], git, trial.task, run.run_id, hooks=options["commit_hooks"])
+    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, "interactive": interactive}
+    task = trial.task.model_copy(update={**made, **aim, **cast.fields()})
+    overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
+    kit, warned = available(root, config, model=task.model)
+    unable = idle(kit, task.roles.coder) if cast.coder and cast.edits else ""
+    said = (*(text for text in (ignored, unused, unable) if text), *warned)
+    warnings = (*righted, *confined.notices, *hired.notices, *repository.notices, *(given.notices if given else ()))
+    notices = (*warnings, *trial.notices, *agents.notices, *_facts(root, git), *cast.notices, *said)
+    models, prompts = cast.models(config), Prompts(overrides)
+    setting = Setting(root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired)
+    return run, task, setting
+
+
+def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+    """The run that the options of `kotef resume` name, with the task as it goes on; nothing of it is changed yet.
+
+    Raises what can be wrong with the request, or speaks against going on.
+    """
+    if not options["run_id"] and not options["last"]:
+        raise UsageError("which run?", hint="name one of `kotef runs`, or pass --last")
+    root = workspace_of(options["root"])
+    run = store.find(root, options["run_id"])
+    task = run.task()
+    if task is None:
+        raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
+    interactive = is_interactive(options, task, run)
+    given = {name: options[name] for name in LIMITS if options[name] is not None}
+    config = read_config(config_path())
+    hide(root, config, passed=task.passed)
+    asked = {name: options[name] or getattr(task, name) or None for name in CAST}
+    if MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for anew
+        asked["base_url"] = None
+    cast = cast_of(asked, config, task.roles)
+    goes_on_from = _one_more(run, task, given) if options["one_more"] else 0
+    changed = task.model_copy(
+        update={
+            "goes_on_from": goes_on_from,
+            "limits": task.limits.model_copy(update=given),
+            "resumed_after": _newest_visit(run) if "max_attempts" in given else task.resumed_after,
+            "accept_ambiguous": task.accept_ambiguous or options["accept_ambiguous"],
+            "sandbox": options["sandbox"] or task.sandbox,
+            "network": task.network or options["network"],
+            "interactive": interactive,
+            "reads": tuple(dict.fromkeys((*task.reads, *options["reads"]))),
+            "coder_env": tuple(dict.fromkeys((*task.coder_env, *options["coder_env"]))),
+            **aimed_again(root, options["branch"], task, hooks=options["commit_hooks"]),
+            **cast.fields(),
+        }
+    )
+    may_resume(run, task, changed)
+    righted = put_right(root, but=run.path)
+    cast.need_prices(changed.limits.max_cost, config)
+    more, max_cost = changed.coder_env, changed.limits.max_cost
+    must_be_hireable(cast.chain, root, more=more, max_cost=max_cost, prices=config.prices)
+    place, told = settings_place(root)
+    overrides, ignored = prompt_overrides(root, config, trust=task.trust, at=place)
+    found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp, at=place) if task.mcp else (NONE, "")
+    kit, warned = available(root, config, model=changed.model)
+    servers = found.servers()
+    asked_for = Asked(changed.sandbox, changed.network, changed.reads)
+    confined = confined_of(root, asked_for, opened=bool(servers or changed.setup))
+    hired = hired_of(cast.chain, root, asked_for, confined, more=more, config=config)
+    _hide_more(root, config, servers, hired, passed=task.passed)
+    refuse_secrets_in((cast.chain,))
+    notices = (
+        *righted,
+        *confined.notices,
+        *hired.notices,
+        *told,
+        *(text for text in (ignored, unused) if text),
+        *warned,
+    )
+    models, prompts = cast.models(config), Prompts(overrides)
+    setting = Setting(root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired)
+    return run, changed, setting
+
+
+def _hide_more(
+    root: Path, config: UserConfig, servers: Sequence[Server], hired: Hired, *, passed: Sequence[str]
+) -> None:
+    """From now on also what MCP servers, and agents that kotef did not write, are given."""
+    if servers or hired.given:
+        hide(root, config, servers=servers, passed=(*passed, *hired.names), logins=hired.logins)
+
+
+def _asked(options: dict[str, Any], config: UserConfig, settings: Settings) -> Asked:
+    network, reads = options["network"], options["reads"]
+    return asked_of(options["sandbox"], network=network, reads=reads, config=config, settings=settings)
+
+
+def _in_effect(asked: Asked, repository: Repository) -> dict[str, Any]:
+    """Fields of the request that are not from the command line alone."""
+    return {
+        "sandbox": asked.wanted,
+        "network": asked.network,
+        "reads": asked.reads,
+        "passed": repository.settings.passed,
+        "setup": repository.settings.setup,
+        "settings": repository.place,
+    }
+
+
+def _with_defaults(options: dict[str, Any], config: UserConfig, settings: Settings) -> dict[str, Any]:
+    """The options, and what a trusted repository says where neither they nor the user's configuration do."""
+    users = {"model": config.model, "base_url": config.base_url, "coder": None}
+    asked = {name: options[name] or mine or getattr(settings, name) or None for name, mine in users.items()}
+    return {**options, **asked}
+
+
+def _one_more(run: store.RunDir, task: Task, given: dict[str, Any]) -> int:
+    """The visit to go on from, by `--continue`; adds to `given` what it takes: one attempt, its tool budget once.
+
+    UsageError where no cap of a visit ended the last one.
+    """
+    result = run.result()
+    if result is None or result.stopped_by not in VISIT_CAPS or result.done:
+        raise UsageError(
+            f"run {run.run_id}: its last attempt was not stopped by its steps or tool calls",
+            hint="leave --continue out",
+        )
+    needed = result.failure_history.attempts + 1
+    if needed > MOST_ATTEMPTS:
+        raise UsageError(f"run {run.run_id} has used {MOST_ATTEMPTS} attempts", hint="start a new run with `kotef run`")
+    given.setdefault("max_attempts", max(task.limits.max_attempts, needed))
+    given.setdefault("continues", 0)
+    return result.visits
+
+
+def _newest_visit(run: store.RunDir) -> int:
+    result = run.result()
+    return result.visits if result else 0
+
+
+def _facts(root: Path, facts: GitFacts) -> tuple[str, ...]:
+    """What is unusual about this workspace, before the first edit."""
+    return (*([said] if (said := leaves()) else ()), *_git_facts(facts, root))
+
+
+def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
+    if not facts.is_repo:
+        return ("not a git repository; kotef keeps its own snapshots, and `git init` would give you yours",)
+    said = []
+    if not facts.has_commits:
+        said.append("the repository has no commit yet")
+    elif facts.branch is None:
+        said.append("HEAD is detached; kotef commits nothing, so it stays where it is")
+    if facts.dirty and store.uncommitted(root):
+        said.append("there is uncommitted work; it is in the snapshot and is kept")
+    return tuple(said)
