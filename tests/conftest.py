@@ -1,6 +1,7 @@
 """Every test has a home, a state directory and a git identity of its own; nothing of the machine leaks in."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from hypothesis import HealthCheck, settings
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # before the first langgraph import, which reads it once
 sys.path.insert(0, str(Path(__file__).parent))
+
+# A shell that starts the tests in the background has SIGINT ignored; what they start has to hear it all the same.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, nothing about the product.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -21,14 +26,11 @@ DROPPED = (
     "KOTEF_PLANNER_MODEL",
     "KOTEF_TOOLS",
     "CI",
-    "GITHUB_ACTIONS",
-    "GITHUB_EVENT_NAME",
-    "GITHUB_BASE_REF",
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
     "NO_COLOR",
     "TRACEPARENT",
 )
-ELSEWHERE = ("GIT_", "PYTEST_ADDOPTS", "OTEL_", "LANGSMITH_", "LANGCHAIN_")
+ELSEWHERE = ("GIT_", "GITHUB_", "PYTEST_ADDOPTS", "OTEL_", "LANGSMITH_", "LANGCHAIN_")
 
 
 @pytest.fixture(autouse=True)

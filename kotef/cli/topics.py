@@ -33,9 +33,9 @@ The places
 The surroundings
   GITHUB_EVENT_NAME, GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME
                          in a job for a pull request, settings of the repository are the base branch's
-  GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY
+  GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE
                          set in a job of GitHub Actions: annotations, outputs and a summary (--github)
-  LANGSMITH_TRACING, LANGCHAIN_TRACING_V2
+  LANGSMITH_TRACING, LANGSMITH_TRACING_V2, LANGCHAIN_TRACING, LANGCHAIN_TRACING_V2
                          true: prompts and code leave the machine for LangSmith, and a run says so
   OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT
                          set: traces of a run go there, without content; needs the extra `otel`
