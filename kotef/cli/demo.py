@@ -12,7 +12,7 @@ from typing import Final
 
 from kotef.cli.ending import say_result
 from kotef.cli.reporting import show_page
-from kotef.cli.screen import Screen, console, plain
+from kotef.cli.screen import Screen, console, is_live, plain
 from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
@@ -101,7 +101,8 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     prepared = prepare(
         Request(ticket="01"), root, run_id=run.run_id, coder=coder, model=name, planner_model=name, base_url=""
     )
-    view = Screen(max_attempts=prepared.task.limits.max_attempts)
+    limits = prepared.task.limits
+    view = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
     models = _cheating(scene.cheats) if scene.cheats else Models()
     sandbox = usual_sandbox(root, network=False)
     notices = prepared.notices
@@ -112,10 +113,10 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     if scene.cheats and result.outcome in scene.ends:
         seen = f"each time the tests were put back and judged; the run is refused, exit status {result.exit_code}"
         screen.print(f"  what is seen: {seen}, and its entry says why")
-    if result.done:
+    if result.done and not is_live(screen):  # a terminal has shown it already
         diff = ["git", "diff", "-U0", "--", ":!.sdd"]
         _show("git diff", subprocess.run(diff, cwd=root, capture_output=True, text=True, check=True).stdout)
-    else:
+    elif not result.done:
         entry = (root / ".sdd" / "issues.md").read_text(encoding="utf-8")
         shown = [line for line in entry.splitlines() if not line.startswith("<!--")]
         _show(".sdd/issues.md, as Markdown shows it", "\n".join(shown))

@@ -239,7 +239,7 @@ def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:
     if not facts.has_commits:
         said.append("the repository has no commit yet")
     elif facts.branch is None:
-        said.append("HEAD is detached; kotef commits nothing, so it stays where it is")
+        said.append("HEAD is detached; it stays where it is")
     if facts.dirty and store.uncommitted(root):
         said.append("there is uncommitted work; it is in the snapshot and is kept")
     return tuple(said)

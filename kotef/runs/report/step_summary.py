@@ -28,7 +28,7 @@ def _facts(result: Result) -> Iterator[str]:
     if branch:
         made = code_span(branch.name) if branch.commit else f"none: {_cell(branch.refused, 300)}"
     facts = {
-        "goal": _cell(result.goal, 200),
+        "goal": _cell(result.goal.partition("\n")[0], 200),
         "ticket": code_span(result.ticket or "", 80),
         "exit status": str(result.exit_code),
         "failed attempts": f"{result.failure_history.attempts} of {result.max_attempts}",
