@@ -19,7 +19,7 @@ def project(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def search(root: Path, *, seconds: float = 15, **options: Any) -> Repair:
+def search(root: Path, *, seconds: float = 30, **options: Any) -> Repair:
     asked: dict[str, Any] = {
         "command": "python -m pytest -q",
         "failing": [],

@@ -41,7 +41,7 @@ def interpreter(path: Path) -> Path:
 
 def slowly(root: Path, python: str, **options: Any) -> Repair:
     command = f"{python} -m unittest -q"
-    return search(root, **{"command": command, "python": python, "seconds": 8, **options})
+    return search(root, **{"command": command, "python": python, "seconds": 20, **options})
 
 
 def test_a_unittest_project_is_repaired_and_nothing_is_written_into_it(tmp_path: Path, bare: str) -> None:
@@ -83,9 +83,9 @@ def test_the_slow_mode_ends_in_time_with_what_it_suspects(tmp_path: Path, bare: 
     root = project(tmp_path / "p", {"m.py": slip, "test_m.py": tests})
     started = time.monotonic()
 
-    found = slowly(root, bare, seconds=4)
+    found = slowly(root, bare, seconds=10)
 
-    assert time.monotonic() - started < 12, "the budget was 4 s; a busy machine needs some to end"
+    assert time.monotonic() - started < 30, "the budget was 10 s; a busy machine needs some to end"
     assert found.patches == ()
     assert found.tried > 0
     assert found.mode == "subprocess"
@@ -101,10 +101,10 @@ def test_a_check_that_does_not_end_is_declined_in_time_and_ended(tmp_path: Path,
     root = project(tmp_path / "p", {"m.py": "x = 1\n", "test_m.py": tests})
     started = time.monotonic()
 
-    found = slowly(root, bare, seconds=2)
+    found = slowly(root, bare, seconds=8)
 
     assert time.monotonic() - started < 40
-    assert re.fullmatch(r"the check takes longer than the 0\.[1-5]\d? s allowed for one run", found.declined)
+    assert re.fullmatch(r"the check takes longer than the [0-2](\.\d+)? s allowed for one run", found.declined)
     assert not left_by(root)
 
 
@@ -114,7 +114,7 @@ def test_candidates_that_never_end_cost_their_share_only(tmp_path: Path, bare: s
     root = project(tmp_path / "p", {"m.py": slip, "test_m.py": tests})
     started = time.monotonic()
 
-    found = slowly(root, bare, seconds=3, stop_after=40)
+    found = slowly(root, bare, seconds=12, stop_after=40)
 
     assert time.monotonic() - started < 60
     assert found.tried > 3
