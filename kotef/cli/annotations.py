@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from kotef.cli.screen import plain, say
-
 Level = Literal["error", "warning", "notice"]
 
 SHOWN: Final = 10
@@ -48,6 +46,8 @@ def annotation(level: Level, message: str, *, title: str = "", file: str = "", l
 
 def _escaped(text: str, more: str = "") -> str:
     """As a workflow command wants it: percent, line ends, and in a property colon and comma."""
+    from kotef.cli.screen import plain  # loads rich, which no help needs
+
     kept = plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
     for char in more:
         kept = kept.replace(char, f"%{ord(char):02X}")
@@ -60,6 +60,8 @@ def deaf() -> Iterator[None]:
 
     Both streams become one, for the runner reads two of them in no certain order.
     """
+    from kotef.cli.screen import say
+
     token = secrets.token_hex(16)
     say(f"::stop-commands::{token}\n")
     try:

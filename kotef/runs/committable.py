@@ -86,7 +86,8 @@ class Work:
 
 def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> Work:
     """The work of a run that ended verified; what only somebody else changed is no part of it."""
-    judged, before = state["test_results"], state["snapshots"][0]
+    judged, before = state.get("test_results"), state["snapshots"][0]
+    assert judged is not None, "a verified run was judged"  # noqa: S101
     baseline, visits = state.get("baseline"), state["visits"].values()
     foreign = {path for visit in visits for path in visit.foreign}.union(judged.left)
     ours = {path for visit in visits for path in visit.changed}

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
+import click
 import pytest
 
 from kotef.cli.main import main
@@ -30,7 +31,10 @@ def test_there_is_a_block_for_each_editor_and_one_for_studio() -> None:
 def test_each_server_is_a_command_line_of_kotef(server: dict[str, Any], tmp_path: Path) -> None:
     assert server["command"] == "kotef"
     name, *rest = [argument.replace("${workspaceFolder}", str(tmp_path)) for argument in server["args"]]
-    context = main.commands[name].make_context(name, rest)
+    above = click.Context(
+        main, info_name="kotef", **main.context_settings
+    )  # click keeps the first help option it makes
+    context = main.commands[name].make_context(name, rest, parent=above)
     assert context.invoked_subcommand is None
 
 
