@@ -138,7 +138,7 @@ def test_a_slip_in_a_ticket_is_repaired_and_the_ticket_closed(tested: Path) -> N
 
 
 def test_a_chain_nobody_knows_is_a_usage_error(tested: Path) -> None:
-    ran = kotef(tested, "run", GOAL, "--coder", "aider")
+    ran = kotef(tested, "run", GOAL, "--coder", "aidr")
     assert ran.code == 2
     assert "fixers, search, model" in ran.stderr
 
