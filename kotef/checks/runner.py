@@ -18,6 +18,7 @@ from kotef.checks.reports import MAX_REPORT, REPORT_NAME, executed, parse_junit,
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
+from kotef.failures.places import from_root
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.hiding import redactor
 from kotef.workspace.process import KEEP, Completed, run_process
@@ -71,11 +72,10 @@ async def run_check(
         xml = _read(Path(directory) / REPORT_NAME)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
-    result = _result(done, _tests(xml) if xml else None, said=said, log_name=log_name if done.log else None)
-    summary = result.summary.replace(f"{root}{os.sep}", "")
-    if result.detail == "network_denied" or _ABOUT_NETWORK.search(summary):
-        summary = _with_way_out(summary, sandbox)
-    return result.model_copy(update={"summary": summary})
+    result = _result(done, _tests(xml) if xml else None, root, said=said, log_name=log_name if done.log else None)
+    if result.detail == "network_denied" or _ABOUT_NETWORK.search(result.summary):
+        return result.model_copy(update={"summary": _with_way_out(result.summary, sandbox)})
+    return result
 
 
 def reconsidered(result: CommandResult, root: Path) -> CommandResult:
@@ -93,9 +93,8 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
         log_error="",
     )
     said = result.summary.partition("\n")[0] if result.timed_out else ""
-    now = _result(done, result.tests, said=said, log_name=result.log)
-    kept = {"summary": now.summary.replace(f"{root}{os.sep}", ""), "flaky": result.flaky, "partial": result.partial}
-    return now.model_copy(update=kept)
+    now = _result(done, result.tests, root, said=said, log_name=result.log)
+    return now.model_copy(update={"flaky": result.flaky, "partial": result.partial})
 
 
 def _with_way_out(summary: str, sandbox: Sandbox) -> str:
@@ -124,13 +123,16 @@ def _read(path: Path) -> bytes:
     return b""
 
 
-def _result(done: Completed, tests: dict[str, TestStatus] | None, *, said: str, log_name: str | None) -> CommandResult:
+def _result(
+    done: Completed, tests: dict[str, TestStatus] | None, root: Path, *, said: str, log_name: str | None
+) -> CommandResult:
     """Put the pieces of evidence side by side; where they disagree, it did not pass."""
     may_test = unwrap(done.command).purpose in RUNS_TESTS
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
     ran = executed(tests) if tests is not None else (counts.executed if counts else None)
     red = tuple(test for test, status in (tests or {}).items() if status in RED)
-    diagnosis = classify(done.command, done.exit_code, done.stdout, done.stderr, timed_out=done.timed_out is not None)
+    stdout, stderr = (from_root(text, str(root)) for text in (done.stdout, done.stderr))
+    diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
     evidence: Evidence = "report" if tests is not None else ("counts" if counts else "exit")
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
     admitted = admission_of(done.command, done.exit_code, f"{done.stdout}\n{done.stderr}")

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from kotef.checks.model import CommandResult
 from kotef.failures.diagnostics import diagnostics_of
 from kotef.failures.failing import failing_tests
-from kotef.failures.output import read
-from kotef.failures.places import places
+from kotef.failures.output import Output, read
+from kotef.failures.places import from_root, places
 
 MAX_TOLD: Final = 100
 """Failures told of one check."""
@@ -40,17 +40,17 @@ def failures_of(result: CommandResult, root: Path) -> tuple[Told, ...]:
     told = list(_tests(result, root)) or list(_complaints(result, root))
     if not told or result.detail in {"contradiction", "timeout"}:
         lines = result.summary.splitlines()
-        at = next((_place(place, root) for place in places(lines)), ("", None)) if not told else ("", None)
+        at = next((_place(place) for place in places(lines)), ("", None)) if not told else ("", None)
         told.insert(0, Told("", lines[0] if lines else "failed", *at))
     return tuple(told[:MAX_TOLD])
 
 
 def _tests(result: CommandResult, root: Path) -> Iterator[Told]:
-    found = {test.name: test for test in failing_tests(read(result.stdout, result.stderr))}
+    found = {test.name: test for test in failing_tests(_output(result, root))}
     names = [test for test in result.tests if test in result.red_ids] if result.tests is not None else result.failing
     for name in names:
         read_so = found.get(name)
-        seen = [_place(place, root) for place in read_so.places] if read_so else []
+        seen = [_place(place) for place in read_so.places] if read_so else []
         own = name.partition("::")[0]
         at = next((place for place in seen if place[0] == own), seen[0] if seen else ("", None))
         file, line = at if at[0] or "::" not in name else (own, None)
@@ -58,14 +58,19 @@ def _tests(result: CommandResult, root: Path) -> Iterator[Told]:
 
 
 def _complaints(result: CommandResult, root: Path) -> Iterator[Told]:
-    for found in diagnostics_of(read(result.stdout, result.stderr)):
-        file, _ = _place(f"{found.path}:1", root)
+    for found in diagnostics_of(_output(result, root)):
+        file, _ = _place(f"{found.path}:1")
         line = re.match(r"\d+", found.line)
         yield Told("", " ".join(found.message.split()), file, int(line[0]) if line else None)
 
 
-def _place(place: str, root: Path) -> tuple[str, int | None]:
-    """File and line of `file:line`; an absolute file of the workspace is told from its root."""
+def _output(result: CommandResult, root: Path) -> Output:
+    """What the check printed, the files of the workspace told from its root."""
+    return read(*(from_root(text, str(root)) for text in (result.stdout, result.stderr)))
+
+
+def _place(place: str) -> tuple[str, int | None]:
+    """File and line of `file:line`."""
     matched = _PLACE.fullmatch(place)
     file, line = (matched["file"], int(matched["line"])) if matched else (place, None)
-    return os.path.normpath(file.removeprefix(f"{root}{os.sep}")), line
+    return os.path.normpath(file), line

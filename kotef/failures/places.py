@@ -24,6 +24,7 @@ FOREIGN_FRAME: Final = re.compile(
     r"\bat (?:java|javax|jdk|sun|com\.sun|org\.junit|org\.opentest4j|org\.apache\.maven|org\.gradle|kotlin|scala"
     r"|org\.assertj|org\.hamcrest|org\.mockito)[.\w]*[./]"
 )
+SEPARATORS: Final = "/\\"
 MAX_SHOWN: Final = 90
 
 
@@ -38,6 +39,11 @@ def places(lines: Iterable[str]) -> Iterator[str]:
             path, number = match["python"] or match["path"], match["python_line"] or match["line"]
             if not FOREIGN.search(path):
                 yield f"{shorten(path)}:{number}"
+
+
+def from_root(text: str, root: str) -> str:
+    """The text with every file below the absolute directory `root` told from there."""
+    return re.sub(rf"(?<![\w@+~./\\-])(?:file://)?{re.escape(root.rstrip(SEPARATORS))}[\\/]", "", text)
 
 
 def shorten(path: str) -> str:

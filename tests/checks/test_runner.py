@@ -10,6 +10,7 @@ import pytest
 
 from kotef.checks.model import CommandResult
 from kotef.checks.runner import run_check
+from kotef.checks.told import failures_of
 from kotef.workspace.environment import child_environment
 
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
@@ -50,6 +51,21 @@ def test_a_red_suite_names_its_tests(run):
     assert result.red_ids == {"test_a.py::test_a"}
     assert "test_a.py::test_a" in result.summary
     assert len(result.fingerprint) >= 8
+
+
+def test_a_file_of_a_workspace_that_lies_deep_is_told_from_its_root(tmp_path):
+    """A long path is shortened; what is left of one must still name the file, for annotations too."""
+    root = tmp_path / ("deep" * 20) / "work"
+    root.mkdir(parents=True)
+    (root / "test_a.py").write_text(
+        "import unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        1 / 0\n"
+    )
+    env = child_environment({"PATH": os.environ["PATH"]})
+    command = f"{sys.executable} -m unittest -q"
+    result = asyncio.run(run_check(command, root=root, env=env, timeout=60, idle_timeout=None))
+
+    assert "(test_a.py:4)" in result.summary
+    assert [(told.file, told.line) for told in failures_of(result, root)] == [("test_a.py", 4)]
 
 
 def test_the_report_goes_through_wrappers(run, tmp_path):
