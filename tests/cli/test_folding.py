@@ -1,7 +1,11 @@
 """Many calls of one tool are one line; what failed is still told, and nothing twice."""
 
+import io
+
+import pyte
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from kotef.cli.screen.folding import Call, call_lines
 from kotef.cli.screen.live import Screen
@@ -60,3 +64,16 @@ def test_piped_the_first_two_are_told_at_once() -> None:
     assert lines == ["  ↳ grep 0 ✓", "  ↳ grep 1 ✓"]
     screen({"event": "nudge", "visit": 1, "what": "go on"})
     assert lines[2:] == ["  ↳ grep 2 ✓", "  nudge: go on"]
+
+
+def test_what_is_told_is_no_longer_below_as_held_back() -> None:
+    """rich draws what it drew last below each new line; between two of its frames a call stood there twice."""
+    stream, seen = pyte.Stream(shown := pyte.Screen(80, 20)), io.StringIO()
+    screen = Screen(max_attempts=3, screen=Console(file=seen, force_terminal=True, width=80, height=20))
+    with screen.watching():
+        screen({"event": "tool_finished", "visit": 1, "tool": "grep", "arguments": "add", "ok": True, "note": ""})
+        assert screen._live is not None
+        screen._live.refresh()
+        screen({"event": "nudge", "visit": 1, "what": "go on"})
+        stream.feed(seen.getvalue())
+        assert [line for line in shown.display if "grep" in line] == [f"{'  ↳ grep add ✓':80}"]

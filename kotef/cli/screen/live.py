@@ -146,6 +146,8 @@ class Screen:
 
     def _tell_calls(self) -> None:
         calls, told, self._calls, self._told = self._calls, self._told, (), 0
+        if calls and self._live is not None:
+            self._live.refresh()  # below what is told next, rich repeats what it showed last
         for line in call_lines(calls, told=told) if calls[told:] else ():
             self._tell(*line)
 
