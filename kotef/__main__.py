@@ -13,12 +13,14 @@ def run() -> None:
     disk, and taking the interpreter apart would only cost (another sixth): the process leaves as it is.
     """
     gc.disable()
-    from kotef.cli.main import main
-
     try:
+        from kotef.cli.main import main
+
         main(prog_name="kotef")
     except SystemExit as ended:
         _leave(ended.code)
+    except KeyboardInterrupt:  # before the command line was read
+        _leave(130)
 
 
 def _leave(code: object) -> None:

@@ -20,7 +20,10 @@ A *failing* test is not an error: it is a `FailureEntry` in the state.
 
 import errno
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
+
+INTERRUPTED: Final = 130
+"""Exit status of what a Ctrl-C, or a person at a question, ended; as a shell has it: 128 and SIGINT."""
 
 ModelFault = Literal[
     "call_time",
@@ -152,7 +155,7 @@ class SetupError(KotefError):
 class QuitError(KotefError):
     """A person who was asked wants the run to end there."""
 
-    exit_code = 130
+    exit_code = INTERRUPTED
 
     def __init__(self, at: str) -> None:
         super().__init__(f"a person quit at {at}; nothing was edited, and a resume asks again")

@@ -13,7 +13,7 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say
-from kotef.errors import NoChecksError, UsageError
+from kotef.errors import INTERRUPTED, NoChecksError, UsageError
 from kotef.failures.counted import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.confined import asked_of, sandbox_of
@@ -26,7 +26,6 @@ from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
 from kotef.workspace.hiding import redactor
 
-INTERRUPTED: Final = 130
 SHOWN: Final = 50
 """Failures shown of one check; --json has more."""
 

@@ -40,7 +40,7 @@ class Main(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command named."""
-        from kotef.errors import KotefError
+        from kotef.errors import INTERRUPTED, KotefError
         from kotef.workspace.hiding import redactor, scope
 
         with scope():
@@ -52,6 +52,9 @@ class Main(click.Group):
                 where = error.ctx.command_path if error.ctx else "kotef"
                 message = f"{_problem(error)} (`{where} --help` tells what there is)"
                 _fail(ctx, redactor().text(message), "usage", error.exit_code)
+            except KeyboardInterrupt:
+                click.echo("kotef: interrupted", err=True)
+                ctx.exit(INTERRUPTED)
 
 
 def reason_of(error: Exception) -> str:

@@ -15,7 +15,7 @@ from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain, say
 from kotef.cli.spec_lint import rows, tell
 from kotef.context.prompts import Prompts
-from kotef.errors import UsageError
+from kotef.errors import INTERRUPTED, UsageError
 from kotef.failures.counted import counted
 from kotef.models.factory import discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
@@ -29,8 +29,6 @@ from kotef.workspace.hiding import redactor
 
 MAX_GOAL: Final = 20_000
 """Characters of a goal."""
-
-INTERRUPTED: Final = 130
 
 
 def draft_command(options: dict[str, Any]) -> int:

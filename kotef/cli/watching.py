@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen, console, say
-from kotef.errors import UsageError
+from kotef.errors import INTERRUPTED, UsageError
 from kotef.runs import store
 from kotef.runs.doing import Doing
 from kotef.runs.following import Following
@@ -16,7 +16,6 @@ from kotef.workspace.lock import at_work
 
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""
-STOPPED: Final = 130
 _PAUSE: Final = 0.1
 """Seconds between two looks; another process's file tells nobody that it has grown."""
 
@@ -29,7 +28,7 @@ def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json:
         return _as_json(Following(place, run)) if as_json else _on_screen(Following(place, run))
     except KeyboardInterrupt:
         console(stderr=True).print("no longer watched; the run goes on")
-        return STOPPED
+        return INTERRUPTED
 
 
 def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:

@@ -11,7 +11,7 @@ from kotef.deps import Emit
 class Signals:
     """A person's first Ctrl-C lets the current step end; any other signal cancels what is at work.
 
-    Once that is cancelled, one more is the system's to answer.
+    Once that is cancelled, one more is the system's to answer; where nothing can be cancelled, each is only noted.
     """
 
     def __init__(self, emit: Emit, *, gently: bool = False) -> None:
@@ -30,7 +30,7 @@ class Signals:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: somebody embeds us
-                if not self.number:
+                if at_work is None or not self.number:
                     loop.add_signal_handler(number, self._stop, number)
 
     def let_go(self) -> None:
@@ -64,6 +64,6 @@ class Signals:
             self._waits = True
             self.emit("stopping", signal=number.name)
             return
-        asyncio.get_running_loop().remove_signal_handler(number)
         if self._at_work is not None:
+            asyncio.get_running_loop().remove_signal_handler(number)
             self._at_work.cancel()

@@ -11,7 +11,8 @@ import pytest
 from support.loop import CHECK, DONE, FIX, FIXED, Agent, Ran, calls, kotef
 from support.openai_server import OpenAIServer, Request, call, text
 
-from kotef.cli import attending
+from kotef.cli import attending, reading
+from kotef.runs import start
 
 
 @pytest.fixture
@@ -106,3 +107,38 @@ def test_without_a_terminal_one_is_enough(project: Path, run: Go) -> None:
     assert ran.code == 130
     assert "stopping" not in names(ran)
     assert [event["node"] for event in ran.events if event["event"] == "model_answer"] == ["planner"]
+
+
+def test_twice_before_a_resumed_run_has_begun_ends_with_its_result(
+    project: Path, run: Go, at_terminal: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resume had forgotten the earlier result by then, and ended with status 1, as one that was killed."""
+    loading = start._loop
+
+    def pressed(*given: Any) -> Any:
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+        return loading(*given)
+
+    agent = stops(0, coder=[FIX, DONE])
+    with OpenAIServer(agent) as server:
+        where = ("--coder", "model", "--model", "m", "--base-url", server.base_url)
+        assert kotef(project, "run", *GOAL, *where).code == 130
+        with monkeypatch.context() as patched:
+            patched.setattr(start, "_loop", pressed)
+            ran = kotef(project, "resume", "--last", *where)
+        assert (ran.code, ran.result["outcome"]) == (130, "interrupted"), ran.stderr
+        assert [entry["outcome"] for entry in ran.issues] == ["interrupted"]
+        assert kotef(project, "resume", "--last", *where).code == 0
+
+
+def test_ctrl_c_where_no_run_is_at_work_has_the_status_of_an_interruption(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: Any, **__: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(reading, "runs_command", press)
+    ran = kotef(project, "runs")
+    assert (ran.code, ran.stdout, ran.stderr) == (130, "", "kotef: interrupted\n")
