@@ -1,14 +1,16 @@
 """Which visit's tree should an unsuccessful run leave behind?"""
 
 from kotef.deps import Deps
-from kotef.state import AgentState
+from kotef.state import AgentState, Edits
+from kotef.workspace.seen import seen
+from kotef.workspace.snapshots import Restored
 
 
 def leave_baseline(state: AgentState, deps: Deps) -> None:
     """Leave the workspace as it was before the run; what the run did stays in its patches and snapshots."""
     trees, edits = state["snapshots"], state.get("edits")
     if edits is not None and edits.visit in trees:
-        restored = deps.snapshots.restore(trees[0], last=trees[edits.visit], keep=edits.foreign)
+        restored = _restore(trees[0], state, edits, deps)
         patch = f".sdd/runs/{deps.run_dir.name}/visit-{edits.visit}.patch"
         put_back, left = list(restored.put_back), list(restored.left)
         deps.emit("withheld", visit=edits.visit, patch=patch, put_back=put_back, left=left)
@@ -27,7 +29,7 @@ def leave_best(state: AgentState, deps: Deps) -> int:
     if best is None:
         return edits.visit
     if trees[best] != trees[edits.visit]:
-        restored = deps.snapshots.restore(trees[best], last=trees[edits.visit], keep=edits.foreign)
+        restored = _restore(trees[best], state, edits, deps)
         deps.emit("restored", visit=best, put_back=list(restored.put_back), left=list(restored.left))
     return best
 
@@ -38,6 +40,21 @@ def put_again(state: AgentState, deps: Deps) -> None:
     best = _best(state, deps)
     if edits is not None and edits.visit in trees and best is not None:
         deps.snapshots.restore(trees[edits.visit], last=trees[best], keep=edits.foreign)
+
+
+def _restore(target: str, state: AgentState, edits: Edits, deps: Deps) -> Restored:
+    """Make the workspace as in `target`, what the checks write included; what somebody else changed since is left.
+
+    When the last tree was judged, the checks wrote their files anew: those are compared with the tree seen after that.
+    """
+    restored = deps.snapshots.restore(target, last=state["snapshots"][edits.visit], keep=edits.foreign)
+    baseline = state.get("baseline")
+    theirs = frozenset(baseline.wrote if baseline else ()).intersection(restored.left).difference(edits.foreign)
+    if not theirs or not (last := seen(deps.run_dir)):
+        return restored
+    again = deps.snapshots.restore(target, last=last, paths=theirs)
+    left = (*again.left, *(path for path in restored.left if path not in theirs))
+    return Restored(tuple(sorted((*restored.put_back, *again.put_back))), tuple(sorted(left)))
 
 
 def _best(state: AgentState, deps: Deps) -> int | None:

@@ -16,6 +16,7 @@ from kotef.nodes.proof import prove_new_tests
 from kotef.nodes.putting_back import make_fresh, put_back
 from kotef.nodes.standing_in import end_standing_in
 from kotef.nodes.unheld import look_for_unheld
+from kotef.nodes.visits import left_by_checks
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
 from kotef.workspace.seen import forget, saw
@@ -78,7 +79,8 @@ async def _visit(
     unheld = look_for_unheld(task, baseline, state["snapshots"], edits.visit, deps)
     tree = deps.snapshots.take()
     before = state["snapshots"][0]
-    changed = tuple(path for path in deps.snapshots.changed(before, tree) if path not in baseline.wrote)
+    written = left_by_checks(state, deps.snapshots)
+    changed = tuple(path for path in deps.snapshots.changed(before, tree) if path not in written)
     (deps.run_dir / f"visit-{edits.visit}.patch").write_text(
         deps.snapshots.patch(before, tree), encoding="utf-8", errors="surrogateescape"
     )

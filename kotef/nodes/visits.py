@@ -8,6 +8,7 @@ from kotef.checks.verdict import Verification, failure_entries, rank
 from kotef.failures.history import MAX_TESTS
 from kotef.failures.visits import MAX_SAID, MAX_UNITS, Visit, before
 from kotef.state import CUT_SHORT, AgentState, Edits
+from kotef.workspace.snapshots import Snapshots
 
 PUT_BACK: Final = "put_back"
 """Name of the failure that says what was put back: not a way in which the project fails."""
@@ -28,6 +29,20 @@ def judged_visit(state: AgentState) -> dict[int, Visit]:
     if own is None and judged.visit in state["visits"]:
         return {}
     return {judged.visit: visit_of(judged, own, before(state["visits"], judged.visit))}
+
+
+def left_by_checks(state: AgentState, snapshots: Snapshots) -> frozenset[str]:
+    """Paths that differ from the state before the run by the checks' doing alone.
+
+    What they wrote at the baseline is theirs where the workspace did not hold it, or where no coder changed it since.
+    """
+    baseline, edits = state.get("baseline"), state.get("edits")
+    if baseline is None or not baseline.wrote:
+        return frozenset()
+    edited = {path for visit in state["visits"].values() for path in visit.changed}.union(
+        edits.changed if edits else ()
+    )
+    return frozenset(baseline.wrote).difference(edited.intersection(snapshots.paths(state["snapshots"][0])))
 
 
 def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> Visit:

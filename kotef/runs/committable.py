@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
+from kotef.nodes.visits import left_by_checks
 from kotef.state import AgentState, Task
 from kotef.workspace.entries import LINK, PLAIN, Entry
 from kotef.workspace.git import git_error, run_git
@@ -88,11 +89,10 @@ def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> Work:
     """The work of a run that ended verified; what only somebody else changed is no part of it."""
     judged, before = state.get("test_results"), state["snapshots"][0]
     assert judged is not None, "a verified run was judged"  # noqa: S101
-    baseline, visits = state.get("baseline"), state["visits"].values()
+    visits, theirs = state["visits"].values(), left_by_checks(state, snapshots)
     foreign = {path for visit in visits for path in visit.foreign}.union(judged.left)
     ours = {path for visit in visits for path in visit.changed}
-    wrote = set(baseline.wrote) if baseline else set[str]()
-    changed = [path for path in snapshots.changed(before, judged.tree) if path not in wrote | (foreign - ours)]
+    changed = [path for path in snapshots.changed(before, judged.tree) if path not in theirs | (foreign - ours)]
     mixed = tuple(path for path in changed if path in foreign)
     return Work(root, state["task"], snapshots, before, judged.tree, tuple(changed), mixed)
 

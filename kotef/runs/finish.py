@@ -11,6 +11,7 @@ from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
 from kotef.nodes.decide import Ending
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
+from kotef.nodes.visits import left_by_checks
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work
@@ -237,8 +238,8 @@ def _edit(edits: Edits) -> ResultEdit:
 
 def _changed(state: AgentState, deps: Deps, now: str) -> tuple[str, ...]:
     """What the run changed and left so; what the checks themselves wrote is no part of it."""
-    before, baseline = state["snapshots"].get(0), state.get("baseline")
+    before = state["snapshots"].get(0)
     if before is None or not now:
         return ()
-    wrote = baseline.wrote if baseline else ()
-    return tuple(path for path in deps.snapshots.changed(before, now) if path not in wrote)
+    theirs = left_by_checks(state, deps.snapshots)
+    return tuple(path for path in deps.snapshots.changed(before, now) if path not in theirs)

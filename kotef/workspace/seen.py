@@ -37,6 +37,15 @@ def forget(run_dir: Path) -> None:
         (run_dir / _NAME).unlink(missing_ok=True)
 
 
+def seen(run_dir: Path) -> str:
+    """The tree the run saw last; empty where that is not on record, or it has written since."""
+    try:
+        noted = json.loads((run_dir / _NAME).read_bytes())
+        return "" if noted["wrote"] or noted["at_work"] else str(noted["tree"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 def since_seen(run_dir: Path, snapshots: Snapshots) -> Since:
     """What is not as the run saw it last; nothing where that is not on record."""
     try:

@@ -277,3 +277,14 @@ def test_a_person_is_told_what_is_open_when_nothing_is_asked(project: Path, run)
 
     assert ran.code == 2
     assert re.search(r"07\s+Make it quick", ran.stderr)
+
+
+def test_a_lie_in_a_file_that_the_checks_format_is_seen_and_undone(project: Path, run) -> None:
+    """What the checks had written at the baseline was taken for theirs: neither looked at, nor put back."""
+    lie = "import unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n\n\ndef add(a, b):\n"
+    cheat = edit("calc.py", "def add(a, b):\n", lie)
+    check = f"echo '# formatted' >> calc.py && {PYTEST}"
+    ran = run(project, Agent(coder=[cheat, DONE]), GOAL, "--check", check, "--max-attempts", "1")
+    assert ran.code == 3, ran.stdout
+    assert "belongs to the judge" in ran.issues[0]["follow_up"]
+    assert ((project / "calc.py").read_text(), ran.result["changed"]) == (BUG, [])

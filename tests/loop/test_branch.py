@@ -345,3 +345,18 @@ def test_what_is_no_plain_file_is_not_replaced_by_a_body_or_a_report(project: Pa
         ran = kotef(project, *command)
         assert (ran.code, "it is no plain file, and would be replaced (name a plain file)" in ran.stderr) == (2, True)
     assert place.is_symlink() or place.is_fifo()
+
+
+def test_a_file_that_the_checks_write_as_well_is_committed_where_the_coder_changed_it(project: Path, run: Run) -> None:
+    """Left out, the branch held a tree that nobody had judged, and was red by the check that had proved the work."""
+    for name in ("pins.txt", "times.txt"):
+        (project / name).write_text("one\n")
+        git(project, "add", name)
+    git(project, "commit", "-qm", "pins")
+    check = f"for file in pins times new; do echo checked >> $file.txt; done; grep -q two pins.txt && {CHECK}"
+    pin = calls(call("run_command", command="echo two >> pins.txt"))
+    ran = run(project, Agent(coder=[pin, FIX, DONE]), GOAL, "--check", check, "--branch=fix/add")
+    assert ran.code == 0, ran.stdout
+    assert git(project, "diff", "--name-only", "HEAD", "fix/add").split() == ["calc.py", "pins.txt"]
+    assert "two\n" in git(project, "show", "fix/add:pins.txt")
+    assert ran.result["changed"] == ["calc.py", "pins.txt"]

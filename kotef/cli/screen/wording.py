@@ -141,9 +141,10 @@ def _check_line(event: Event) -> tuple[str, str]:
 
 
 def _restored_line(event: Event) -> str:
+    left = f"; left as they are, for they changed since: {', '.join(event['left'][:8])}" if event["left"] else ""
     if event["visit"]:
-        return f"the workspace was left at attempt {event['visit']}, the best one"
-    return "no attempt is better than the state before the run, so all edits are undone; visit-N.patch has each"
+        return f"the workspace was left at attempt {event['visit']}, the best one{left}"
+    return f"no attempt is better than the state before the run, so all edits are undone; visit-N.patch has each{left}"
 
 
 def _verdict_lines(event: Event) -> tuple[str, str] | None:
