@@ -132,8 +132,9 @@ def _lost_work(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[str
 
 def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tuple[Evidence, ...]:
     """What proves each line of the ticket's Definition of Done; nothing does unless the run ended verified."""
-    ticket = state["task"].ticket
-    judged = state.get("test_results") if ending.outcome == "verified" else None
+    ticket, judged = state["task"].ticket, state.get("test_results")
+    if judged is not None and ending.outcome != "verified":
+        judged = judged.model_copy(update={"passed": False})
     return trace(ticket.done, judged, written) if ticket else ()
 
 

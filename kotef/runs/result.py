@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from kotef.checks.model import Evidence, Role
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
-from kotef.sdd.proof import ProvedBy
+from kotef.sdd.proof import UNPROVED, ProvedBy
 from kotef.state import Spent, StoppedBy
 
 
@@ -149,7 +149,7 @@ class ResultDone(Camel):
     path: str = ""
     """The file it stands in, where that is not the ticket's own."""
     proved_by: ProvedBy
-    """`person`: nothing that code can see proves it; its box was left as it is."""
+    """`person`: nothing that code can see proves it; `refuted`: code has seen that it is not so."""
     why: str
     """One line; with `person` where to look, or empty."""
     tests: tuple[str, ...]
@@ -158,7 +158,7 @@ class ResultDone(Camel):
     @property
     def proved(self) -> bool:
         """Whether code saw it done."""
-        return self.proved_by != "person"
+        return self.proved_by not in UNPROVED
 
 
 class ResultBranch(Camel):

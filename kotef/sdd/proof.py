@@ -7,12 +7,14 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from kotef.checks.commands import role_of
+from kotef.checks.model import RED
 from kotef.checks.protected import is_test_code
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.counted import counted
 from kotef.sdd.ticket import DoneLine
 
-ProvedBy = Literal["check", "tests", "file", "person"]
+ProvedBy = Literal["check", "tests", "file", "person", "refuted"]
+UNPROVED: Final[frozenset[ProvedBy]] = frozenset({"person", "refuted"})
 
 MAX_NAMED: Final = 20
 """Tests or files one piece of evidence names."""
@@ -57,18 +59,19 @@ class Evidence(BaseModel):
     """The file it stands in, where that is not the ticket's own."""
     proved_by: ProvedBy
     """`check`: a satisfied check that the line names; `tests`: named ones, all passed; `file`: the line only asks for
-    files, and the run wrote them; `person`: nothing that code can see, so the box stays as it is."""
+    files, and the run wrote them; `person`: nothing that code can see, so the box stays as it is;
+    `refuted`: a test that it names failed, or a check that it means is not satisfied."""
     why: str
     """One line; with `person` where to look, or empty."""
     tests: tuple[str, ...] = ()
-    """Ids, at most 20."""
+    """Ids, at most 20; with `refuted` those that failed."""
     files: tuple[str, ...] = ()
     """Paths in the diff that the line names; with `person` a place to look at, not a proof."""
 
     @property
     def proved(self) -> bool:
         """Whether the box may be ticked."""
-        return self.proved_by != "person"
+        return self.proved_by not in UNPROVED
 
 
 def trace(done: Sequence[DoneLine], judged: Verification | None, written: Collection[str]) -> tuple[Evidence, ...]:
@@ -79,7 +82,7 @@ def trace(done: Sequence[DoneLine], judged: Verification | None, written: Collec
     tool is content whose check is satisfied; or that the whole suite passes, and every test check is satisfied with
     more than no test executed; or when it says nothing but that files are to be written, and all of them were.
     """
-    return tuple(_evidence(line, judged if judged is not None and judged.passed else None, written) for line in done)
+    return tuple(_evidence(line, judged, written) for line in done)
 
 
 def unproved(done: Sequence[DoneLine], judged: Verification) -> tuple[str, ...]:
@@ -110,9 +113,15 @@ def _evidence(line: DoneLine, judged: Verification | None, written: Collection[s
 
     if judged is None:
         return by("person", "")
-    if check := _named_check(line.text, judged):
+    tests = _named_tests(line.text, judged)
+    if not judged.passed:
+        if red := [test for test in tests if judged.tests[test] in RED]:
+            return by("refuted", f"{counted(len(red), 'named test')} failed", tests=red[:MAX_NAMED])
+        meant = _named_check(line.text, judged, satisfied=False) or _red_suite(line.text, judged.checks)
+        return by("refuted", f"`{meant.command}` is not satisfied") if meant else by("person", "")
+    if check := _named_check(line.text, judged, satisfied=True):
         return by("check", f"`{check.command}` is satisfied")
-    if tests := _named_tests(line.text, judged):
+    if tests:
         green = all(judged.tests[test] == "passed" for test in tests)
         why = f"{counted(len(tests), 'named test')} passed" if green else "a named test did not pass"
         return by("tests" if green else "person", why, tests=tests[:MAX_NAMED])
@@ -126,11 +135,11 @@ def _evidence(line: DoneLine, judged: Verification | None, written: Collection[s
     return by("person", "ticked before the run" if line.checked else "")
 
 
-def _named_check(text: str, judged: Verification) -> CheckVerdict | None:
-    """The satisfied check whose command, or whose tool, the line names; of one word only where that is meant."""
-    satisfied = [check for check in judged.checks if check.satisfied and not check.advisory]
-    named = [check for check in satisfied if _names_command(text, check.command)]
-    named += [check for check in satisfied if _names_tool(text, check.command)]
+def _named_check(text: str, judged: Verification, *, satisfied: bool) -> CheckVerdict | None:
+    """The check whose command, or whose tool, the line names; of one word only where that is meant."""
+    checks = [check for check in judged.checks if check.satisfied is satisfied and not check.advisory]
+    named = [check for check in checks if _names_command(text, check.command)]
+    named += [check for check in checks if _names_tool(text, check.command)]
     return next(iter(named), None)
 
 
@@ -166,6 +175,11 @@ def _words(text: str) -> set[str]:
 def _green_suite(checks: Sequence[CheckVerdict]) -> list[CheckVerdict]:
     tests = [check for check in checks if check.role == "test"]
     return tests if all(check.passed and check.executed for check in tests) else []
+
+
+def _red_suite(text: str, checks: Sequence[CheckVerdict]) -> CheckVerdict | None:
+    red = (check for check in checks if check.role == "test" and not (check.satisfied or check.advisory))
+    return next(red, None) if _WHOLE_SUITE.search(text) else None
 
 
 def _only_names_files(text: str, files: Collection[str]) -> bool:

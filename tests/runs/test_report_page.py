@@ -9,7 +9,7 @@ import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
 from kotef.runs.report.building import page_of
-from kotef.runs.report.html import NAME, SHOWN_ROWS, as_html, visible, write_page
+from kotef.runs.report.html import NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.runs.report.logs import excerpt
 from kotef.workspace.hiding import know, scope
 from kotef.workspace.secrets import Redactor
@@ -122,6 +122,13 @@ def test_a_name_that_ends_a_script_does_not_end_the_data(tmp_path: Path) -> None
 
 def test_what_hides_or_turns_text_around_is_spelt_out() -> None:
     assert visible("a\u202eb\x1b[31m\u200b\x00c\td\n") == "a\\u202eb\\u001b[31m\\u200b\\u0000c\td\n"
+
+
+def test_what_stands_between_backticks_is_code_and_no_more_than_that() -> None:
+    assert marked("run `a < b` & `x`") == "run <code>a &lt; b</code> &amp; <code>x</code>"
+    assert marked("`</code><script>1</script>`") == "<code>&lt;/code&gt;&lt;script&gt;1&lt;/script&gt;</code>"
+    assert marked("one ` alone, and `") == "one <code> alone, and </code>"
+    assert marked("one `\nalone, ``") == "one `\nalone, ``"
 
 
 def test_only_rows_that_say_something_are_drawn_and_the_rest_is_data(tmp_path: Path) -> None:

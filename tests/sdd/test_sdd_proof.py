@@ -115,6 +115,26 @@ def test_a_line_for_a_person_says_where_to_look() -> None:
     assert of("done by hand", checked=True).why == "ticked before the run"
 
 
+@pytest.mark.parametrize(
+    ("line", "why", "tests"),
+    [
+        ("`test_total` and `test_slow` pass", "1 named test failed", ("t.py::test_slow",)),
+        ("`python -m pytest -q` is green", "`python -m pytest -q` is not satisfied", ()),
+        ("all tests pass", "`python -m pytest -q` is not satisfied", ()),
+    ],
+)
+def test_a_line_that_is_seen_not_to_be_so_says_by_what(line: str, why: str, tests: tuple[str, ...]) -> None:
+    red = judged(check("python -m pytest -q", satisfied=False), passed=False, **{"t.py::test_slow": "failed"})
+    found = of(line, red)
+    assert (found.proved_by, found.proved, found.why, found.tests) == ("refuted", False, why, tests)
+
+
+@pytest.mark.parametrize("line", ["`test_total` passes", "CHANGELOG.md", "it is fast"])
+def test_what_a_run_that_is_not_verified_did_proves_nothing_and_refutes_nothing(line: str) -> None:
+    found = of(line, judged(check("python -m pytest -q", satisfied=False), passed=False), "CHANGELOG.md")
+    assert (found.proved_by, found.why) == ("person", "")
+
+
 def test_without_a_passed_verification_nothing_is_proved() -> None:
     assert not of("all tests pass", judged(passed=False)).proved
     (found,) = trace((DoneLine(text="CHANGELOG.md", checked=False, line=1),), None, ["CHANGELOG.md"])

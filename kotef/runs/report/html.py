@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from kotef.context.compiled import Compiled
 from kotef.failures.counted import counted
@@ -27,6 +28,7 @@ MOST_CALLS: Final = 200
 """Calls of tools, or of models, shown of one attempt."""
 BAR: Final = 160
 """Width of the longest bar of the timeline."""
+_CODE: Final = re.compile(r"`([^`\n]+)`")
 _HIDDEN: Final = {
     *range(0x09),
     *range(0x0B, 0x20),
@@ -118,6 +120,11 @@ def visible(value: Any) -> Any:
     return value.translate(_SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def marked(text: str) -> Markup:
+    """The text with what stands between backticks as code; everything else in it is text."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704  escaped right here
+
+
 @cache
 def _template(name: str) -> jinja2.Template:
     templates = jinja2.Environment(
@@ -129,7 +136,7 @@ def _template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         bytecode_cache=Compiled(),
     )
-    templates.filters |= {"duration": duration, "moment": moment, "money": money, "split": split_name}
+    templates.filters |= {"duration": duration, "moment": moment, "money": money, "split": split_name, "marked": marked}
     templates.globals |= {
         "statuses": STATUSES,
         "marks": MARKS,
