@@ -23,6 +23,8 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 GITLAB = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())
 BIN = Path(sys.executable).parent
+SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+"""What `shell: bash` is to the runner, before the file of the step."""
 SMALL = {
     "calc.py": "def add(first, second):\n    return first + secnod\n",
     "test_calc.py": TEST,
@@ -70,7 +72,7 @@ class Runner:
             **{name: self.filled(str(value)) for name, value in step.get("env", {}).items()},
         }
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
+            [*SHELL, str(script)],
             cwd=environment["GITHUB_WORKSPACE"],
             env=environment,
             capture_output=True,
@@ -257,6 +259,10 @@ def test_a_status_can_be_accepted(tmp_path: Path) -> None:
 
 @pytest.mark.ci
 def test_a_cancelled_job_lets_the_run_say_so(tmp_path: Path) -> None:
+    """The runner signals the shell of the step, and none of its children."""
+    step = next(step for step in STEPS if step.get("id") == "run")
+    script = tmp_path / "step.sh"
+    script.write_text(step["run"])
     checkout = example(tmp_path, "contradiction")
     output = tmp_path / "output"
     marker = tmp_path / "begun"
@@ -264,12 +270,14 @@ def test_a_cancelled_job_lets_the_run_say_so(tmp_path: Path) -> None:
         **environment(tmp_path, checkout),
         "KOTEF": str(BIN / "kotef"),
         "GITHUB_OUTPUT": str(output),
+        "GITHUB_ACTION_PATH": str(ROOT),
         "IN_GOAL": "x",
         "IN_CHECKS": f"touch {marker}; sleep 600",
         "IN_SANDBOX": "off",
         "IN_CODER": "fixers",
     }
-    process = subprocess.Popen(["bash", str(ROOT / "ci" / "run.sh")], cwd=checkout, env=told, stdout=subprocess.DEVNULL)
+    shell = [*SHELL, str(script)]
+    process = subprocess.Popen(shell, cwd=checkout, env=told, stdout=subprocess.DEVNULL)
     for _ in range(3000):
         if marker.exists():
             break
