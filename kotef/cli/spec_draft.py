@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +26,7 @@ from kotef.runs.draft_files import Placed, placed, write_placed
 from kotef.runs.drafting import Drafted, Drafter, Told
 from kotef.runs.hidden import hide
 from kotef.runs.linting import lint_workspace
+from kotef.runs.telemetry import langsmith
 from kotef.settings import Price
 from kotef.state import Spent
 from kotef.workspace.hiding import redactor
@@ -45,7 +49,8 @@ def draft_command(options: dict[str, Any]) -> int:
     hide(root, config)
     overrides, ignored = prompt_overrides(root, config, trust=options["trust"])
     try:
-        drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
+        with _traced():
+            drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
     except KeyboardInterrupt:
         sys.stderr.write("kotef: interrupted; nothing was written\n")
         return INTERRUPTED
@@ -57,6 +62,30 @@ def draft_command(options: dict[str, Any]) -> int:
     notices = tuple(redactor().text(text) for text in (*([ignored] if ignored else []), *drafted.notices))
     _tell(root, files, drafted, notices, price, as_json=options["as_json"])
     return 0
+
+
+@contextmanager
+def _traced() -> Iterator[None]:
+    """Where the environment asks for LangSmith: say so, hide secrets from it, and send the rest before the end."""
+    said = langsmith.leaves()
+    if not said:
+        yield
+        return
+    console(stderr=True).print(Text(f"note: {plain(said)}", style="yellow"))
+    heard = BufferingHandler(capacity=10_000)  # its words may hold anything, and are not shown
+    heard.setLevel(logging.WARNING)
+    logger = logging.getLogger("langsmith")
+    logger.addHandler(heard)
+    logger.propagate = False
+    langsmith.hide_secrets()
+    try:
+        yield
+    finally:
+        late = langsmith.send_rest()
+        logger.removeHandler(heard)
+        if late or heard.buffer:
+            why = late or "it refused them, or cannot be reached"
+            sys.stderr.write(f"kotef: warning: LangSmith did not take all traces: {why}\n")
 
 
 async def _draft(

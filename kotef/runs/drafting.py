@@ -20,6 +20,7 @@ from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import list_tickets
 from kotef.settings import Price
 from kotef.state import Spent
+from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -139,7 +140,7 @@ class Drafter:
         from kotef.models.usage import spent_on
 
         self._memory = self._memory or RungMemory()
-        answer = await ask(self.model, [HumanMessage(text)], schema, memory=self._memory)
+        answer = await ask(self.model, [HumanMessage(redactor().text(text))], schema, memory=self._memory)
         for message in answer.messages:
             self.spent = self.spent.plus(spent_on(message, self.price))
         return answer.value

@@ -1,10 +1,11 @@
 """What LangSmith receives of a run where its variables say so, at the wire; each run is a process that ends at once."""
 
+import json
 from pathlib import Path
 
 import pytest
 from support.loop import BUG, CHECK, FIX, Agent
-from support.openai_server import OpenAIServer, call, calls, text
+from support.openai_server import OpenAIServer, Script, call, calls, text
 from support.otlp import Collector
 from support.process import Done, kotef_process
 
@@ -25,18 +26,58 @@ def traced(project: Path, tmp_path: Path):
         (project / "calc.py").write_text(f"{BUG}# {SECRET}\n")
         look = calls(call("run_command", command=f"echo {SECRET[::-1]} | rev"))
         with OpenAIServer(Agent(coder=[look, FIX, text("a last thought")])) as server:
-            env = {
-                "OPENAI_BASE_URL": server.base_url,
-                "KOTEF_MODEL": "scripted",
-                "LANGSMITH_TRACING": "true",
-                "LANGSMITH_ENDPOINT": url,
-                "LANGSMITH_API_KEY": "lsv2_pt_0123456789abcdef",
-                "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
-            }
             command = ["run", "--root", str(project), "--check", CHECK, "--coder", "model", "make add add"]
-            return kotef_process(command, env, tmp_path)
+            return kotef_process(command, told(server, url), tmp_path)
 
     return go
+
+
+def told(server: OpenAIServer, url: str) -> dict[str, str]:
+    """The environment of a process that is traced."""
+    return {
+        "OPENAI_BASE_URL": server.base_url,
+        "KOTEF_MODEL": "scripted",
+        "LANGSMITH_TRACING": "true",
+        "LANGSMITH_ENDPOINT": url,
+        "LANGSMITH_API_KEY": "lsv2_pt_0123456789abcdef",
+        "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
+    }
+
+
+@pytest.fixture
+def drafted(project: Path, tmp_path: Path):
+    """`drafted(url)`: `kotef spec` of a goal that holds a secret, in a process whose LangSmith is at `url`."""
+
+    def go(url: str) -> Done:
+        ticket = {"title": "Add an undo command", "done": ["`test_undo` passes"], "checks": ["true"]}
+        script: Script = [calls(call("DraftAnswer", purpose="Sums for clerks.", tickets=[ticket]))] * 2
+        with OpenAIServer(script) as server:
+            env = told(server, url) | {"MY_SERVICE_TOKEN": SECRET}
+            return kotef_process(["spec", f"undo with {SECRET}", "--json", "--root", str(project)], env, tmp_path)
+
+    return go
+
+
+def test_a_draft_says_where_its_prompts_go_and_sends_no_secret_there(drafted) -> None:
+    with Collector() as smith:
+        done = drafted(smith.url)
+    assert done.returncode == 0, done.stderr
+    sent = b"".join(smith.bodies)
+    assert b"undo with " in sent
+    assert b"Sums for clerks." in sent, "all of it arrives before the process ends"
+    assert SECRET.encode() not in sent
+    host = smith.url.removeprefix("http://")
+    assert (
+        done.stderr == f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}\n"
+    )
+    assert json.loads(done.stdout)["dryRun"] is False
+
+
+def test_a_dead_endpoint_changes_nothing_of_a_draft_but_one_line(drafted) -> None:
+    done = drafted("http://127.0.0.1:9")
+    assert done.returncode == 0
+    _, said = done.stderr.splitlines()
+    assert said.startswith("kotef: warning: LangSmith did not take all traces")
 
 
 def test_all_of_a_run_arrives_before_the_process_ends_and_no_secret_does(traced) -> None:
