@@ -163,7 +163,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
         *confined.notices,
         *hired.notices,
         *told,
-        *(text for text in (ignored, unused) if text),
+        *(text for text in (ignored, unused, leaves()) if text),
         *warned,
     )
     models, prompts = cast.models(config), Prompts(overrides)

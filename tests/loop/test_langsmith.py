@@ -44,6 +44,17 @@ def told(server: OpenAIServer, url: str) -> dict[str, str]:
     }
 
 
+def test_a_run_that_goes_on_says_where_its_prompts_go(project: Path, tmp_path: Path) -> None:
+    with Collector() as smith, OpenAIServer(Agent(coder=[FIX, text("done")])) as server:
+        asked = ["--root", str(project), "--check", CHECK, "--coder", "model", "make add add"]
+        kotef_process(["run", *asked], told(server, smith.url), tmp_path, kill_at="coder_started")
+        done = kotef_process(["resume", "--last", "--root", str(project)], told(server, smith.url), tmp_path)
+    assert done.returncode == 0, done.stderr
+    host = smith.url.removeprefix("http://")
+    said = f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}"
+    assert done.stdout.splitlines().count(said) == 1
+
+
 @pytest.fixture
 def drafted(project: Path, tmp_path: Path):
     """`drafted(url)`: `kotef spec` of a goal that holds a secret, in a process whose LangSmith is at `url`."""
