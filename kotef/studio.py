@@ -6,6 +6,7 @@ locks and clocks can be neither typed into a form nor kept in a checkpoint.
 """
 
 import asyncio
+import sys
 from contextvars import copy_context
 from typing import Any, Final, NotRequired
 
@@ -13,14 +14,20 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
+from kotef.cli.place import workspace_of
 from kotef.cli.readying import ready
+from kotef.cli.screen import plain
 from kotef.cli.working import run as command
 from kotef.graph import Graph, build_graph
 from kotef.runs import store
+from kotef.runs.config import config_path, read_config
+from kotef.runs.hidden import hide
 from kotef.runs.loop import Loop
 from kotef.runs.result import Result
 from kotef.runs.setting import Setting
 from kotef.runs.start import announce, open_run
+from kotef.runs.telemetry import langsmith
+from kotef.runs.telemetry.observed import observed
 from kotef.state import Task
 from kotef.workspace.hiding import know, redactor, scope
 from kotef.workspace.lock import workspace_lock
@@ -71,8 +78,8 @@ async def work(state: StudioState) -> StudioOutput:
         _, _, setting = await _ready(state)
         task = state["task"]
         run = store.RunDir(store.runs_dir(setting.root) / task.run_id)
-        with workspace_lock(setting.root, run.run_id):
-            result = await _follow(run, task, setting, LOOP)  # named here, for Studio to find it
+        with workspace_lock(setting.root, run.run_id), observed(setting, task, _complain) as seen:
+            result = await _follow(run, task, seen, LOOP)  # named here, for Studio to find it
     return {
         "run_id": result.run_id,
         "outcome": result.outcome,
@@ -98,6 +105,10 @@ async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph)
             opened.shop.history.close()
 
 
+def _complain(text: str) -> None:
+    sys.stderr.write(plain(f"kotef: warning: {text}\n"))
+
+
 async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, Setting]:
     """In a thread, where an endpoint may be asked for its models; the secrets it finds are known here, too."""
     checks = [f"--check={check}" for check in state.get("checks", ())]
@@ -120,5 +131,17 @@ def build() -> CompiledStateGraph[StudioState, None, StudioInput, StudioOutput]:
     return made.compile(name="kotef")
 
 
+def _hide() -> None:
+    """Whoever traces a thread takes its client before the first node, so what is secret here is hidden from it now.
+
+    Raises `UsageError` for a configuration that cannot be read.
+    """
+    if langsmith.traced_by():
+        with scope():
+            hide(workspace_of(None), read_config(config_path()))
+            langsmith.hide_secrets()
+
+
+_hide()
 graph = build()
 """What `langgraph.json` names."""

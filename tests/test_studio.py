@@ -8,18 +8,20 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langsmith import run_trees, utils
 from support.loop import BUG, CHECK, DONE, FIX, TEST, Agent, git
 from support.openai_server import OpenAIServer, slow
+from support.otlp import Collector
 
 from kotef.errors import BusyError, UsageError
+from kotef.runs.telemetry import langsmith
 from kotef.workspace.lock import holder_of, workspace_lock
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def graph() -> Any:
-    """Loaded as the command line of LangGraph does: the file as a module of its own, and the variable in it."""
+def loaded() -> Any:
+    """As the command line of LangGraph does it: the file as a module of its own, and the variable in it."""
     configuration = json.loads((ROOT / "langgraph.json").read_text())
     path, _, variable = configuration["graphs"]["kotef"].partition(":")
     spec = importlib.util.spec_from_file_location("studio_graph", ROOT / path)
@@ -28,6 +30,11 @@ def graph() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, variable)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Any:
+    return loaded()
 
 
 @pytest.fixture
@@ -80,6 +87,33 @@ def test_a_thread_is_a_real_run_that_can_be_watched_node_by_node(
     result = json.loads((project / ".sdd" / "runs" / ended["run_id"] / "result.json").read_text())
     assert result["outcome"] == "verified"
     assert holder_of(project) is None
+
+
+def test_no_secret_is_sent_to_langsmith(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever traces a thread takes its client before the first node."""
+    secret = "zq8J2mWx91LkTt55"
+    (project / "calc.py").write_text(f"{BUG}# {secret}\n")
+    with Collector() as smith, OpenAIServer(Agent(coder=[FIX, DONE])) as server:
+        for name, value in {
+            "LANGSMITH_TRACING": "true",
+            "LANGSMITH_ENDPOINT": smith.url,
+            "LANGSMITH_API_KEY": "x",
+            "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
+            "OPENAI_BASE_URL": server.base_url,
+            "KOTEF_MODEL": "scripted",
+            "KOTEF_CODER": "model",
+            "MY_SERVICE_TOKEN": secret,
+        }.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(run_trees, "_CLIENT", None)
+        utils.get_env_var.cache_clear()
+        asyncio.run(loaded().ainvoke({"goal": f"make add add with {secret}", "checks": [CHECK]}))
+        assert langsmith.send_rest() == ""
+        utils.get_env_var.cache_clear()
+    sent = b"".join(smith.bodies)
+    assert b"make add add with " in sent
+    assert b'"planner"' in sent
+    assert secret.encode() not in sent
 
 
 def test_a_cancelled_thread_leaves_a_result_and_an_entry(
