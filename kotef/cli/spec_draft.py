@@ -16,6 +16,7 @@ from rich.text import Text
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain, say
+from kotef.cli.screen.asking import _line
 from kotef.cli.spec_lint import rows, tell
 from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, UsageError
@@ -116,7 +117,7 @@ async def _interview(questions: Sequence[str]) -> list[Told]:
     for number, question in enumerate(questions, 1):
         screen.print(Text(f"{number}/{len(questions)} {plain(question)}", style="bold"))
         screen.print("  (Enter skips it): ", end="")
-        line = await asyncio.to_thread(sys.stdin.readline)
+        line = await _line()
         if not line:
             break
         if line.strip():

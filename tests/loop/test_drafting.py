@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from support.loop import CHECK, Ran
 from support.openai_server import OpenAIServer, Reply, call, calls, status, text
-from support.terminal import at_a_terminal
+from support.terminal import Terminal, at_a_terminal
 
 from kotef.cli.main import main
 from kotef.sdd.spec import read_spec
@@ -203,3 +203,16 @@ def test_an_interview_asks_at_the_terminal_and_tells_the_model(project: Path, mo
     assert "How far back?\n  three steps" in asked
     assert "For whom" not in asked, "what was skipped is not told"
     assert (project / ".sdd" / "project.md").exists()
+
+
+def test_one_ctrl_c_ends_an_interview(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = calls(call("QuestionsAnswer", questions=["How far back?"]))
+    with OpenAIServer([questions]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("KOTEF_MODEL", "scripted")
+        with Terminal([sys.executable, "-m", "kotef", "spec", "-i", "undo"], project) as terminal:
+            terminal.until("(Enter skips it): ")
+            terminal.type("\x03")
+            assert terminal.end(seconds=20) == 130
+    assert "kotef: interrupted; nothing was written" in terminal.text
+    assert not (project / ".sdd").exists()
