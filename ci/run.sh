@@ -5,6 +5,7 @@ set -uo pipefail
 
 out=${KOTEF_OUT:-${RUNNER_TEMP:-/tmp}/kotef}
 mkdir -p "$out"
+rm -f "$out"/{pr-body.md,report.sarif,junit.xml,report.md} # an earlier run of the job may have left its own
 arguments=(run --github "--pr-body=$out/pr-body.md")
 
 with() { if [ -n "$2" ]; then arguments+=("$1=$2"); fi; }

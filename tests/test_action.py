@@ -63,6 +63,7 @@ class Runner:
         assert step["shell"] == "bash"
         script, output = self.place / f"step-{number}.sh", self.place / f"output-{number}"
         script.write_text(step["run"])
+        output.write_text("")
         files = {name: str(self.place / name) for name in ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")}
         environment = {
             **self.environment,
@@ -242,6 +243,16 @@ def test_inputs_are_no_shell(tmp_path: Path) -> None:
     assert runner.told["outcome"] == ""
     assert runner.told["exit-code"] == "2"
     assert "actions/upload-artifact" not in runner.used
+
+
+def test_files_of_an_earlier_run_in_the_job_are_not_handed_on(tmp_path: Path) -> None:
+    runner = played(tmp_path, "", goal="make add add", checks=CHECK, coder="fixers")
+    files = Path(runner.told["files"])
+    assert (files / "pr-body.md").is_file()
+    runner.inputs["ticket"] = "99"
+    runner.play()
+    assert (runner.code, runner.told["outcome"], runner.told["files"]) == (2, "", str(files))
+    assert list(files.iterdir()) == []
 
 
 @pytest.mark.ci
