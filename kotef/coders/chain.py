@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from kotef.coders.base import NO_TIME, Brief, Coder, Work, failure_key
-from kotef.coders.command.line import command_of, is_command
+from kotef.coders.command.line import command_of, is_command, splits_text
 from kotef.coders.command.presets import PRESETS
 from kotef.deps import Emit
 from kotef.errors import UsageError
@@ -68,6 +68,9 @@ def _named(part: str, text: str) -> Link:
 def _command(line: str) -> Link:
     if len(line.splitlines()) > 1 or "\0" in line:
         raise UsageError("--coder: a command of several lines", hint="put them into a script, and name that")
+    if splits_text(line):
+        hint = 'end the quotes before it, "Solve: "{brief_text}; a script in quotes takes {brief}'
+        raise UsageError("--coder: {brief_text} stands in quotes with other words", hint=hint)
     command = command_of(line)
     if command is None:
         known = f"coders are {', '.join((*KNOWN, *PRESETS))}"

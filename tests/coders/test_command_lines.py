@@ -115,7 +115,18 @@ def test_the_program_of_a_line_is_known_where_it_is_plain(text: str, program: st
 
 
 @pytest.mark.parametrize(
-    "template", ["cat {brief}", "cat '{brief}'", 'cat "{brief}"', "printf %s {brief_text}", 'printf %s "{brief_text}"']
+    "template",
+    [
+        "cat {brief}",
+        "cat '{brief}'",
+        'cat "{brief}"',
+        'printf %s "$(cat "{brief}")"',
+        'printf %s "$(cat {brief})"',
+        'printf %s "`cat {brief}`"',
+        "printf %s {brief_text}",
+        'printf %s "{brief_text}"',
+        "printf %s ''{brief_text}",
+    ],
 )
 def test_the_brief_reaches_the_program_whatever_its_path_and_text(tmp_path: Path, template: str) -> None:
     folder = tmp_path / "it's a $HOME"
@@ -128,6 +139,43 @@ def test_the_brief_reaches_the_program_whatever_its_path_and_text(tmp_path: Path
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == text
     assert not (tmp_path / "hurt").exists()
+
+
+@pytest.mark.parametrize(
+    "template", ["echo 'Read {brief}, now'", 'echo "Read {brief}, now"', "echo Read\\ {brief}', now'"]
+)
+@pytest.mark.parametrize("folder", ["plain", 'it\'s a "$HOME"'])
+def test_the_path_of_the_brief_may_stand_in_a_longer_quoted_word(tmp_path: Path, folder: str, template: str) -> None:
+    command = command_of(template)
+    assert command is not None
+    file = tmp_path / folder / "brief.md"
+    done = subprocess.run(["bash", "-c", command.filled(file, file)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"Read {file}, now\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'tool "Solve: {brief_text}"',
+        "tool 'Solve: {brief_text}'",
+        "bash -c 'tool {brief_text}'",
+        "aider -m 'a {brief_text}'",
+    ],
+)
+def test_the_text_of_the_brief_within_a_longer_quoted_word_is_refused(line: str) -> None:
+    """It would be split into words, handed over as it stands, or read as a script."""
+    with pytest.raises(UsageError, match=r"^--coder: \{brief_text\} stands in quotes with other words \(.+\)$"):
+        parse_chain(f"fixers,{line}")
+
+
+def test_the_text_of_the_brief_may_be_joined_to_a_quoted_word(tmp_path: Path) -> None:
+    file = tmp_path / "brief.md"
+    file.write_text("a  * $HOME")
+    (link,) = parse_chain("printf '<%s>' \"Solve: \"{brief_text}'!'")
+    command = command_of(link.command)
+    assert command is not None
+    done = subprocess.run(["bash", "-c", command.filled(file, file)], capture_output=True, text=True, check=True)
+    assert done.stdout == "<Solve: a  * $HOME!>"
 
 
 def test_a_line_without_a_placeholder_is_no_command_unless_the_table_knows_it() -> None:

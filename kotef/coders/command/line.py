@@ -15,6 +15,9 @@ ACCOUNT: Final = "{account}"
 """Stands for a file into which a program may write what it has used."""
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_SIGN: Final = r"\\.|\$\(|['\"`()]"
+_CLOSED_BY: Final = {"'": "'", '"': '"', "`": "`", "$(": ")", "(": ")"}
+"""What begins a quotation or commands of their own for a shell, and what ends it."""
 _PLAIN: Final = re.compile(r"[\w@%+./~-]+")
 _BUILT_IN: Final = frozenset(
     {".", "cd", "command", "echo", "eval", "exec", "export", "for", "if", "set", "source", "test", "time", "umask"}
@@ -35,7 +38,7 @@ class Command(NamedTuple):
     preset: Preset | None
 
     def filled(self, brief: Path, account: Path) -> str:
-        """The command line, its placeholders filled; one that stands in quotes loses them."""
+        """The command line, its placeholders filled, each with one word."""
         text = _filled(self.template, TEXT, f'"$(cat {shlex.quote(str(brief))})"')
         return _filled(_filled(text, BRIEF, shlex.quote(str(brief))), ACCOUNT, shlex.quote(str(account)))
 
@@ -84,5 +87,31 @@ def program_of(text: str) -> str:
     return word if _PLAIN.fullmatch(word) and word not in _BUILT_IN else ""
 
 
+def splits_text(text: str) -> bool:
+    """Whether `{brief_text}` stands in quotes with other words, of which a shell might make a script."""
+    places = [(found.start(), found.end()) for found in re.finditer(re.escape(TEXT), text)]
+    return any(
+        (mark := _mark_at(text, start)) and not text[start - 1] == text[end : end + 1] == mark for start, end in places
+    )
+
+
 def _filled(text: str, placeholder: str, value: str) -> str:
-    return re.sub(rf"(['\"]?){re.escape(placeholder)}\1", lambda _: value, text)
+    """The value is quoted by itself: quotes it would stand in end before it, and begin again after it."""
+
+    def quoted(found: re.Match[str]) -> str:
+        mark = _mark_at(text, found.start())
+        return f"{mark}{value}{mark}"
+
+    return re.sub(re.escape(placeholder), quoted, text)
+
+
+def _mark_at(text: str, at: int) -> str:
+    """The quotation mark in whose text this place lies; empty outside of quotes, and in a `$(…)` within them."""
+    within, here = [""], 0
+    while found := re.compile("'" if within[-1] == "'" else _SIGN).search(text, here, at):
+        sign, here = found[0], found.end()
+        if sign == within[-1]:
+            within.pop()
+        elif sign in _CLOSED_BY and not (within[-1] == '"' and sign in {"'", "("}):
+            within.append(_CLOSED_BY[sign])
+    return within[-1] if within[-1] in {"'", '"'} else ""
