@@ -91,10 +91,24 @@ def test_flags_that_are_there_are_not_given_twice_and_the_missing_ones_are() -> 
     assert template("/opt/bin/codex -m x").startswith("/opt/bin/codex exec --dangerously")
 
 
-def test_what_stands_before_a_program_is_left_as_it_is() -> None:
-    command = command_of("A=b aider --message-file {brief}")
-    assert command is not None
-    assert (command.name, command.program, command.template) == ("aider", "aider", "A=b aider --message-file {brief}")
+@pytest.mark.parametrize(
+    "before",
+    [
+        "A=b",
+        "AIDER_X=aider",
+        "A=1  B='x aider y'",
+        'A="x \\" y"',
+        "KEY=$(pass show aider)",
+        "KEY=`cat key`",
+        "A=x\\ y B=",
+    ],
+)
+def test_a_program_gets_its_flags_whatever_variables_are_set_before_it(before: str) -> None:
+    for line in ("aider", "aider --model x", "/opt/bin/aider --message-file {brief}"):
+        command, alone = command_of(f"{before} {line}"), command_of(line)
+        assert command is not None
+        assert alone is not None
+        assert command == alone._replace(template=f"{before} {alone.template}")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +117,8 @@ def test_what_stands_before_a_program_is_left_as_it_is() -> None:
         ("tool {brief}", "tool"),
         ("./tool {brief}", "./tool"),
         ("A=1 B='x' tool {brief}", "tool"),
+        ("A=1; tool {brief}", "tool"),
+        ("A=$(x; tool {brief}", ""),
         ("cd sub && tool {brief}", ""),
         ("(tool {brief})", ""),
         ("cat {brief} | tool", "cat"),

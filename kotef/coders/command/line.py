@@ -14,7 +14,9 @@ TEXT: Final = "{brief_text}"
 ACCOUNT: Final = "{account}"
 """Stands for a file into which a program may write what it has used."""
 
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_VALUE: Final = r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\$\([^()]*\)|\\.|[^\s'"\\`()])*"""
+_LINE: Final = re.compile(rf"(?P<set>(?:[A-Za-z_]\w*={_VALUE}\s+)*)(?P<program>\S*)(?P<rest>.*)", re.DOTALL)
+"""Variables that are set for a program, the word that starts it, and what follows."""
 _SIGN: Final = r"\\.|\$\(|['\"`()]"
 _CLOSED_BY: Final = {"'": "'", '"': '"', "`": "`", "$(": ")", "(": ")"}
 """What begins a quotation or commands of their own for a shell, and what ends it."""
@@ -49,24 +51,25 @@ def is_command(part: str) -> bool:
 
 
 def command_of(text: str) -> Command | None:
-    """The command meant by `aider`, `aider --model x` or any line with a placeholder; None where it takes no brief.
+    """The command meant by `aider`, `A=b aider --model x` or any line with a placeholder; None where it takes no brief.
 
     A program of the table gets its subcommand and those of its flags that are not there already: they keep it from
     committing, asking, and confining itself.
     """
     text = text.strip()
-    program = program_of(text)
+    found = _LINE.match(text)
+    assert found is not None, "each part may be empty"  # noqa: S101
+    word = found["program"]
+    program = word if _PLAIN.fullmatch(word) and word not in _BUILT_IN else ""
     preset = PRESETS.get(Path(program).name) if program else None
     takes_brief = BRIEF in text or TEXT in text
     if preset is None:
         return Command("command", text, program, None) if takes_brief else None
-    if not text.startswith(program):  # variables are set before it
-        return Command(preset.name, text, program, preset) if takes_brief else None
-    return Command(preset.name, _completed(text, program, preset, takes_brief=takes_brief), program, preset)
+    completed = _completed(found["rest"].strip(), program, preset, takes_brief=takes_brief)
+    return Command(preset.name, found["set"] + completed, program, preset)
 
 
-def _completed(text: str, program: str, preset: Preset, *, takes_brief: bool) -> str:
-    rest = text[len(program) :].strip()
+def _completed(rest: str, program: str, preset: Preset, *, takes_brief: bool) -> str:
     if preset.sub and re.match(rf"{preset.sub}(\s|$)", rest):
         rest = rest[len(preset.sub) :].strip()
     said = rest.split()
@@ -78,13 +81,6 @@ def _completed(text: str, program: str, preset: Preset, *, takes_brief: bool) ->
 def _stands_in(flag: str, words: list[str]) -> bool:
     name = re.split(r"[ =]", flag)[0]
     return any(word == name or word.startswith(f"{name}=") for word in words)
-
-
-def program_of(text: str) -> str:
-    """The word a command line starts with, variables before it aside; empty for one of the shell, or no plain one."""
-    words = text.split()
-    word = next((word for word in words if not _ASSIGNMENT.match(word)), "")
-    return word if _PLAIN.fullmatch(word) and word not in _BUILT_IN else ""
 
 
 def splits_text(text: str) -> bool:
