@@ -93,6 +93,22 @@ def test_what_is_not_told_is_marked(told: Told | None) -> None:
     assert (spent.cost, spent.unpriced, spent.plus(spent).unpriced) == (0.0, True, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "stdout"),
+    [
+        ("codex", '{"type":"error","message":"stream disconnected"}\n'),
+        ("codex", '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I begin."}}\n'),
+        ("gemini", json.dumps({"error": {"type": "Error", "message": "quota"}})),
+        ("claude", json.dumps({"type": "result", "is_error": True, "result": "no credit left"})),
+    ],
+)
+def test_words_without_usage_are_no_account_that_a_price_makes_nothing_of(name: str, stdout: str) -> None:
+    told = told_by(name, stdout, "")
+    assert told is not None
+    assert told.words
+    assert spent_by(told, Price(input=2.0, output=8.0)).unpriced
+
+
 NONSENSE = st.one_of(
     st.text(),
     st.builds(json.dumps, st.dictionaries(st.text(max_size=5), st.integers() | st.none() | st.text())),

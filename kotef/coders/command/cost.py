@@ -43,7 +43,7 @@ def spent_by(told: Told | None, price: Price | None) -> Spent:
     if told is None:
         return Spent(commands=1, unpriced=True)
     cost = told.cost
-    if cost is None and price is not None:
+    if cost is None and price is not None and (told.tokens_in or told.tokens_out):
         cost = price.of(told.tokens_in, told.tokens_out, told.tokens_cached)
     return Spent(
         tokens_in=told.tokens_in,
