@@ -60,7 +60,13 @@ def mini(cost: float) -> str:
 
 
 def test_aider_tells_tokens_by_answer_and_money_by_session() -> None:
-    assert told_by("aider", AIDER, "") == Told(6900, 1212, 1500, 2, 0.0142)
+    assert told_by("aider", AIDER, "") == Told(5400, 1212, 1500, 2, 0.0142)
+
+
+def test_the_cached_tokens_of_aider_are_a_part_of_those_sent() -> None:
+    told = told_by("aider", "Tokens: 10k sent, 8k cache hit, 5 received. Cost: $0.01 message, $0.01 session.", "")
+    assert told is not None
+    assert (told.tokens_in, told.tokens_cached) == (10_000, 8_000)
 
 
 def test_codex_tells_tokens_and_its_last_words() -> None:

@@ -64,7 +64,7 @@ def _aider(stdout: str, _: str) -> Told | None:
         return None
     sent, cached, received = ([_number(line[at]) for line in lines] for at in range(3))
     cost = float(costs[-1].replace(",", "")) if costs else None
-    return Told(sum(sent) + sum(cached), sum(received), sum(cached), len(lines), cost)
+    return Told(sum(sent), sum(received), sum(cached), len(lines), cost)
 
 
 def _number(text: str) -> int:
