@@ -73,14 +73,14 @@ _OTHER: Final = _Finding("other")
 
 
 def decide(command: str, profile: Profile, *, root: Path | None = None) -> Ruling:
-    """The gravest ruling on any simple command of the line; what cannot be read must be asked about.
+    """The gravest ruling on any simple command of the line; what cannot be read is refused, for anything may be in it.
 
     `root` lets absolute paths inside the workspace be told from those outside.
     """
     try:
         rulings = [_rule(finding, profile) for finding in _judge_line(command, root, 0)]
     except UnreadableCommandError as error:
-        return Ruling("ask", f"the command line cannot be read: {error}; write it more simply")
+        return Ruling("refused", f"the command line cannot be read: {error}; write it more simply")
     return max(rulings, key=lambda one: (_GRAVITY[one.policy], not one.may_be_asked), default=Ruling("allowed"))
 
 
@@ -165,7 +165,7 @@ def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, 
     if _fetches(simple):
         return [_Finding("refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it")]
     if name == "eval":
-        return _judge_line(_known(" ".join(args)), root, depth + 1)
+        return _judge_script(" ".join(args), root, depth)
     if name not in SHELLS:
         return [_OTHER]
     rest = list(args)
@@ -175,18 +175,18 @@ def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, 
             rest.pop(0)
         elif re.fullmatch(r"-[a-z]*c[a-z]*", option):
             script = _after_options(rest)
-            return _judge_line(_known(script[0]), root, depth + 1) if script else [_OTHER]
+            return _judge_script(script[0], root, depth) if script else [_OTHER]
     if simple.script:
-        return _judge_line(_known(simple.script), root, depth + 1)
+        return _judge_script(simple.script, root, depth)
     if simple.feed and not rest:
         return [_Finding("ask", f"what {name} would read from the pipe is not known; write the commands out")]
     return [_OTHER]
 
 
-def _known(script: str) -> str:
-    if DYNAMIC in script:
-        raise UnreadableCommandError("a script that is put together when it runs")
-    return script
+def _judge_script(script: str, root: Path | None, depth: int) -> list[_Finding]:
+    """What a shell is given to read; parts that are only known when it runs may be commands as well."""
+    unknown = [_Finding("ask", "a script that is put together when it runs; write it out")] if DYNAMIC in script else []
+    return [*unknown, *_judge_line(script, root, depth + 1)]
 
 
 def _fetches(simple: Simple) -> bool:

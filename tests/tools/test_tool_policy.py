@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kotef.settings import PROFILES
+from kotef.settings import PROFILES, Profile
 from kotef.tools.policy import decide
 from kotef.tools.syntax import UnreadableCommandError, simple_commands
 
@@ -315,27 +315,63 @@ def test_other_commands_follow_the_profile(command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "ls 'a",
-        'echo "x',
-        "echo $(ls",
-        "(ls",
-        "echo `ls",
         "$X y",
         "$(which git) push",
         "cat x | sh",
         "rm -rf $X",
         'rm -rf "$(pwd)"',
         "kill $PID",
-        "ls >",
         'bash -c "$X"',
         "eval $X",
-        f"echo {'$(' * 40}",
     ],
 )
 def test_what_cannot_be_told_must_be_asked(command: str) -> None:
     found = decide(command, PROFILES["yolo"])
+    assert found.may_be_asked
     assert found.policy == "ask"
     assert found.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls 'a",
+        'echo "x',
+        "echo $(ls",
+        "(ls",
+        "echo `ls",
+        "ls >",
+        "rm -rf ~ 'x",
+        "echo ${X:-$(ls)}; rm -rf ~",
+        f"echo {'$(' * 40}",
+        "eval " * 9 + "rm -rf ~",
+    ],
+)
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_no_person_is_asked_to_allow_what_cannot_be_read_to_its_end(command: str, profile: Profile) -> None:
+    """What is never right may stand in it, and one yes would run that."""
+    found = decide(command, profile, root=ROOT)
+    assert found.policy == "refused"
+    assert not found.may_be_asked
+    assert found.reason.endswith("write it more simply")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rm -rf / ; eval "$X"',
+        'eval "$X"; rm -rf /',
+        'bash -c "$X" && git push',
+        'bash -c "rm -rf ~; $X"',
+        'eval "git push; $X"',
+        "bash <<< \"$X\"; sudo ls",
+    ],
+)
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_what_is_never_right_stays_so_beside_what_must_be_asked(command: str, profile: Profile) -> None:
+    found = decide(command, profile, root=ROOT)
+    assert found.policy == "refused"
+    assert not found.may_be_asked
 
 
 def test_without_a_root_every_absolute_path_is_foreign() -> None:
