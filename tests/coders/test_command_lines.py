@@ -206,6 +206,11 @@ def test_only_named_variables_are_passed() -> None:
     assert names_passed(None, [], env) == ("HTTPS_PROXY",)
 
 
+@pytest.mark.parametrize("name", ["http_proxy", "https_proxy", "all_proxy", "no_proxy"])
+def test_the_proxy_is_passed_however_it_is_spelled(name: str) -> None:
+    assert names_passed(None, [], [name, name.upper()]) == (name.upper(), name)
+
+
 def test_a_row_names_no_folder_of_the_whole_home() -> None:
     """What is shared or copied is a file with a name: never the home, nor a folder that could hold anything."""
     for preset in PRESETS.values():

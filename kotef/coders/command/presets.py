@@ -12,7 +12,8 @@ from typing import Final, Literal
 Tells = Literal["money", "tokens", "nothing"]
 """What a program says of its cost."""
 
-PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+_PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+PROXIES: Final = (*_PROXIES, *(name.upper() for name in _PROXIES))
 """How the network is reached; whoever has the network needs them."""
 IDLE: Final = 600.0
 """Seconds a program may be silent: one long thought of a model prints nothing."""
