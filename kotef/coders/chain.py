@@ -20,7 +20,7 @@ WITH_MODEL: Final = "fixers,search:10s,model"
 SEARCH_SECONDS: Final = 60.0
 """Wall time of one search unless the chain names another (`search:10s`)."""
 
-_LINK: Final = re.compile(r"(?P<name>[a-z]+)(?::(?P<seconds>\d+(?:\.\d+)?)s)?$")
+_LINK: Final = re.compile(r"(?P<place>[\w@%+.~/-]*/)?(?P<name>[a-z]+)(?::(?P<seconds>\d+(?:\.\d+)?)s)?$")
 
 
 class Link(NamedTuple):
@@ -30,7 +30,7 @@ class Link(NamedTuple):
     seconds: float | None
     """Wall time for one visit; None is the coder's own default."""
     command: str = ""
-    """The command line of an agent as asked for, `aider` alone included; empty for a coder of kotef's own."""
+    """The command line of an agent as asked for, `aider` or its path alone, too; empty for a coder of kotef's own."""
 
 
 def parse_chain(text: str) -> tuple[Link, ...]:
@@ -54,7 +54,7 @@ def parse_chain(text: str) -> tuple[Link, ...]:
 
 def _named(part: str, text: str) -> Link:
     match = _LINK.match(part)
-    if match is None or match["name"] not in (*KNOWN, *PRESETS):
+    if match is None or match["name"] not in (PRESETS if match["place"] else (*KNOWN, *PRESETS)):
         known = ", ".join((*KNOWN, *PRESETS))
         hint = f"coders are {known}, or a command line with {{brief}}; a time is written search:10s"
         raise UsageError(f"--coder: {part or text!r} is not understood", hint=hint)
@@ -62,7 +62,7 @@ def _named(part: str, text: str) -> Link:
     if seconds == 0:
         raise UsageError(f"--coder: {part!r} gives it no time", hint="a time is written search:10s")
     name = match["name"]
-    return Link(name, seconds, name if name in PRESETS else "")
+    return Link(name, seconds, f"{match['place'] or ''}{name}" if name in PRESETS else "")
 
 
 def _command(line: str) -> Link:

@@ -55,6 +55,5 @@ def _longer(task: Task) -> str:
 
 
 def _spelled(link: Link, seconds: float | None) -> str:
-    if link.command and link.command != link.name:
-        return link.command
-    return f"{link.name}:{seconds:g}s" if seconds else link.name
+    word = link.command or link.name
+    return f"{word}:{seconds:g}s" if seconds else word

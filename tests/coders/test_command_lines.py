@@ -39,6 +39,22 @@ def test_a_name_of_the_table_is_a_link_and_may_have_a_time() -> None:
     )
 
 
+def test_a_program_of_the_table_may_be_named_by_its_path_alone() -> None:
+    links = parse_chain("fixers,/opt/bin/aider:300s,~/bin/codex,./mini")
+    assert links[1:] == (
+        Link("aider", 300.0, "/opt/bin/aider"),
+        Link("codex", None, "~/bin/codex"),
+        Link("mini", None, "./mini"),
+    )
+    assert template("/opt/bin/aider") == f"/opt/bin/{template('aider')}"
+
+
+@pytest.mark.parametrize("part", ["/opt/bin/fixers", "/opt/bin/tool", "/opt/bin/", "/"])
+def test_any_other_path_alone_is_not_understood(part: str) -> None:
+    with pytest.raises(UsageError, match="is not understood"):
+        parse_chain(part)
+
+
 def test_a_program_of_the_table_is_itself_with_words_of_ones_own() -> None:
     assert parse_chain("search,aider --model some/model") == (
         Link("search", None),
