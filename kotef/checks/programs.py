@@ -16,6 +16,8 @@ while until do done case esac in function select coproc
 """What a shell knows by itself."""
 _BUILT_IN: Final = frozenset(_WORDS.split())
 _PLAIN: Final = re.compile(r"[\w@%+:,./-]+")
+_FUNCTION: Final = re.compile(r"(?<![^\s;&|(){}])(?:function\s+([^\s;&|(){}]+)|([^\s;&|(){}]+)\s*\(\s*\))")
+"""What the line itself gives a name, in either spelling."""
 _INSTALLED: Final = re.compile(r"(?:\./)?(?:\.venv|venv|env|\.tox|\.nox|node_modules)/")
 
 
@@ -24,7 +26,8 @@ def missing_program(root: Path, command: str) -> str:
 
     A path inside the workspace counts as found unless an installation would put it there: a task may make it.
     """
-    return next((word for word in programs_of(command) if _is_missing(root, word)), "")
+    made = {name for names in _FUNCTION.findall(command) for name in names}
+    return next((word for word in programs_of(command) if word not in made and _is_missing(root, word)), "")
 
 
 def _is_missing(root: Path, word: str) -> bool:

@@ -364,7 +364,7 @@ def test_no_person_is_asked_to_allow_what_cannot_be_read_to_its_end(command: str
         'bash -c "$X" && git push',
         'bash -c "rm -rf ~; $X"',
         'eval "git push; $X"',
-        "bash <<< \"$X\"; sudo ls",
+        'bash <<< "$X"; sudo ls',
     ],
 )
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
