@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from kotef import __version__
 from kotef.checks.commands import words_of
@@ -79,8 +79,8 @@ class Baselines:
     def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> Kept | None:
         """The baseline that stands for this tree, if there is one; a damaged file is none."""
         try:
-            kept = Kept.model_validate_json(self._place(tree, checks, reruns).read_bytes())
-        except (OSError, ValidationError):
+            kept = Kept.model_validate(json.loads(self._place(tree, checks, reruns).read_bytes()))
+        except (OSError, ValueError):
             return None
         now = {path: fact for path, fact in self.facts(ignored).items() if path not in kept.rewritten}
         if now != kept.ignored or not 0 <= time.time() - kept.judged < MAX_AGE:
@@ -117,7 +117,7 @@ class Baselines:
             ignored=same,
             rewritten=frozenset(ignored.keys() - same.keys()),
         )
-        content = kept.model_dump_json().encode("utf-8", "replace")
+        content = json.dumps(kept.model_dump(), default=list).encode()  # in ASCII, so that every file name comes back
         if len(content) > LARGEST:
             return
         try:

@@ -11,6 +11,7 @@ from kotef.checks.verification import Verification
 from kotef.errors import KotefError
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.texts import encodable
 
 LARGEST: Final = 50 * 1024 * 1024
 """Bytes of one file; a larger one is not kept."""
@@ -55,7 +56,7 @@ class Judging(BaseModel):
 
     def keep(self, run_dir: Path) -> None:
         """Write it to the directory of the run, for its owner alone; a disk that is full costs this and not the run."""
-        content = redactor().whole(self).model_dump_json().encode("utf-8", "replace")
+        content = encodable(redactor().whole(self)).model_dump_json().encode()
         if len(content) > LARGEST:
             return
         try:

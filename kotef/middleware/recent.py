@@ -12,6 +12,7 @@ from kotef.failures.recent import Record, remember, render
 from kotef.middleware.conversation import Answered
 from kotef.middleware.repeats import warnings
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.texts import encodable
 
 FILE: Final = "recent.json"
 """In the run directory; a visit that is recorded twice counts once."""
@@ -63,7 +64,7 @@ class RecentFailures:
         turns = calls[-1].turn if calls else 0
         end = Ended(turns=turns, records=self._records(messages))
         kept = Kept(visits=self.ended | {self.visit: end})
-        write_atomic(self.path, kept.model_dump_json().encode())
+        write_atomic(self.path, encodable(kept).model_dump_json().encode())
 
     def _read(self) -> Kept:
         """A file that is no longer what was written costs the memory, never the run."""

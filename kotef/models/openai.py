@@ -35,6 +35,7 @@ from kotef.models.faults import (
 from kotef.models.loudness import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.workspace.hiding import redactor
+from kotef.workspace.texts import encodable
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0
@@ -193,7 +194,7 @@ class StrictChatOpenAI(ChatOpenAI):
             try:
                 return await self._try(payload, with_usage=with_usage)
             except UnicodeEncodeError:
-                payload = _encodable(payload)
+                payload = encodable(payload)
                 continue
             except (AnswerError, *FAILURES) as error:
                 fault = diagnose(error)
@@ -325,19 +326,6 @@ def _names_usage(error: Exception) -> bool:
     return isinstance(error, openai.APIStatusError) and any(
         word in error.response.text for word in ("stream_options", "include_usage")
     )
-
-
-def _encodable(value: Any) -> Any:
-    """The value with lone surrogates, as in file names that are not UTF-8, replaced: they cannot be sent."""
-    match value:
-        case str():
-            return value.encode("utf-8", "replace").decode()
-        case dict():
-            return {key: _encodable(one) for key, one in value.items()}
-        case list():
-            return [_encodable(one) for one in value]
-        case _:
-            return value
 
 
 def _is_object(arguments: str) -> bool:

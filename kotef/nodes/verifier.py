@@ -20,6 +20,7 @@ from kotef.nodes.visits import left_by_checks
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
 from kotef.workspace.seen import forget, saw
+from kotef.workspace.texts import encodable
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {
@@ -47,7 +48,7 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         verification, update = await _visit(state, baseline, edits, deps)
         update["usage"] = usage_of(verification, seconds=time.monotonic() - started)
     kept = deps.run_dir / f"visit-{verification.visit}.json"
-    kept.write_text(verification.model_dump_json(), encoding="utf-8")
+    kept.write_text(encodable(verification).model_dump_json(), encoding="utf-8")
     deps.emit(
         "verified",
         visit=verification.visit,

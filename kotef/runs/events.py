@@ -14,6 +14,7 @@ from kotef.failures.mistakes import MistakeRecovery
 from kotef.models.loudness import Loudness
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import append_line
+from kotef.workspace.texts import encodable
 
 log = logging.getLogger("kotef")
 
@@ -179,7 +180,7 @@ class EventLog:
             log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False, include_input=False)[:3])
             return
         self._number += 1
-        line = {"n": self._number, "t": round(time.time(), 3), "event": event, **redactor().whole(fields)}
+        line = {"n": self._number, "t": round(time.time(), 3), "event": event, **encodable(redactor().whole(fields))}
         try:
             append_line(self.path, json.dumps(line))
         except OSError as error:

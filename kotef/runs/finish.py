@@ -27,6 +27,7 @@ from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.texts import encodable
 
 SIGTERM_EXIT = 143
 
@@ -64,7 +65,7 @@ def finish(
     )
     if ending.outcome == "verified" and state["task"].branch:
         result = result.model_copy(update={"branch": commit_work(state, deps.root, deps.snapshots)})
-    result = redactor().whole(result)
+    result = encodable(redactor().whole(result))
     with suppress(WorkspaceError):  # a full disk: the result says the same in less room, and `kotef report` tells it
         write_atomic(run.path / "report.md", render_report(result).encode())
     note_left(run, deps.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus, unquote
 
 from kotef.workspace.environment import SECRET_NAME
+from kotef.workspace.texts import each_text
 
 T = TypeVar("T")
 
@@ -215,29 +216,7 @@ class Redactor:
 
     def whole(self, value: T) -> T:
         """A value with every text in it as it may be shown: models, mappings, sequences; keys are kept."""
-        if not self._forms:
-            return value
-        shown: T = self._whole(value)
-        return shown
-
-    def _whole(self, value: Any) -> Any:
-        match value:
-            case str():
-                return self.text(value)
-            case _ if hasattr(type(value), "model_fields"):  # pydantic's, which costs too much to be imported for this
-                fields = {name: getattr(value, name) for name in type(value).model_fields}
-                changed = {name: new for name, old in fields.items() if (new := self._whole(old)) is not old}
-                return value.model_copy(update=changed) if changed else value
-            case Mapping():
-                new = {key: self._whole(one) for key, one in value.items()}
-                return new if any(new[key] is not one for key, one in value.items()) else value
-            case list() | tuple() | frozenset():
-                members = [self._whole(one) for one in value]
-                if all(new is old for new, old in zip(members, value, strict=True)):
-                    return value
-                return type(value)(*members) if hasattr(value, "_fields") else type(value)(members)
-            case _:
-                return value
+        return each_text(value, self.text) if self._forms else value
 
     def stream(self) -> "Stream":
         """For what comes in pieces."""

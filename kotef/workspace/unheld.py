@@ -1,5 +1,6 @@
 """What lies in the workspace that no snapshot holds and that a check may believe, and what of it came with the run?"""
 
+import json
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -7,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from kotef.workspace.listing import LARGEST, REBUILT
 from kotef.workspace.snapshots import Snapshots
@@ -96,15 +97,17 @@ def remember(
         awaited=frozenset(awaited),
         complete=len(paths) <= _MOST,
     )
-    return snapshots.keep(record.model_dump_json().encode("utf-8", "surrogateescape"))
+    return snapshots.keep(
+        json.dumps(record.model_dump(), default=list).encode()
+    )  # in ASCII, so that every file name comes back
 
 
 def recall(snapshots: Snapshots, name: str) -> Unheld | None:
     """What `remember` kept; None when the store has lost it."""
     content = snapshots.blob(name) if name else None
     try:
-        return Unheld.model_validate_json(content) if content is not None else None
-    except ValidationError:
+        return Unheld.model_validate(json.loads(content)) if content is not None else None
+    except ValueError:
         return None
 
 

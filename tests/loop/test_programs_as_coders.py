@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -335,3 +336,50 @@ print('{{"type":"turn.completed","usage":{{"input_tokens":900,"cached_input_toke
     usage = ran.result["usage"]
     assert (usage["tokensIn"], usage["tokensOut"], usage["tokensCached"], usage["cost"]) == (900, 50, 100, None)
     assert ran.result["attempts"][0]["said"] == "done with [secret:codex_login_0]"
+
+
+ODD = "open(b'n\\xff\"m.txt', 'w').close()\n"
+"""Makes a file whose name is no UTF-8."""
+
+
+def test_a_file_name_that_is_no_utf_8_costs_the_run_nothing(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Ada")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
+    ran = run(project, agent(tmp_path, f"{ODD}if 'Attempt 2' in brief:\n    {FIXES.splitlines()[1]}\n"), "--branch")
+    assert (ran.code, ran.result["outcome"]) == (0, "verified")
+    assert ran.result["changed"] == ["calc.py", 'n?"m.txt']
+    assert 'n?"m.txt' in (ran.run_dir / "report.md").read_text()
+    assert 'n?"m.txt' in brief_of(ran, 2)
+    assert next(line["changed"] for line in ran.events if line["event"] == "coder_finished") == ['n?"m.txt']
+    asked = ["git", "ls-tree", "-z", "--name-only", ran.result["branch"]["commit"]]
+    committed = subprocess.run(asked, check=True, cwd=project, capture_output=True).stdout
+    assert b'n\xff"m.txt' in committed.split(b"\0")
+
+
+def test_a_file_name_that_is_no_utf_8_is_told_of_a_run_that_fails(project: Path, tmp_path: Path) -> None:
+    ran = run(project, agent(tmp_path, ODD), "--json")
+    assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded")
+    assert json.loads(ran.stdout) == ran.result
+    assert len(ran.issues) == 1
+    assert not (ran.run_dir / "traceback.txt").exists()
+    assert kotef(project, "rejudge").code == 0
+
+
+def test_a_file_name_that_is_no_utf_8_may_have_been_there_or_be_written_by_a_check(
+    project: Path, tmp_path: Path
+) -> None:
+    with (project / ".gitignore").open("a") as file:
+        file.write("/kept\n")
+    (project / "kept").mkdir()
+    for name in (b"test_n\xff.py", b"n\xff.py"):
+        Path(os.fsdecode(bytes(project / "kept") + b"/" + name)).touch()
+    check = f"touch $(printf 'n\\377.txt'); {CHECK}"
+    for _ in range(2):
+        ran = kotef(project, "run", GOAL, "--check", check, "--coder", agent(tmp_path, FIXES))
+        assert (ran.code, ran.result["outcome"], ran.result["left"]) == (0, "verified", [])
+        git(project, "checkout", "calc.py")
+        Path(os.fsdecode(bytes(project) + b"/n\xff.txt")).unlink()
+    assert "baseline_reused" in [line["event"] for line in ran.events]

@@ -90,7 +90,7 @@ class CommandCoder:
         before = self.snapshots.take()
         file = self.run_dir / NAME.format(visit=visit)
         text = brief_text(self.prompts, brief, started_before=file.exists() and before != brief.tree)
-        write_atomic(file, redactor().text(text).encode())
+        write_atomic(file, redactor().text(text).encode("utf-8", "replace"))
         account = self.hand.scratch / f"kotef-account-{visit}-{time.monotonic_ns()}"
         self.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
         done, hands = await self._run(file, account, seconds, visit)
