@@ -1,6 +1,10 @@
 """Specs of other tools are read as tickets: with file and line, ticked where they stand, and whatever is in them."""
 
+import errno
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -228,3 +232,28 @@ def test_ticking_every_task_leaves_none_open_and_changes_one_character_each(text
     assert tick_tasks(text, []) == text
     changed = sum(one != two for one, two in zip(text.splitlines(), ticked.splitlines(), strict=True))
     assert changed == sum(not task.checked for task in tasks)
+
+
+def test_a_folder_nobody_may_look_into_is_told_and_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec_kit(tmp_path)
+    locked = tmp_path / "specs" / "002-locked"
+    locked.mkdir()
+
+    def closed(call: Callable[..., Any]) -> Callable[..., Any]:
+        def refused(path: Any, *rest: Any, **more: Any) -> Any:
+            if str(locked) in str(path):
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return call(path, *rest, **more)
+
+        return refused
+
+    for owner, name in ((Path, "is_file"), (Path, "open"), (os, "scandir")):  # root may look everywhere
+        monkeypatch.setattr(owner, name, closed(getattr(owner, name)))
+
+    spec, unread = list_foreign(tmp_path)
+
+    assert (spec.id, unread.id) == ("001-sums", "002-locked")
+    with pytest.raises(UsageError, match=r"specs/002-locked/spec.md:1: cannot be read: .*permission denied"):
+        ticket_of(unread)

@@ -1,6 +1,6 @@
 """Which folders of the workspace are specs of other tools, what do they say, and how are their boxes ticked?"""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -53,7 +53,7 @@ def foreign_folders(root: Path) -> tuple[Folder, ...]:
         Folder(form.kind, f"{form.place}/{name}")
         for form in _FORMS
         for name in _names(root, form.place)
-        if any((root / form.place / name / marker).is_file() for marker in form.markers)
+        if _is_spec(root / form.place / name, form.markers)
     )
 
 
@@ -127,6 +127,14 @@ def _names(root: Path, place: str) -> list[str]:
     except (OSError, KotefError):
         return []
     return [name for name in found if name[0] not in "._" and name.isprintable()][:MAX_FOLDERS]
+
+
+def _is_spec(folder: Path, markers: Iterable[str]) -> bool:
+    """Whether one of these files is in it; one that nobody may look into is taken for a spec, and reading it says why."""
+    try:
+        return any((folder / marker).is_file() for marker in markers)
+    except OSError:
+        return True
 
 
 def _documents(folder: Path) -> list[str]:
