@@ -148,6 +148,7 @@ def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Eviden
             said += close_asked(deps.root, ticket, evidence)
         except KotefError as error:
             said.append(f"the ticket stays where it is: {error}")
+            deps.emit("notice", text=said[-1])
     (deps.run_dir / ASIDE).unlink(missing_ok=True)
     issues = issues_path(deps.root)
     try:

@@ -18,8 +18,10 @@ def find_asked(root: Path, folder: TicketFolder, wanted: str) -> Ticket:
     The project's own tickets come first where a name is theirs letter by letter, and so do folders; `UsageError` names
     both where it could be either, and what there is where it is neither.
     """
-    name, selected = _split(wanted.strip())
     folders = foreign_folders(root)
+    whole = wanted.strip()
+    known = tickets_named(folder, whole) or _matching(folders, whole)
+    name, selected = (whole, "") if known else _split(whole)
     theirs = _matching(folders, name)
     if selected:
         return _of(root, _one(wanted, theirs, folders), selected)

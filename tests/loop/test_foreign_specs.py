@@ -225,3 +225,41 @@ def test_a_spec_in_another_encoding_is_said_to_be_so_and_not_to_ask_for_nothing(
     assert linted.exit_code == 3
     assert "specs/007-old/tasks.md:3: unread: cannot be read: byte 23 is not UTF-8" in linted.stdout
     assert "asks for nothing" not in linted.stdout
+
+
+TASKS_OF_ONE_STORY = TASKS.replace("[P] [US1] Mend", "[P] Mend").replace("depends on T002", "depends on T001")
+
+
+def test_a_story_with_a_single_task_is_ticked(project: Path, run) -> None:
+    folder = spec_kit(project, tasks=TASKS_OF_ONE_STORY)
+
+    ran = run(project, solving(), "--ticket", "001#US1")
+
+    assert (ran.code, ran.result["ticket"]) == (0, "001-sums#US1")
+    assert "- [x] T003" in (folder / "tasks.md").read_text(), ran.result["notices"]
+
+
+def test_another_document_beside_a_spec_keeps_no_box_from_being_ticked(project: Path, run) -> None:
+    folder = spec_kit(project, "001-c#-sums")
+    agent = Agent(
+        coder=[write("specs/001-c#-sums/quickstart.md", "# Begin\n"), FIX, DONE], reviewer=[review(accept=True)]
+    )
+
+    ran = run(project, agent, "--ticket", "001-c#-sums")
+
+    assert (ran.code, ran.result["ticket"]) == (0, "001-c#-sums")
+    assert "- [x] T003" in (folder / "tasks.md").read_text(), ran.result["notices"]
+
+
+def test_boxes_that_could_not_be_ticked_are_told_on_the_screen(
+    project: Path, run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec_kit(project)
+    monkeypatch.setattr("kotef.sdd.foreign.folders._now", lambda *_: None)  # as when a person edits it meanwhile
+
+    ran = run(project, solving(), "--ticket", "001")
+
+    assert (ran.code, ran.result["outcome"]) == (0, "verified")
+    why = "the ticket stays where it is: specs/001-sums: was changed during the run"
+    assert ran.stdout.count(why) == 1
+    assert any(why in notice for notice in ran.result["notices"])

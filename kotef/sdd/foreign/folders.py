@@ -107,8 +107,9 @@ def _now(root: Path, ticket: Ticket) -> Ticket | None:
     """The ticket as the folder says it now; None where it cannot be read as one."""
     spec = read_foreign(root, Folder(ticket.kind, ticket.path))
     unticked = tuple(task.model_copy(update={"checked": False}) for task in spec.tasks)
+    selected = ticket.id.removeprefix(spec.id).removeprefix("#")  # the folder's name may hold that sign, too
     try:
-        return _asked(ticket_of(spec.model_copy(update={"tasks": unticked}), ticket.id.partition("#")[2]))
+        return _asked(ticket_of(spec.model_copy(update={"tasks": unticked}), selected))
     except KotefError:
         return None
 
@@ -116,7 +117,7 @@ def _now(root: Path, ticket: Ticket) -> Ticket | None:
 def _asked(ticket: Ticket) -> Ticket:
     """The ticket without what may differ although it asks for the same."""
     done = tuple(line.model_copy(update={"checked": False}) for line in ticket.done)
-    return ticket.model_copy(update={"done": done, "problems": (), "dependencies": (), "objective": ""})
+    return ticket.model_copy(update={"done": done, "problems": (), "dependencies": (), "objective": "", "sketch": ""})
 
 
 def _names(root: Path, place: str) -> list[str]:

@@ -75,6 +75,7 @@ def ticket_of(spec: ForeignSpec, selected: str = "") -> Ticket:
         what = f"task {_printable(selected)} is" if selected else "all its tasks are"
         raise UsageError(f"{spec.path}: {what} ticked", hint="untick a box, or name a goal")
     ident, slug = _id_and_slug(spec.id)
+    named = task_named(spec, selected)
     tasks = tuple(_done_line(task, spec.tasks_path) for task in chosen)
     criteria = _criteria_of(spec, chosen) if selected else spec.criteria
     done = (*tasks, *criteria)
@@ -84,7 +85,7 @@ def ticket_of(spec: ForeignSpec, selected: str = "") -> Ticket:
         problems = (*problems, Problem(path=spec.tasks_path or spec.path, line=1, text=what))
     return Ticket(
         kind=spec.kind,
-        id=f"{spec.id}#{chosen[0].name if len(chosen) == 1 else selected}" if selected else ident,
+        id=f"{spec.id}#{named.name if named else selected}" if selected else ident,
         slug=slug,
         title=(_title(spec, chosen, selected) if selected else spec.title)[:MAX_TITLE],
         path=spec.path,
