@@ -21,8 +21,8 @@ _HINT: Final = "pipe in `gh issue view NUMBER --json number,title,body`, or its 
 _FIELD: Final = re.compile(r"(?P<name>[a-z][a-z -]{1,20}):[ \t]*(?P<value>.*)$", re.IGNORECASE)
 _TITLE: Final = re.compile(r"\s*(?:\*\*)?title(?:\*\*)?:(?:\*\*)?[ \t]*(?P<title>\S.*)$", re.IGNORECASE)
 _MARKS: Final = re.compile(r"</?\s*repository\s*>", re.IGNORECASE)
-_CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""What a reader does not see, and a model does."""
+_CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+"""What a reader does not see, and a model does; and halves of characters, which cannot be written."""
 _SECTIONS: Final[dict[str, str]] = {**NAMES, **CHECKS}
 _REST: Final = ("done", "tests", "non_goals", "risks")
 
@@ -97,7 +97,7 @@ def _json(text: str, source: str) -> _Raw | None:
     if not isinstance(title, str) or not isinstance(body, str | None) or not (title.strip() or (body or "").strip()):
         raise UsageError(f"{source}: this JSON has no `title` and `body`", hint=_HINT)
     named = str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
-    return _Raw(title, _CONTROL.sub("", body or ""), named)
+    return _Raw(_CONTROL.sub("", title), _CONTROL.sub("", body or ""), named)
 
 
 def _fields(text: str) -> _Raw | None:
