@@ -107,3 +107,29 @@ def test_any_text_is_an_issue_or_a_usage_error(text: str) -> None:
     assert ticket.title
     assert ticket.tests == ()
     assert all(0 < line.line <= len(text.splitlines()) + 1 for line in ticket.done)
+
+
+@pytest.mark.parametrize("bad", ["\\ud800", "\\u0085", "\\u009b31m", "\\udcff\\ud83d"])
+def test_what_cannot_be_written_or_would_steer_a_terminal_is_dropped(bad: str) -> None:
+    told = f'{{"number": 1, "title": "Wrong {bad}total", "body": "It {bad}is\\n\\n- [ ] do {bad}it"}}'
+    ticket = read_issue(told, "-").ticket
+    assert ticket.model_dump_json().isascii()
+    assert ticket.title.startswith("Wrong ")
+    assert not any(letter in ticket.model_dump_json() for letter in "\x85\x9b")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "done"),
+    [
+        ("## Acceptance Criteria\n- a\n- b\n", "a", ["a", "b"]),
+        ("# Tests\n\n```sh\ntrue\n```\n\n# Wrong total\n\nIt is.\n", "Wrong total", []),
+        ("### What happened?\n\nThe total is wrong.\n\n### Version\n\n1\n", "The total is wrong.", []),
+        ("## Wrong total\n\n## Acceptance criteria\n- a\n", "Wrong total", ["a"]),
+        ("## Acceptance criteria\n", "Acceptance criteria", []),
+    ],
+)
+def test_a_heading_above_a_section_is_no_title(text: str, title: str, done: list[str]) -> None:
+    issue = read_issue(text, "-")
+    assert issue.ticket.title == title
+    assert [line.text for line in issue.ticket.done] == done
+    assert body_lines(issue, text) == [f"- {line}" for line in done]

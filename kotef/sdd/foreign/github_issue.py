@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from kotef.errors import UsageError
 from kotef.sdd.foreign.naming import CHECKS
 from kotef.sdd.foreign.reading import prose
-from kotef.sdd.markdown import Line, Section, fences, read_markdown, sections
+from kotef.sdd.markdown import Line, Section, fences, read_markdown, sections, words
 from kotef.sdd.mentions import fenced_commands
 from kotef.sdd.ticket import MAX_ITEMS, MAX_TITLE, NAMES, DoneLine, Ticket, allowed_edits, items_with_boxes
 
@@ -21,9 +21,12 @@ _HINT: Final = "pipe in `gh issue view NUMBER --json number,title,body`, or its 
 _FIELD: Final = re.compile(r"(?P<name>[a-z][a-z -]{1,20}):[ \t]*(?P<value>.*)$", re.IGNORECASE)
 _TITLE: Final = re.compile(r"\s*(?:\*\*)?title(?:\*\*)?:(?:\*\*)?[ \t]*(?P<title>\S.*)$", re.IGNORECASE)
 _MARKS: Final = re.compile(r"</?\s*repository\s*>", re.IGNORECASE)
-_CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_CONTROL: Final = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
 """What a reader does not see, and a model does; and halves of characters, which cannot be written."""
 _SECTIONS: Final[dict[str, str]] = {**NAMES, **CHECKS}
+_QUESTION: Final = 3
 _REST: Final = ("done", "tests", "non_goals", "risks")
 
 
@@ -124,12 +127,18 @@ def _markdown(text: str) -> _Raw:
     if told := _TITLE.match(lines[first]):
         return _Raw(told["title"].strip("* "), "\n".join(lines[first + 1 :]), skipped=first + 1)
     document = read_markdown(text)
-    for line in document.lines:
-        if line.kind == "heading" and line.number <= first + 1:
-            return _Raw(line.text, "\n".join(lines[line.number :]), skipped=line.number)
-    heading = next((line.text for line in document.lines if line.kind == "heading" and line.indent == 1), "")
+    headings = [line for line in document.lines if line.kind == "heading" and _is_title(line)]
+    if headings and headings[0].number <= first + 1:
+        below = headings[0].number
+        return _Raw(headings[0].text, "\n".join(lines[below:]), skipped=below)
+    heading = next((line.text for line in headings if line.indent == 1), "")
     said = next((line.text for line in document.lines if line.kind in ("text", "item") and line.text), "")
-    return _Raw(heading or said or lines[first].strip(), text)
+    return _Raw(heading or said or lines[first].strip("# \t"), text)
+
+
+def _is_title(heading: Line) -> bool:
+    """Whether a heading may be a title: not that of a section, nor one of an issue form, whose questions are `###`."""
+    return heading.indent < _QUESTION and words(heading.text) not in _SECTIONS
 
 
 def _done(lines: Sequence[Line], listed: Sequence[Line], *, skipped: int) -> tuple[DoneLine, ...]:
