@@ -54,6 +54,9 @@ CODES: Final = {
 }
 """What each code means, in a few words."""
 
+MAX_RINGS: Final = 20
+"""Rings told of one graph; names that all wait for each other make thousands, and each takes time to find."""
+
 _SAID: Final = {
     NO_TITLE: "no-title",
     NO_OBJECTIVE: "no-objective",
@@ -254,9 +257,9 @@ def _dependency_line(text: str, name: str) -> int:
 
 
 def _cycles(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Rings of names that wait for each other, from the first by name; enough of them that mending all leaves none."""
+    """Rings of names that wait for each other, from the first by name; where there are few, mending all leaves none."""
     left = {name: [one for one in others if one in graph] for name, others in graph.items()}
-    while True:
+    for _ in range(MAX_RINGS):
         try:
             TopologicalSorter(left).prepare()
         except CycleError as error:

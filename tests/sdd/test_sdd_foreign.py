@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -257,3 +258,11 @@ def test_a_folder_nobody_may_look_into_is_told_and_hides_no_other(
     assert (spec.id, unread.id) == ("001-sums", "002-locked")
     with pytest.raises(UsageError, match=r"specs/002-locked/spec.md:1: cannot be read: .*permission denied"):
         ticket_of(unread)
+
+
+@pytest.mark.parametrize("text", [" " * 100_000, "\t " * 50_000, "(depends on" * 9_000, " (depends on " * 9_000])
+def test_a_long_line_is_read_soon(text: str) -> None:
+    started = time.process_time()
+    (task,) = read_tasks(read_markdown(f"- [ ] T001 a{text}b\n"))
+    assert time.process_time() - started < 2
+    assert task.name == "T001"

@@ -1,6 +1,7 @@
 """Every gap of a ticket is named with its file and line, and what has none is clean."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,15 @@ def test_any_ticket_can_be_linted_and_every_line_is_in_its_file(lines: list[str]
     gaps = [*lint_ticket(read, text, ["pytest -q"], lambda _: "gone"), *lint_between(folder, {read.path: text})]
     assert all(1 <= gap.line <= max(1, len(text.splitlines()) + 1) for gap in gaps)
     assert {gap.code for gap in gaps} <= set(CODES)
+
+
+def test_tasks_that_all_wait_for_each_other_are_told_in_a_few_lines_and_soon(tmp_path: Path) -> None:
+    names = [f"T{number:03}" for number in range(1, 61)]
+    waits = ", ".join(names)
+    spec_kit(tmp_path, tasks="".join(f"- [ ] {name} x (depends on {waits})\n" for name in names))
+    started = time.process_time()
+
+    cycles = [each for each in lint_workspace(tmp_path).findings if each.code == "dependency-cycle"]
+
+    assert time.process_time() - started < 2
+    assert 1 <= len(cycles) <= 20

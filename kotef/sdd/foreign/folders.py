@@ -131,7 +131,7 @@ def _names(root: Path, place: str) -> list[str]:
 
 
 def _is_spec(folder: Path, markers: Iterable[str]) -> bool:
-    """Whether one of these files is in it; one that nobody may look into is taken for a spec, and reading it says why."""
+    """Whether one of these files is in it; a folder nobody may look into counts, for reading it says what is wrong."""
     try:
         return any((folder / marker).is_file() for marker in markers)
     except OSError:
