@@ -18,6 +18,7 @@ from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
 from kotef.workspace.sandbox.sandbox import Wanted
+from kotef.workspace.texts import encodable
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ def prepare(
         base_url=base_url,
         instructions=instructions.text,
     )
+    if encodable(task) is not task:
+        raise UsageError("the goal, the ticket or a check holds bytes that are no UTF-8", hint="write it anew")
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 

@@ -467,3 +467,11 @@ def kotef_schema() -> str:
     return subprocess.run(
         [sys.executable, "-m", "kotef", "schema", "result"], capture_output=True, text=True, check=True
     ).stdout
+
+
+@pytest.mark.parametrize("arguments", [["mend \udcff"], ["mend", "--check", "cat \udcff"]])
+def test_words_that_are_no_utf_8_are_a_usage_error(project: Path, arguments: list[str]) -> None:
+    ran = kotef(project, "run", *arguments)
+    assert ran.code == 2
+    assert ran.stderr == "kotef: error: the goal, the ticket or a check holds bytes that are no UTF-8 (write it anew)\n"
+    assert not list((project / ".sdd").glob("runs/2*"))

@@ -377,9 +377,11 @@ def test_a_file_name_that_is_no_utf_8_may_have_been_there_or_be_written_by_a_che
     for name in (b"test_n\xff.py", b"n\xff.py"):
         Path(os.fsdecode(bytes(project / "kept") + b"/" + name)).touch()
     check = f"touch $(printf 'n\\377.txt'); {CHECK}"
+    events: list[str] = []
     for _ in range(2):
         ran = kotef(project, "run", GOAL, "--check", check, "--coder", agent(tmp_path, FIXES))
         assert (ran.code, ran.result["outcome"], ran.result["left"]) == (0, "verified", [])
         git(project, "checkout", "calc.py")
         Path(os.fsdecode(bytes(project) + b"/n\xff.txt")).unlink()
-    assert "baseline_reused" in [line["event"] for line in ran.events]
+        events = [line["event"] for line in ran.events]
+    assert "baseline_reused" in events
