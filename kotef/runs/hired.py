@@ -144,10 +144,19 @@ def _told_where(command: Command, sandbox: Sandbox) -> Command:
 
 def _found(program: str, root: Path, path: str) -> Path | None:
     if "/" in program:
-        place = root / Path(program).expanduser()
-        return place if place.is_file() and os.access(place, os.X_OK) else None
+        place = _file(program, root)
+        return place if place and os.access(place, os.X_OK) else None
     found = shutil.which(program, path=path)
     return Path(found) if found else None
+
+
+def _file(word: str, root: Path) -> Path | None:
+    """The file that a word of a command line names; None where there is none, or nobody has that home."""
+    try:
+        place = root / Path(word).expanduser()
+        return place if place.is_file() else None
+    except (RuntimeError, OSError):
+        return None
 
 
 def _near(command: Command, root: Path, env: Mapping[str, str]) -> Iterator[Path]:
@@ -208,8 +217,8 @@ def _named_files(command: Command, root: Path) -> Iterator[Path]:
     """Files outside of the workspace that the command line names by their whole path: a script of the person's."""
     with suppress(ValueError):  # a quotation that does not end is the shell's to complain of
         for word in shlex.split(command.template):
-            path = Path(word).expanduser() if word.startswith(("/", "~")) else None
-            if path is not None and path.is_file() and not path.is_relative_to(root):
+            path = _file(word, root) if word.startswith(("/", "~")) else None
+            if path is not None and not path.is_relative_to(root):
                 yield path
 
 

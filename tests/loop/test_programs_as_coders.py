@@ -214,6 +214,8 @@ def test_the_chain_is_in_the_task_and_a_resume_goes_on_with_it(project: Path, mo
         ("fixers,modell", "'modell' is not understood"),
         ("aider,aider --model x", "a coder is named twice"),
         ("true {brief}\nrm -r /", "a command of several lines"),
+        ("~nobody-has-this/agent {brief}", "~nobody-has-this/agent cannot be found"),
+        (f"./{'x' * 300} {{brief}}", "cannot be found"),
     ],
 )
 def test_a_command_that_cannot_be_used_is_said_before_anything_runs(project: Path, command: str, problem: str) -> None:
@@ -221,6 +223,12 @@ def test_a_command_that_cannot_be_used_is_said_before_anything_runs(project: Pat
     assert ran.code == 2
     assert problem in ran.stderr
     assert not (project / ".sdd").exists()
+
+
+@pytest.mark.parametrize("word", ["~nobody-has-this", f"/{'x' * 300}"])
+def test_a_word_of_its_command_that_is_no_file_is_the_programs_own(project: Path, tmp_path: Path, word: str) -> None:
+    ran = run(project, agent(tmp_path, FIXES).replace(" {brief}", f" {{brief}} {word}"))
+    assert (ran.code, ran.result["winner"]) == (0, "command"), ran.stderr
 
 
 def test_a_program_that_is_missing_declines_in_a_chain(project: Path) -> None:
