@@ -244,6 +244,16 @@ def test_a_torn_record_is_played_up_to_the_tear(project: Path, run: Any) -> None
     assert found["notices"] == ["1 line of the record cannot be read"]
 
 
+@pytest.mark.parametrize("damage", ['{"visit": 1, "pas', "{}", "[]", "\udcff"])
+def test_a_visit_whose_verdict_cannot_be_read_is_named_and_not_compared(project: Path, run: Any, damage: str) -> None:
+    done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
+    (done.run_dir / "visit-1.json").write_bytes(damage.encode("utf-8", "surrogateescape"))
+    code, found = replayed(project)
+    assert (code, found["differences"]) == (0, [])
+    assert found["notices"] == ["what visit 1 was judged to be cannot be read; it is not compared"]
+    assert len(found["then"]["trees"]) == len(found["now"]["trees"]) == 1
+
+
 def test_a_record_is_its_owners_alone_and_holds_no_secret(
     project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,13 @@
 """Does a run, played again from its record, come to the same end?"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from pydantic import ValidationError
+
+from kotef.checks.verification import Verification
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.failures.counted import counted
@@ -158,7 +161,8 @@ def _compared(
     into: Path | None,
 ) -> Replayed:
     before = run.result()
-    then, now = _ended(run, before), _ended(again, result)
+    (judged, unread), (anew, _) = _judged(run), _judged(again)
+    then, now = _ended(before, judged), _ended(result, {at: one for at, one in anew.items() if at not in unread})
     outside = before is None or before.outcome in _FROM_OUTSIDE
     if outside:
         now = _up_to(then, now)
@@ -173,30 +177,41 @@ def _compared(
         ended_from_outside=outside,
         differences=differences,
         divergences=tuple(Differing(visit=one.visit, what=one.what) for one in player.divergences),
-        notices=tuple(notices),
+        notices=(
+            *notices,
+            *(f"what visit {at} was judged to be cannot be read; it is not compared" for at in sorted(unread)),
+        ),
         into=str(into) if into else None,
     )
 
 
-def _ended(run: RunDir, result: Result | None) -> Ended:
-    found = {}
+def _judged(run: RunDir) -> tuple[dict[int, Verification], frozenset[int]]:
+    """What each visit was judged to be, in order, and the visits of which that cannot be read."""
+    found, unread = dict[int, Verification](), set[int]()
     for path in run.path.glob("visit-*.json"):
         number = path.stem.removeprefix("visit-")
         if number.isdigit():
-            found[int(number)] = json.loads(path.read_bytes())
-    judged = sorted(found.items())
+            try:
+                found[int(number)] = Verification.model_validate_json(path.read_bytes())
+            except (OSError, ValidationError):
+                unread.add(int(number))
+    return dict(sorted(found.items())), frozenset(unread)
+
+
+def _ended(result: Result | None, judged: Mapping[int, Verification]) -> Ended:
     red = [
-        f"{visit}: {check['name']}: {check['fingerprint']}"
-        for visit, verification in judged
-        for check in verification["checks"]
-        if not check["passed"]
+        f"{visit}: {check.name}: {check.fingerprint}"
+        for visit, verification in judged.items()
+        for check in verification.checks
+        if not check.passed
     ]
+    failed = sum(not verification.passed for visit, verification in judged.items() if visit)
     return Ended(
         outcome=result.outcome if result else "killed",
         reason=result.reason if result else "",
-        attempts=result.failure_history.attempts if result else sum(not v["passed"] for n, v in judged if n),
+        attempts=result.failure_history.attempts if result else failed,
         failures=tuple(red),
-        trees=tuple(f"{visit}: {verification['tree']}" for visit, verification in judged),
+        trees=tuple(f"{visit}: {verification.tree}" for visit, verification in judged.items()),
     )
 
 
