@@ -199,5 +199,5 @@ def read_events(path: Path) -> Iterator[Line]:
                 line = _LINE.validate_json(text)
             except ValidationError:
                 continue
-            if isinstance(line.get("n"), int) and line.get("event") in FIELDS:
+            if isinstance(line.get("n"), int) and str(line.get("event")) in FIELDS:
                 yield line

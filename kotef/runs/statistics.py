@@ -11,6 +11,7 @@ from typing import Final
 from kotef.errors import UsageError
 from kotef.runs.events import Line, read_events
 from kotef.runs.prune import DAY
+from kotef.runs.report.record import call_of
 from kotef.runs.result import Camel, Result
 from kotef.runs.store import RunDir
 
@@ -140,7 +141,6 @@ class _Tally:
 
     def _take_events(self, lines: Iterable[Line], model: _Model) -> None:
         compacted: set[int] = set()
-        answering = model
         for line in lines:
             match line["event"]:
                 case "compacted":
@@ -150,11 +150,11 @@ class _Tally:
                     tool, category = str(line.get("tool", UNKNOWN)), str(line.get("category") or UNKNOWN)
                     self.tools[tool, category, _visit(line) in compacted] += 1
                     model.tool_failures += 1
-                case "model_answer":
-                    answering = self.models[str(line["model"])] if line.get("model") else model
+                case "model_answer" if call := call_of(line):
+                    answering = self.models[call.model] if call.model else model
                     answering.calls += 1
-                    answering.tokens += int(line.get("tokens_in", 0)) + int(line.get("tokens_out", 0))
-                    answering.cost += float(line.get("cost", 0.0))
+                    answering.tokens += call.tokens_in + call.tokens_out
+                    answering.cost += call.cost
                 case _:
                     for node, what in _wrong(line):
                         self.nodes[node][what] += 1
@@ -210,8 +210,8 @@ def _wrong(line: Line) -> Iterator[tuple[str, str]]:
             yield "planner", "no_progress"
         case "reviewed" if not line.get("accepted", True):
             yield "planner", "review_refused"
-        case "coder_finished" if line.get("stopped_by") not in _WELL:
-            yield "coder", str(line.get("stopped_by", UNKNOWN))
+        case "coder_finished" if (stopped := str(line.get("stopped_by", UNKNOWN))) not in _WELL:
+            yield "coder", stopped
         case "empty_answer":
             yield "coder", "empty_answer"
         case "verified" if line.get("visit") and not line.get("passed", True):

@@ -70,6 +70,22 @@ def test_events_of_an_earlier_kotef_are_read_as_far_as_they_go(project: Path) ->
     assert found["models"][0]["calls"] == 1
 
 
+def test_a_foreign_event_costs_itself_and_not_the_sums_of_all_runs(project: Path) -> None:
+    place = project / ".sdd" / "runs" / "20260101-101010-aaaa"
+    place.mkdir(parents=True)
+    answer = {"event": "model_answer", "tokens_in": 10, "tokens_out": 5, "cost": 0.5}
+    lines = [
+        {"event": "run_started", "model": "one"},
+        {**answer, "tokens_in": None},
+        {**answer, "cost": "free"},
+        answer,
+    ]
+    lines += [{"event": "coder_finished", "stopped_by": ["?"]}, {"event": ["model_answer"]}]
+    (place / "events.jsonl").write_text("".join(json.dumps({"n": n, **line}) + "\n" for n, line in enumerate(lines, 1)))
+    (model,) = stats(project)["models"]
+    assert (model["calls"], model["tokens"], model["cost"]) == (1, 15, 0.5)
+
+
 def test_answers_count_for_the_model_that_gave_them(project: Path) -> None:
     place = project / ".sdd" / "runs" / "20260101-101010-aaaa"
     place.mkdir(parents=True)

@@ -195,6 +195,43 @@ def test_a_torn_file_costs_itself_and_is_named(tmp_path: Path) -> None:
     assert [column.visit for column in page_of(run).matrix.columns] == [0, 1, 3]
 
 
+@pytest.mark.parametrize("task", ["no JSON", '{"run_id": "20260131', "[]", '"schema_version": 99'])
+def test_a_task_that_cannot_be_read_costs_only_what_it_alone_tells(tmp_path: Path, task: str) -> None:
+    run = made_run(tmp_path)
+    path = run.path / "task.json"
+    path.write_text(path.read_text().replace('"schema_version": 1', task) if "version" in task else task)
+    seen = Seen(as_html(run))
+    assert "task.json cannot be read" in seen.text
+    assert "bounded_attempts_exceeded" in seen.text
+    assert "half works passes now" in seen.text
+    (run.path / "result.json").unlink()
+    page = page_of(run)
+    assert page.sentence == "stopped without an ending, in attempt 3"
+    assert not any("resume" in way.command or "before it began" in way.why for way in page.ways)
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {"event": "model_answer", "tokens_in": None, "tokens_out": 1},
+        {"event": "model_answer", "tokens_in": 1, "tokens_out": 1, "cost": "free"},
+        {"event": "model_answer", "tokens_in": float("inf")},
+        {"event": "model_answer", "tokens_in": 10**400},
+        {"event": "tool_finished", "tool": "grep", "ok": True, "seconds": None},
+        {"event": "tool_finished", "tool": "grep", "ok": True, "seconds": float("nan")},
+    ],
+)
+def test_an_event_whose_figures_are_none_costs_itself_and_is_told(tmp_path: Path, foreign: dict) -> None:
+    run = made_run(tmp_path)
+    before = page_of(run)
+    with run.events.open("a") as file:
+        file.write(json.dumps({"n": 99, "t": 1769854600.0, "visit": 3, **foreign}) + "\n")
+        file.write(json.dumps({"n": 100, "t": 1e300, "event": "nudge", "visit": 3}) + "\n")
+        file.write(json.dumps({"n": 101, "event": ["nudge"]}) + "\n")
+    assert "1 event cannot be read" in Seen(as_html(run)).text
+    assert page_of(run).asked == before.asked
+
+
 def test_a_known_secret_is_in_no_part_of_the_page(tmp_path: Path) -> None:
     run = made_run(tmp_path, sentence="the key is sk-quite-secret-31415")
     log = run.path / "logs" / "visit-3-pytest_-q.log"

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from kotef import __version__
 from kotef.checks.verification import Verification
+from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.runs.events import read_events
 from kotef.runs.report.diffs import FileDiff, diff_of
@@ -33,13 +34,13 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     """Read the directory; what is missing or torn in it is said and costs nothing else.
 
     `at_work` is whether somebody is known to work on a run that has no result; else it was killed. UsageError where its
-    task or its result is of another version.
+    result cannot be read.
     """
-    task, result = redactor().whole(run.task()), redactor().whole(run.result())
+    (task, no_task), result = _task(run), redactor().whole(run.result())
     record = record_of(redactor().whole(line) for line in read_events(run.events))
     judged, unread = _judged(run.path)
     attempts = tuple(_attempts(run.path, record, judged, at_work=at_work and result is None))
-    outcome, tone, sentence = _headline(task, result, record, at_work=at_work)
+    outcome, tone, sentence = _headline(result, record, began=bool(task or no_task), at_work=at_work)
     calls = [(visit.visit, call) for visit in record.visits for call in visit.calls]
     notices = (*(result.notices if result else ()), *record.notices)
     usage = result.usage if result else None
@@ -62,10 +63,10 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
         done=_done(task, result),
         asked=_asked(call for _, call in calls),
         drifts=tuple(guard for visit in record.visits for guard in visit.guards if guard.name == "prefix drift"),
-        ways=tuple(_ways(run, result, attempts, at_work=at_work, began=task is not None)),
+        ways=tuple(_ways(run, result, attempts, at_work=at_work, began=bool(task or no_task), can_go_on=not no_task)),
         entry=(result.issue if result else "") or "",
         edit=result.edit if result else None,
-        notices=tuple(dict.fromkeys((*notices, *unread))),
+        notices=tuple(dict.fromkeys((*notices, *no_task, *unread))),
         seconds=usage.seconds if usage else record.seconds,
         tokens_in=usage.tokens_in if usage else sum(call.tokens_in for _, call in calls),
         tokens_out=usage.tokens_out if usage else sum(call.tokens_out for _, call in calls),
@@ -78,6 +79,14 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
         version=result.kotef_version if result else __version__,
         files=_files(run.path),
     )
+
+
+def _task(run: RunDir) -> tuple[Task | None, tuple[str, ...]]:
+    """The task, and that it could not be read where it is there."""
+    try:
+        return redactor().whole(run.task()), ()
+    except (UsageError, OSError):
+        return None, ("task.json cannot be read; what it alone tells, as the checks and limits, is not shown",)
 
 
 def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
@@ -93,7 +102,7 @@ def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
     return found, tuple(sorted(unread))
 
 
-def _headline(task: Task | None, result: Result | None, record: Record, *, at_work: bool) -> tuple[str, Tone, str]:
+def _headline(result: Result | None, record: Record, *, began: bool, at_work: bool) -> tuple[str, Tone, str]:
     """Outcome, tone, and the sentence that is the title."""
     if result is not None:
         sentence = result.sentence or result.reason
@@ -104,7 +113,7 @@ def _headline(task: Task | None, result: Result | None, record: Record, *, at_wo
     if at_work:
         return "at work", "working", record.doing or "the run is at work"
     where = f"in attempt {record.visits[-1].visit}" if record.visits and record.visits[-1].visit else "at its baseline"
-    return "killed", "bad", f"stopped without an ending, {where if task else 'before it began'}"
+    return "killed", "bad", f"stopped without an ending, {where if began else 'before it began'}"
 
 
 def _sandbox(result: Result | None) -> str:
@@ -191,15 +200,16 @@ def _asked(calls: Iterable[ModelCall]) -> tuple[Asked, ...]:
 
 
 def _ways(
-    run: RunDir, result: Result | None, attempts: Iterable[Attempt], *, at_work: bool, began: bool
+    run: RunDir, result: Result | None, attempts: Iterable[Attempt], *, at_work: bool, began: bool, can_go_on: bool
 ) -> Iterator[Way]:
+    """`can_go_on` is false where its task cannot be read, without which nothing is resumed."""
     if result is None and at_work:
         yield Way("Stop it: Ctrl-C where it runs. Its state is kept; to go on:", f"kotef resume {run.run_id}")
         return
     if result is None and not began:
         yield Way("It died before it began. Start it again:", "kotef run")
         return
-    if resume := (result.resume if result else f"kotef resume {run.run_id}"):
+    if can_go_on and (resume := (result.resume if result else f"kotef resume {run.run_id}")):
         yield Way("Go on from here:", resume)
     best = result.tree_visit if result and result.changed else 0
     tried = [attempt.visit for attempt in attempts if attempt.patch and attempt.diff]

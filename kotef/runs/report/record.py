@@ -1,10 +1,12 @@
 """What do the events of a run tell of each of its visits?"""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kotef.failures.counted import counted
 from kotef.runs.events import Line
 from kotef.runs.report.guards import Guard, guard_of
 
@@ -17,6 +19,8 @@ _AFTER: Final = {
     "ended": "end",
 }
 """What the run does from this event on."""
+_END: Final = 2**36
+"""Seconds since 1970: no run is later, and a calendar ends not much after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ def record_of(events: Iterable[Line]) -> Record:
     lines: dict[int, list[Line]] = defaultdict(list)
     seconds: dict[int, dict[str, float]] = defaultdict(dict)
     notices: list[str] = []
+    unread = 0
     began: float | None = None
     before: float | None = None
     visit, phase, doing = 0, "check", ""
@@ -121,15 +126,18 @@ def record_of(events: Iterable[Line]) -> Record:
         doing = _doing(line, visit, doing)
         if line["event"] == "notice":
             notices.append(str(line.get("text", "")))
+        unread += line["event"] in _READ and _READ[line["event"]](line) is None
         lines[visit].append(line)
     made = {number for number, found in lines.items() if number == 0 or any("visit" in line for line in found)}
     visits = tuple(_visit(number, lines[number], seconds[number]) for number in sorted(made))
+    if unread:
+        notices.append(f"{counted(unread, 'event')} cannot be read, of another version perhaps; not counted here")
     return Record(visits, began, before, doing, tuple(dict.fromkeys(notices)))
 
 
 def _time(line: Line, before: float | None) -> float:
     at = line.get("t")
-    return float(at) if isinstance(at, int | float) else before or 0.0
+    return float(at) if isinstance(at, int | float) and 0 <= at < _END else before or 0.0
 
 
 def _doing(line: Line, visit: int, before: str) -> str:
@@ -174,34 +182,52 @@ def _visit(number: int, lines: list[Line], seconds: Mapping[str, float]) -> Visi
         passed=False if refused else verdict.get("passed"),
         verdict=said,
         seconds=dict(seconds),
-        calls=tuple(_call(line) for line in lines if line["event"] == "model_answer"),
-        tools=tuple(_tool(line) for line in lines if line["event"] == "tool_finished"),
+        calls=tuple(call for line in lines if line["event"] == "model_answer" and (call := call_of(line))),
+        tools=tuple(tool for line in lines if line["event"] == "tool_finished" and (tool := _tool(line))),
         guards=tuple(guard for line in lines if (guard := guard_of(line))),
     )
 
 
-def _call(line: Line) -> ModelCall:
+def call_of(line: Line) -> ModelCall | None:
+    """The answer of a model that a `model_answer` tells of; None where its figures are none."""
     seconds = line.get("seconds")
-    return ModelCall(
-        node=str(line.get("node", "")),
-        model=str(line.get("model", "")),
-        tokens_in=int(line.get("tokens_in", 0)),
-        tokens_out=int(line.get("tokens_out", 0)),
-        tokens_cached=int(line.get("tokens_cached", 0)),
-        cost=float(line.get("cost", 0.0)),
-        estimated=bool(line.get("estimated")),
-        seconds=float(seconds) if isinstance(seconds, int | float) else None,
-    )
+    try:
+        return ModelCall(
+            node=str(line.get("node", "")),
+            model=str(line.get("model") or ""),
+            tokens_in=int(_figure(line, "tokens_in")),
+            tokens_out=int(_figure(line, "tokens_out")),
+            tokens_cached=int(_figure(line, "tokens_cached")),
+            cost=_figure(line, "cost"),
+            estimated=bool(line.get("estimated")),
+            seconds=None if seconds is None else _figure(line, "seconds"),
+        )
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
-def _tool(line: Line) -> ToolCall:
-    return ToolCall(
-        tool=str(line.get("tool", "")),
-        arguments=str(line.get("arguments", "")),
-        ok=bool(line.get("ok")),
-        note=str(line.get("note", "")),
-        seconds=float(line.get("seconds", 0.0)),
-    )
+def _tool(line: Line) -> ToolCall | None:
+    try:
+        return ToolCall(
+            tool=str(line.get("tool", "")),
+            arguments=str(line.get("arguments", "")),
+            ok=bool(line.get("ok")),
+            note=str(line.get("note", "")),
+            seconds=_figure(line, "seconds"),
+        )
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+_READ: Final[Mapping[str, Callable[[Line], object]]] = {"model_answer": call_of, "tool_finished": _tool}
+
+
+def _figure(line: Line, name: str) -> float:
+    """0 where it is not told; TypeError, ValueError or OverflowError for what is no figure."""
+    found = float(line.get(name, 0.0))
+    if not math.isfinite(found):
+        raise ValueError(name)
+    return found
 
 
 def _texts(found: Any) -> tuple[str, ...]:
