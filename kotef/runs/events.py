@@ -139,6 +139,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
 
 _WHERE_KNOWN: Final[dict[str, dict[str, Any]]] = {
     "model_answer": {"tokens_cached": 0, "model": "", "seconds": None},
+    "tool_finished": {"category": ""},
 }
 """What a field is that the sender does not know; files of an older kotef lack these altogether."""
 
@@ -187,6 +188,18 @@ class EventLog:
             log.warning("event not written: %s: %s", event, error)
         for watcher in self.watchers:
             watcher(line)
+
+
+def told(found: object) -> Line | None:
+    """A line on record with all the fields of its event; None for one that this kotef does not understand."""
+    if not isinstance(found, dict) or not isinstance(found.get("t", 0.0), int | float):
+        return None
+    event = str(found.get("event"))
+    try:
+        fields = _model(event).model_validate({name: found[name] for name in FIELDS[event] if name in found})
+    except (KeyError, ValidationError):
+        return None
+    return {**found, **fields.model_dump(mode="json")}
 
 
 def read_events(path: Path) -> Iterator[Line]:

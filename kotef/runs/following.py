@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kotef.runs.doing import Event
-from kotef.runs.events import FIELDS
+from kotef.runs.events import told
 from kotef.runs.store import RunDir
 from kotef.workspace.lock import at_work
 
@@ -42,9 +42,6 @@ class Following:
 
 def _event(line: bytes) -> Event | None:
     try:
-        found = json.loads(line)
+        return told(json.loads(line))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or found.get("event") not in FIELDS:
-        return None
-    return found if FIELDS[found["event"]].keys() <= found.keys() else None

@@ -6,12 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from functools import reduce
 from pathlib import Path
 
 import pytest
 from support.loop import BUG, CHECK, TEST, Agent, Ran, calls, git, kotef
 from support.openai_server import OpenAIServer, call, slow, text
 
+from kotef.runs import store
+from kotef.runs.doing import Doing
 from kotef.runs.following import Following
 from kotef.runs.store import RunDir
 from kotef.workspace.lock import workspace_lock
@@ -138,8 +141,33 @@ def test_a_line_that_is_not_whole_yet_waits_for_its_end(log: Following) -> None:
         assert [event["text"] for event in log.new()] == ["é and more"]
 
 
+def test_what_an_older_kotef_did_not_tell_of_an_answer_or_a_tool_is_no_reason_to_pass_over_it(project: Path) -> None:
+    answer = {"event": "model_answer", "visit": 1, "node": "coder", "tokens_in": 70, "tokens_out": 7, "cost": 0.0}
+    finished = {**TOOL, "ok": True, "note": "", "seconds": 0.1}
+    write(
+        project,
+        STARTED,
+        {"event": "tool_started", **TOOL},
+        {"event": "tool_finished", **finished},
+        {**answer, "estimated": False},
+    )
+    shown = kotef(project, "watch").stdout
+    assert "view_file a.py ✓" in shown
+    (log,) = (Following(project, run) for run in store.every(project))
+    doing = reduce(Doing.after, log.new(), Doing())
+    assert (doing.tokens, doing.tools) == (77, ())
+
+
 @pytest.mark.parametrize(
-    "line", [b"{", b"[]", b"null", b'{"event": "no_such"}', b'{"event": "notice"}', b"[" * 100_000, b"\xff"]
+    "line",
+    [
+        *(b"{", b"[]", b"null", b'{"event": "no_such"}', b'{"event": "notice"}', b"[" * 100_000, b"\xff"),
+        *(
+            b'{"event": ["notice"]}',
+            b'{"event": "notice", "text": null}',
+            b'{"event": "notice", "text": "x", "t": null}',
+        ),
+    ],
 )
 def test_a_line_that_is_none_of_ours_costs_itself_alone(log: Following, line: bytes) -> None:
     good = json.dumps({"n": 2, "t": 1.0, "event": "notice", "text": "good"}).encode()
