@@ -113,6 +113,19 @@ def test_a_failing_test_is_told_with_its_message_its_file_and_its_line(run: RunD
     assert told["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
 
 
+def test_the_file_of_a_test_that_two_checks_share_is_the_file_alone(run: RunDir) -> None:
+    shared = {
+        f"{name}: tests/test_calc.py::test_add": status for name, status in (("a: b", "failed"), ("all", "passed"))
+    }
+    written(run, judged(check(name="a: b"), check(name="all"), tests=shared, missing=("all: t/test_x.py::gone",)))
+    cases = junit(run).findall("testsuite[@name='tests']/testcase")
+    assert [(case.get("classname"), case.get("file"), case.get("name")) for case in cases] == [
+        ("tests/test_calc.py", "tests/test_calc.py", "a: b: test_add"),
+        ("tests/test_calc.py", "tests/test_calc.py", "all: test_add"),
+        ("t/test_x.py", None, "all: gone"),
+    ]
+
+
 def test_a_complaint_of_a_linter_is_told_where_it_is(run: RunDir) -> None:
     (run.path / "logs" / "lint.log").write_text("src/a.py:3:5: F401 `os` imported but unused\nFound 1 error.\n")
     lint = check(

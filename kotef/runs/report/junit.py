@@ -82,9 +82,9 @@ def _check_case(verification: Verification, number: int) -> Element:
 def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[Element]:
     told = {key: one for one in failures for key in (one.test, f"{one.check}: {one.test}")}
     for test, status in verification.tests.items():
-        file, _, name = test.partition("::")
-        case = _case(file if name else "tests", name or test)
-        if name:
+        file, name = _split(test, verification)
+        case = _case(file or "tests", name)
+        if file:
             case.set("file", _xml(file))
         if status in RED and test in verification.preexisting:
             _said(case, "skipped", "red before the run, and not asked for")
@@ -96,9 +96,16 @@ def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[
             _said(case, "skipped", status)
         yield case
     for test in verification.missing:
-        yield _said(
-            _case(*(test.partition("::")[::2] if "::" in test else ("tests", test))), "failure", "is not run any more"
-        )
+        file, name = _split(test, verification)
+        yield _said(_case(file or "tests", name), "failure", "is not run any more")
+
+
+def _split(test: str, verification: Verification) -> tuple[str, str]:
+    """The file of a test, empty where its id names none, and its name, in which stays what tells two checks apart."""
+    heads = (f"{check.name}: " for check in verification.checks)
+    head = max((head for head in heads if test.startswith(head)), key=len, default="")
+    file, _, name = test.removeprefix(head).partition("::")
+    return (file, f"{head}{name}") if file and name else ("", test)
 
 
 def _xml(text: str) -> str:
