@@ -232,6 +232,15 @@ def test_an_event_whose_figures_are_none_costs_itself_and_is_told(tmp_path: Path
     assert page_of(run).asked == before.asked
 
 
+def test_model_calls_beyond_what_a_page_should_show_are_said_to_be_there(tmp_path: Path) -> None:
+    run = made_run(tmp_path, attempts=1)
+    with run.events.open("a") as file:
+        for number in range(205):
+            answer = {"event": "model_answer", "visit": 1, "tokens_in": 1, "tokens_out": 1, "node": "coder"}
+            file.write(json.dumps({"n": 100 + number, "t": 1769854600.0, **answer}) + "\n")
+    assert "7 more are in events.jsonl" in Seen(as_html(run)).text
+
+
 def test_a_known_secret_is_in_no_part_of_the_page(tmp_path: Path) -> None:
     run = made_run(tmp_path, sentence="the key is sk-quite-secret-31415")
     log = run.path / "logs" / "visit-3-pytest_-q.log"
