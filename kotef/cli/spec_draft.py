@@ -19,7 +19,7 @@ from kotef.cli.screen import console, plain, say
 from kotef.cli.screen.asking import _line
 from kotef.cli.spec_lint import rows, tell
 from kotef.context.prompts import Prompts
-from kotef.errors import INTERRUPTED, UsageError
+from kotef.errors import INTERRUPTED, ModelError, UsageError
 from kotef.failures.counted import counted
 from kotef.models.factory import discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
@@ -101,9 +101,13 @@ async def _draft(
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
     price = config.prices.get(endpoint.name)
     asked = make_model(endpoint.name, base_url=endpoint.base_url, api_key=key)
+    drafter = Drafter(root, asked, prompts, price)
     try:
-        drafter = Drafter(root, asked, prompts, price)
         return await drafter.draft(goal, _interview if options["interview"] else None), price
+    except ModelError:
+        if drafter.spent.calls:
+            console(stderr=True).print(f"no draft; {_cost(drafter.spent, price)}")
+        raise
     finally:
         await asked.aclose()
 

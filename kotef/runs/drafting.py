@@ -113,7 +113,7 @@ class Drafter:
             text = self.prompts.render("spec_questions", **facts.of_questions(), most=MAX_QUESTIONS)
             asked = await self._ask(text, QuestionsAnswer)
             questions = [line for question in asked.questions if (line := words_only(question))] if asked else []
-            answers = await ask(questions[:MAX_QUESTIONS])
+            answers = await self._answers(ask, questions[:MAX_QUESTIONS])
         problems: list[str] = []
         best: DraftAnswer | None = None
         for _ in range(1 + MAX_CORRECTIONS):
@@ -131,6 +131,15 @@ class Drafter:
         draft, notices = _mended(best, self.root, facts.checks)
         seconds = round(time.monotonic() - self.started, 3)
         return Drafted(draft, facts.checks, self.spent.model_copy(update={"seconds": seconds}), tuple(notices))
+
+    async def _answers(
+        self, ask: Callable[[Sequence[str]], Awaitable[Sequence[Told]]], questions: Sequence[str]
+    ) -> Sequence[Told]:
+        """What the person says; while they think, no time of the draft passes."""
+        began = time.monotonic()
+        answers = await ask(questions)
+        self.started += time.monotonic() - began
+        return answers
 
     async def _ask(self, text: str, schema: type[AnswerT]) -> AnswerT | None:
         """One question: the ladder of `structured.ask`, at most five calls."""

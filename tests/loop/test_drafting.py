@@ -1,7 +1,9 @@
 """`kotef spec "GOAL"` over real HTTP: what it writes reads back, overwrites nothing, and is bounded."""
 
+import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from support.openai_server import OpenAIServer, Reply, call, calls, status, text
 from support.terminal import Terminal, at_a_terminal
 
 from kotef.cli.main import main
+from kotef.context.prompts import Prompts
+from kotef.models import scripted
+from kotef.runs.drafting import Drafter, Told
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 
@@ -171,6 +176,24 @@ def test_an_endpoint_of_no_use_writes_nothing(project: Path, spec, replies, code
     assert (ran.code, said in ran.stderr) == (code, True)
     assert not (project / ".sdd").exists()
     assert ran.server.calls <= 10, "bounded"
+
+
+def test_what_a_useless_endpoint_cost_is_told(spec) -> None:
+    ran = spec(lambda *_: drafts())
+    assert ran.code == 7
+    assert "2 model calls, 240 tokens" in ran.stderr
+
+
+def test_the_time_a_person_takes_to_answer_is_not_the_drafts(project: Path) -> None:
+    async def slowly(_: object) -> list[Told]:
+        await asyncio.sleep(0.6)
+        return []
+
+    answers = [scripted.calls("QuestionsAnswer", questions=["Why?"]), scripted.calls("DraftAnswer", tickets=[ADD])]
+    began = time.monotonic()
+    drafter = Drafter(project, scripted.ScriptedChatModel(replies=[*answers]), Prompts())
+    drafted = asyncio.run(drafter.draft("undo", slowly))
+    assert drafted.spent.seconds <= time.monotonic() - began - 0.5
 
 
 def test_without_a_model_or_a_terminal_it_is_a_usage_error(project: Path, spec) -> None:
