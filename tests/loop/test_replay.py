@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, kotef, plan, unchanged, write
+from langchain_core.messages import HumanMessage
+from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, git, kotef, plan, unchanged, write
 from support.openai_server import Reply, calls, overflow, status, without_usage
 from support.openai_server import call as call_of
 
-from kotef.runs.recorded.lines import read_record
+from kotef.runs.recorded.lines import Declined, asked_of, read_record
+from kotef.runs.recorded.recorder import Recorder
 
 
 @pytest.fixture
@@ -322,6 +324,47 @@ def test_the_workspace_may_have_been_dirty_and_have_files_git_ignores(
     alone()
     code, found = replayed(project)
     assert (code, found["divergences"]) == (0, [])
+
+
+def test_what_a_worktree_ignores_by_the_list_of_its_repository_is_ignored_in_the_copy(
+    project: Path, run: Any, alone: Callable[[], None], tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    git(project, "worktree", "add", "-q", str(tree))
+    (project / ".git" / "info" / "exclude").write_text("made.txt\n")
+    done = run(tree, Agent([command("echo made > made.txt"), FIX, DONE]), "make add right", "--check", CHECK)
+    assert done.code == 0
+    alone()
+    kotef(tree, "replay", "--into", str(tmp_path / "again"))
+    assert (tmp_path / "again" / ".git" / "info" / "exclude").read_text() == "made.txt\n"
+
+
+def test_a_record_that_was_full_stays_so_when_the_run_goes_on(
+    project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kotef.runs.recorded.recorder.LARGEST", 3_000)
+    done = run(project, Agent([DONE]), "make add right", "--check", CHECK, "--max-attempts", "1")
+    before = record_of(done).read_bytes()
+    assert b'"kind":"full"' in before
+    monkeypatch.setattr("kotef.runs.recorded.recorder.LARGEST", 100_000)
+    kotef(project, "resume", "--last", "--max-attempts", "2")
+    assert record_of(done).read_bytes() == before
+
+
+def test_the_size_of_a_record_is_counted_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kotef.runs.recorded.recorder.LARGEST", 1_000)
+    recorder = Recorder(tmp_path / "record.jsonl", tmp_path)
+    while recorder.write(Declined(visit=1, coder="ё" * 100, why="")):
+        pass
+    assert recorder.path.stat().st_size < 1_100
+
+
+@pytest.mark.parametrize("name", ["plain", 'quo"ted', "back\\slash"])
+def test_a_request_says_the_same_wherever_the_workspace_lies(name: str) -> None:
+    here, there = (
+        asked_of([HumanMessage(f"look into /{place}/{name}/calc.py")], [], f"/{place}/{name}") for place in ("a", "b")
+    )
+    assert here == there
 
 
 def test_a_program_as_the_coder_is_not_started_again(

@@ -1,6 +1,7 @@
 """How does a workspace stand again as it was before a run, somewhere else?"""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
 from kotef.sdd.memory import FOLDER
-from kotef.workspace.git import git
+from kotef.workspace.git import git, run_git
 from kotef.workspace.kept import bring_back
 from kotef.workspace.paths import state_dir
 from kotef.workspace.snapshots import Snapshots
@@ -82,7 +83,8 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
 
 def _same_excludes(root: Path, place: Path) -> None:
     """What the workspace ignores by a list of its own."""
-    theirs = root / ".git" / "info" / "exclude"
+    asked = run_git(["rev-parse", "--git-path", "info/exclude"], cwd=root).stdout  # a worktree has its repository's
+    theirs = root / os.fsdecode(asked.removesuffix(b"\n"))
     if theirs.is_file():
         (place / ".git" / "info").mkdir(exist_ok=True)
         shutil.copyfile(theirs, place / ".git" / "info" / "exclude")

@@ -236,4 +236,4 @@ def asked_of(messages: Sequence[Any], tools: Sequence[Mapping[str, Any]], root: 
 def _said(message: Any, root: str) -> list[Any]:
     calls = [(call["name"], call["args"]) for call in getattr(message, "tool_calls", ())]
     content = json.dumps(message.content, ensure_ascii=False, default=str)
-    return [content.replace(root, "WORKSPACE"), calls]
+    return [content.replace(json.dumps(root, ensure_ascii=False)[1:-1], "WORKSPACE"), calls]

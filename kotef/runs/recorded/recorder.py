@@ -51,6 +51,8 @@ OUTSIDE: Final = frozenset(
 )
 """Tools whose answers come from elsewhere than the files of the workspace, or from a process that runs on."""
 
+_FULL: Final = b'\n{"kind":"full"'
+"""How the line begins after which nothing is kept, by a resume neither: it would be played as if nothing were gone."""
 _PID: Final = re.compile(r"(?<=^coder-)\d+-\d+-")
 
 
@@ -92,8 +94,9 @@ class Recorder:
         """A record that is there already goes on: the run is resumed."""
         self.path, self.root = path, root
         self._size = path.stat().st_size if path.exists() else 0
-        self._open = self._size < LARGEST
-        self._number = path.read_bytes().count(b"\n") if self._size else 0
+        before = path.read_bytes() if self._size else b""
+        self._open = self._size < LARGEST and _FULL not in before
+        self._number = before.count(b"\n")
         self.where = Whereabouts()
         self._pending: int | None = None
         self._tree = ""
@@ -196,7 +199,8 @@ class Recorder:
             return False
         try:
             text = redactor().whole(line).model_dump_json()
-            if self._size + len(text) > LARGEST:
+            size = len(text.encode())
+            if self._size + size > LARGEST:
                 self._open = False
                 text = Full(bytes=self._size).model_dump_json()
             if not self._size:
@@ -206,7 +210,7 @@ class Recorder:
             log.warning("the record of the run ends here: %s", error)
             self._open = False
             return False
-        self._size += len(text) + 1
+        self._size += size + 1
         return self._open
 
     def _next(self) -> int:
