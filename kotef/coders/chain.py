@@ -19,6 +19,8 @@ WITH_MODEL: Final = "fixers,search:10s,model"
 
 SEARCH_SECONDS: Final = 60.0
 """Wall time of one search unless the chain names another (`search:10s`)."""
+_LONGER: Final = 4
+"""How many times the time of a search that ran out of it; the usual time at least."""
 
 _LINK: Final = re.compile(r"(?P<place>[\w@%+.~/-]*/)?(?P<name>[a-z]+)(?::(?P<seconds>\d+(?:\.\d+)?)s)?$")
 
@@ -31,6 +33,11 @@ class Link(NamedTuple):
     """Wall time for one visit; None is the coder's own default."""
     command: str = ""
     """The command line of an agent as asked for, `aider` or its path alone, too; empty for a coder of kotef's own."""
+
+
+def longer(seconds: float) -> float:
+    """What to give a search for which these were too few."""
+    return max(SEARCH_SECONDS, _LONGER * seconds)
 
 
 def parse_chain(text: str) -> tuple[Link, ...]:

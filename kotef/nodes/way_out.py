@@ -2,10 +2,9 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import Final
 
 from kotef.checks.entries import product_among
-from kotef.coders.chain import SEARCH_SECONDS, Link, parse_chain
+from kotef.coders.chain import SEARCH_SECONDS, Link, longer, parse_chain
 from kotef.nodes.confirming import SPEAKS
 from kotef.nodes.decide import Ending
 from kotef.nodes.other_runner import other_runner
@@ -13,9 +12,6 @@ from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueFailure
 from kotef.state import AgentState, Task
 from kotef.workspace.snapshots import Snapshots
-
-_LONGER: Final = 4
-"""How many times the time of a search that ran out of it; the usual time at least."""
 
 
 def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure], snapshots: Snapshots) -> str:
@@ -27,7 +23,7 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     if ending.reason in {"workspace", "no_space", "setup_failed"}:
         return f"put this right first: {ending.sentence}"
     if ending.reason == "search_time_over":
-        return f"give the search more time ({_longer(task)}), or name a model (`--model`); or {said}"
+        return f"give the search more time ({longer_search(task)}), or name a model (`--model`); or {said}"
     if ending.reason == "none_is_right":
         return f"write what is right as one more assertion in a test, then run it again: {ending.sentence}"
     green = judged is not None and judged.green
@@ -44,11 +40,11 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     return f"{hint}; or {said}" if hint else said
 
 
-def _longer(task: Task) -> str:
+def longer_search(task: Task) -> str:
     """The chain with a longer search, and the time of the run that it needs."""
     links = parse_chain(task.coder)
     asked = next((link.seconds for link in links if link.name == "search" and link.seconds), SEARCH_SECONDS)
-    seconds = max(SEARCH_SECONDS, _LONGER * asked)
+    seconds = longer(asked)
     chain = ",".join(_spelled(link, seconds if link.name == "search" else link.seconds) for link in links)
     more = f" --max-time {2 * seconds:g}" if task.limits.max_time < 2 * seconds else ""
     return f"`--coder {chain}{more}`"

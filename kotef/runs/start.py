@@ -14,6 +14,7 @@ from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.baseline import take_baseline
+from kotef.nodes.way_out import longer_search
 from kotef.runs.aborted import note_aborted
 from kotef.runs.asking import Asking
 from kotef.runs.events import EventLog
@@ -195,7 +196,8 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
             )
         if result.reason in ("nothing_left_to_try", "search_time_over") and not _somebody_new(task, changed):
             why = "each of its coders was asked about this failure on this very tree already"
-            raise UsageError(f"run {run.run_id}: {why}", hint="name a model, or start a new run with `kotef run`")
+            new = longer_search(task) if result.reason == "search_time_over" else "`kotef run`"
+            raise UsageError(f"run {run.run_id}: {why}", hint=f"name a model, or start a new run with {new}")
     elif result.outcome == "budget_exceeded":
         if limits == task.limits:
             raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to go on")

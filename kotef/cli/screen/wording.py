@@ -46,7 +46,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[s
             return "  the model gave no readable plan; code made one", "yellow"
         case "recalled":
             return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` tells what was tried", ""
-        case "coder_finished" if event["stopped_by"] != "exhausted":
+        case "coder_finished" if event["stopped_by"] not in {"exhausted", "search_time"}:  # each coder has said why
             changed = ", ".join(event["changed"][:8]) or "nothing"
             why = (
                 ""

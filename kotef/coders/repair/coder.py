@@ -10,7 +10,7 @@ from kotef.checks.commands import role_of
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
-from kotef.coders.chain import SEARCH_SECONDS
+from kotef.coders.chain import SEARCH_SECONDS, longer
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
 from kotef.coders.repair.survey import told
@@ -170,7 +170,8 @@ class SearchCoder:
             ended = "before the time was up" if found.late else "and that is all there is to try"
             said = f"{_tried(found)}, none passes every test, {ended}"
         if found.late:
-            own = f"this search had {seconds:g} s (--coder search:{self.seconds:g}s)"
+            more = f"search:{longer(self.seconds):g}s searches longer"
+            own = f"this search had {seconds:g} s (--coder search:{self.seconds:g}s; {more})"
             said += f"; {own if seconds >= self.seconds else f'--max-time left this search {seconds:.0f} s'}"
         return Edits(
             visit=brief.plan.visit,
