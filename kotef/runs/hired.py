@@ -1,6 +1,5 @@
 """What does an agent that kotef did not write get of this machine, and what should a person know of it?"""
 
-import json
 import os
 import shlex
 import shutil
@@ -8,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from kotef.coders.chain import parse_chain
 from kotef.coders.command.line import Command, command_of
@@ -16,13 +15,10 @@ from kotef.coders.command.presets import PROXIES, Preset, names_passed
 from kotef.errors import UsageError
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.confined import Asked, Confined, with_network
+from kotef.runs.logins import LARGEST, secrets_in
 from kotef.settings import Price
-from kotef.workspace.environment import SECRET_NAME
 from kotef.workspace.sandbox.confinement import Confinement
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
-
-_LARGEST: Final = 1024 * 1024
-"""Bytes of a settings file that is copied, and of a login that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +174,7 @@ def _settled(confinement: Confinement, command: Command, env: Mapping[str, str],
     shared: list[Path] = []
     for name in preset.copied if preset else ():
         source = _real(name, home, env)
-        if source.is_file() and source.stat().st_size <= _LARGEST:
+        if source.is_file() and source.stat().st_size <= LARGEST:
             _room_for(place / name)
             shutil.copyfile(source, place / name)
             got.append(f"~/{name} (a copy)")
@@ -235,24 +231,10 @@ def _notice(name: str, sandbox: Sandbox, names: Sequence[str], got: Sequence[str
 
 
 def _logins(preset: Preset | None, env: Mapping[str, str]) -> dict[str, str]:
-    """The secrets in the login files it shares, by a name that says where they are from."""
+    """The secrets in the files of the home that it gets, by a name that says who is let in with them."""
+    if preset is None:
+        return {}
     home = Path(env.get("HOME") or "/nonexistent")
-    found: dict[str, str] = {}
-    for name in preset.shared if preset else ():
-        with suppress(OSError, ValueError, RecursionError):
-            source = _real(name, home, env)
-            if source.stat().st_size <= _LARGEST:
-                for number, value in enumerate(_secrets_in(json.loads(source.read_text(encoding="utf-8")))):
-                    found[f"{preset.name if preset else ''}_login_{number}"] = value
-    return found
-
-
-def _secrets_in(value: Any, key: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _secrets_in(one, str(name))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _secrets_in(one, key)
-    elif isinstance(value, str) and SECRET_NAME.search(key):
-        yield value
+    files = (*preset.copied, *preset.shared)
+    found = dict.fromkeys(secret for name in files for secret in secrets_in(_real(name, home, env)))
+    return {f"{preset.name}_login_{number}": secret for number, secret in enumerate(found)}

@@ -71,6 +71,11 @@ def of_environment(env: Mapping[str, str]) -> list[Known]:
 
 def of_env_file(text: str) -> list[Known]:
     """The secrets that a `.env` file sets."""
+    return of_settings(assigned(text))
+
+
+def assigned(text: str) -> list[Known]:
+    """Each name at the start of a line with the value it is given there, secret or not."""
     found = list[Known]()
     for match in _ASSIGNMENT.finditer(text):
         value = match["double"]
@@ -79,7 +84,7 @@ def of_env_file(text: str) -> list[Known]:
         else:
             value = next(part for part in (match["single"], match["tick"], match["bare"]) if part is not None)
         found.append((match["name"], value))
-    return of_settings(found)
+    return found
 
 
 def of_settings(found: Sequence[Known]) -> list[Known]:

@@ -152,6 +152,25 @@ def test_it_gets_no_secret_but_the_named_and_nothing_shows_it(project: Path, mon
     assert "never-passed-on-0815" not in kept + ran.stdout
 
 
+def test_a_key_in_a_settings_file_that_it_gets_is_shown_nowhere(project: Path, monkeypatch, tmp_path: Path) -> None:
+    key = "zq8J2mWx91LkTt55"
+    settings = Path(os.environ["HOME"]) / ".config" / "mini-swe-agent" / ".env"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"MSWEA_MODEL_NAME=openai/gpt-4o-mini\nOPENAI_API_KEY='{key}'\n")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    mini = tmp_path / "bin" / "mini"
+    mini.parent.mkdir()
+    mini.write_text(f"#!/bin/sh\necho openai/gpt-4o-mini with {key}\nexit 3\n")
+    mini.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{mini.parent}:{os.environ['PATH']}")
+    ran = run(project, "mini", "--max-attempts", "1")
+    assert ran.code == 3
+    kept = b"".join(path.read_bytes() for path in (project / ".sdd").rglob("*") if path.is_file())
+    assert key not in ran.stdout + ran.stderr
+    assert key.encode() not in kept
+    assert b"openai/gpt-4o-mini with [secret:mini_login_0]" in kept
+
+
 def test_a_secret_in_the_goal_does_not_reach_the_brief(project: Path, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MY_API_KEY", "kept-very-secret-4711")
     ran = kotef(project, "run", f"{GOAL} kept-very-secret-4711", "--check", CHECK, "--coder", agent(tmp_path, FIXES))
