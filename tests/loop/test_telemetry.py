@@ -17,12 +17,12 @@ SECRET = "zq8J2mWx91LkTt55"
 def traced(project: Path, run, monkeypatch: pytest.MonkeyPatch):
     """`traced(agent)`: a run whose traces a collector receives."""
 
-    def go(agent: Agent, *arguments: str, **env: str):
+    def go(agent: Agent, *arguments: str, goal: str = "make add add", **env: str):
         with Collector() as collector:
             monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
             for name, value in env.items():
                 monkeypatch.setenv(name, value)
-            return run(project, agent, "make add add", "--check", CHECK, *arguments), collector
+            return run(project, agent, goal, "--check", CHECK, *arguments), collector
 
     return go
 
@@ -103,8 +103,12 @@ def test_what_people_and_models_say_is_left_out(traced) -> None:
 def test_content_is_sent_where_it_is_asked_for_and_without_secrets(project: Path, traced) -> None:
     (project / ".env").write_text(f"API_TOKEN={SECRET}\n")
     agent = Agent(coder=[calls(call("run_command", command=f"echo {SECRET[::-1]} | rev")), FIX, text("a thought")])
-    ran, found = traced(agent, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="true")
+    ran, found = traced(
+        agent, goal=f"make add add with {SECRET}", OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="true"
+    )
     assert ran.code == 0
+    [root] = found.named("invoke_agent kotef")
+    assert root.attributes["kotef.goal"] == "make add add with [secret:API_TOKEN]"
     last = found.named("chat scripted")[-1].attributes
     messages = json.loads(last["gen_ai.input.messages"])
     assert [part["type"] for message in messages for part in message["parts"]][:3] == [
@@ -118,6 +122,16 @@ def test_content_is_sent_where_it_is_asked_for_and_without_secrets(project: Path
     assert b"make add add" in sent
     assert SECRET.encode() not in sent
     assert any("prompts, code and outputs leave this machine" in notice for notice in ran.result["notices"])
+
+
+def test_without_content_no_name_holds_a_secret_either(project: Path, traced) -> None:
+    (project / ".env").write_text(f"API_TOKEN={SECRET}\n")
+    agent = Agent(coder=[calls(call(f"run_{SECRET}")), FIX, DONE])
+    ran, found = traced(agent, "--model", f"of-{SECRET}")
+    assert ran.code == 0
+    [root] = found.named("invoke_agent kotef")
+    assert root.attributes["gen_ai.request.model"] == "of-[secret:API_TOKEN]"
+    assert SECRET.encode() not in b"".join(found.bodies)
 
 
 def test_a_run_that_fails_is_an_error_with_its_outcome(traced) -> None:

@@ -56,7 +56,7 @@ class Calls(BaseCallbackHandler):
         found = response.generations[0][0]
         message = found.message if isinstance(found, ChatGeneration) else None
         if isinstance(message, AIMessage):
-            span.set_attributes(_answered(message))
+            span.set_attributes(redactor().whole(_answered(message)))
             if self.spans.content:
                 span.set_attribute("gen_ai.output.messages", _json([_part(message)]))
         span.end()

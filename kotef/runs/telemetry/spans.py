@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kotef.runs.events import Line
 from kotef.state import Task
+from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -53,12 +54,12 @@ class Spans:
         kind: "SpanKind | None" = None,
         start: int | None = None,
     ) -> "Span":
-        """A span begun now or at `start`; attributes that are None are left out."""
+        """A span begun now or at `start`, without secrets; attributes that are None are left out."""
         from opentelemetry.trace import SpanKind
 
-        given = {key: value for key, value in attributes.items() if value is not None}
+        given = redactor().whole({key: value for key, value in attributes.items() if value is not None})
         return self.tracer.start_span(
-            name, context=under, kind=kind or SpanKind.INTERNAL, attributes=given, start_time=start
+            redactor().text(name), context=under, kind=kind or SpanKind.INTERNAL, attributes=given, start_time=start
         )
 
     def under(self) -> "Context":
