@@ -11,6 +11,7 @@ from kotef.sdd.agents import Role
 from kotef.settings import Limits
 from kotef.tools.choice import GROUPS
 from kotef.tools.registry import EDITORS
+from kotef.workspace.urls import shown
 
 
 def agents_command(root: str | None, *, trust: bool, as_json: bool) -> None:
@@ -41,7 +42,7 @@ def _facts(role: Role) -> dict[str, object]:
         "source": role.source,
         "description": role.description,
         "model": role.model or None,
-        "baseUrl": role.base_url or None,
+        "baseUrl": shown(role.base_url) or None,
         "temperature": role.temperature,
         "tools": None if role.tools is None else list(role.tools),
         "edits": _edits(role),
@@ -55,7 +56,7 @@ def _facts(role: Role) -> dict[str, object]:
 def _lines(role: Role) -> list[str]:
     bound = role.bound(Limits(), edits=_edits(role))
     asked = [f"model {role.model}"] if role.model else []
-    asked += [f"at {role.base_url}"] if role.base_url else []
+    asked += [f"at {shown(role.base_url)}"] if role.base_url else []
     asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
     lines = [f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt", ", ".join(asked)]
     if role.tools is not None:

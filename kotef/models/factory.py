@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from kotef.errors import ModelError, UsageError
+from kotef.workspace.urls import shown
 
 if TYPE_CHECKING:
     from kotef.models.openai import StrictChatOpenAI
@@ -69,7 +70,7 @@ def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str |
     if not url and not key:
         return None
     if url and not url.lower().startswith(("http://", "https://")):
-        raise UsageError(f"{url}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1")
+        raise UsageError(f"{shown(url)}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1")
     if not url and not name:
         raise UsageError("no model is named", hint="give --model or set KOTEF_MODEL")
     return Endpoint(name, url or OPENAI_URL, SecretStr(key) if key else None)
@@ -112,7 +113,10 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
     names = await list_models(endpoint, seconds=seconds)
     if not names:
         raise ModelError(
-            "bad_request", "it lists no model", endpoint=_shown(endpoint), hint="give --model or set KOTEF_MODEL"
+            "bad_request",
+            "it lists no model",
+            endpoint=shown(endpoint.base_url),
+            hint="give --model or set KOTEF_MODEL",
         )
     return replace(endpoint, name=names[0])
 
@@ -130,7 +134,7 @@ async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) ->
         return _model_names(body)
     except (AnswerError, *FAILURES) as error:
         fault = redacted(diagnose(error), key)
-        failure = ModelError(fault.fault, fault.detail, endpoint=_shown(endpoint), hint=fault.hint)
+        failure = ModelError(fault.fault, fault.detail, endpoint=shown(endpoint.base_url), hint=fault.hint)
     raise failure
 
 
@@ -140,7 +144,7 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Probe
         names = await list_models(endpoint, seconds=seconds)
     except ModelError as error:
         return Probe(ok=False, verdict=str(error))
-    where = f"model endpoint at {_shown(endpoint)}"
+    where = f"model endpoint at {shown(endpoint.base_url)}"
     if not endpoint.name:
         if not names:
             return Probe(ok=False, verdict=f"{where}: answers, but lists no model (give --model or set KOTEF_MODEL)")
@@ -160,9 +164,3 @@ def _model_names(body: str) -> list[str]:
     except (ValueError, RecursionError, KeyError, TypeError):
         what = "an HTML page" if body.lstrip()[:1] == "<" else "something else"
         raise AnswerError("nonsense", f"{what} instead of a list of models") from None
-
-
-def _shown(endpoint: Endpoint) -> str:
-    from kotef.models.faults import shown
-
-    return shown(endpoint.base_url)

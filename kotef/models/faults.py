@@ -174,12 +174,6 @@ def redacted(fault: Fault, key: str) -> Fault:
     return replace(fault, detail=fault.detail.replace(key, "[secret:OPENAI_API_KEY]"))
 
 
-def shown(base_url: str) -> str:
-    """The URL as it may be printed: without user, password and query."""
-    parts = parts_of(base_url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
-
-
 def parts_of(base_url: str) -> SplitResult:
     """The parts of a URL; of one that cannot be read, only a path."""
     try:

@@ -30,12 +30,12 @@ from kotef.models.faults import (
     diagnose,
     parts_of,
     redacted,
-    shown,
 )
 from kotef.models.loudness import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.workspace.hiding import redactor
 from kotef.workspace.texts import encodable
+from kotef.workspace.urls import shown
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0

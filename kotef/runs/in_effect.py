@@ -14,17 +14,17 @@ from kotef.runs.available import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.confined import named_level
 from kotef.runs.prepare import spec_of
-from kotef.runs.repository import Repository, repository_of
+from kotef.runs.repository import FIELDS, Repository, repository_of
 from kotef.runs.result import Camel
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.tools.registry import tier_of
+from kotef.workspace.urls import shown
 
 DEFAULT: Final = "default"
 NOT_SET: Final = "not set"
 SET: Final = "set"
 KEY: Final = "OPENAI_API_KEY"
 
-_LOGIN: Final = re.compile(r"(?<=://)[^/@\s]+@")
 _HEADER: Final = re.compile(r"\[([^\[\]]+)\]\s*(?:#.*)?$")
 
 
@@ -125,11 +125,11 @@ def _models(sources: _Sources) -> Iterator[Setting]:
             value, origin = repositorys, sources.of_repository(name)
         else:
             value, origin = _default(name, sources), DEFAULT
-        yield Setting(name=name, value=_LOGIN.sub("[secret]@", value) if value else None, origin=origin)
+        yield Setting(name=name, value=(shown(value) if name == "base_url" else value) or None, origin=origin)
     yield _secret("api_key", KEY, sources.env)
     for name, endpoint in config.endpoints.items():
         place = sources.of_user(f"endpoints.{name}.base_url")
-        yield Setting(name=f"endpoints.{name}.base_url", value=_LOGIN.sub("[secret]@", endpoint.base_url), origin=place)
+        yield Setting(name=f"endpoints.{name}.base_url", value=shown(endpoint.base_url), origin=place)
         if endpoint.api_key_env:
             yield _secret(f"endpoints.{name}.api_key", endpoint.api_key_env, sources.env)
     tier, _ = tier_of(sources.env.get(TIER))
@@ -207,14 +207,14 @@ def _per_model(sources: _Sources) -> Iterator[Setting]:
 
 
 def _ignored(sources: _Sources) -> Iterator[Setting]:
-    """What the repository says in vain; a key is not shown."""
+    """What the repository says in vain; its value is shown only of a setting that there is."""
     asked = toml_of(sources.repository.place / CONFIGURATION)
-    for name, line in sources.repository.ignored.items():
-        value = _value(asked, name)
-        secret = "key" in name.rpartition(".")[2]
+    for name, why in sources.repository.ignored.items():
         place = "pyproject.toml" if name.startswith("tool.kotef.") else sources.of_repository(name)
-        why = line.partition(" is ignored: ")[2] or line
-        yield Setting(name=name, value=SET if secret else value, origin=place, ignored=why)
+        value = _value(asked, name) if name in FIELDS else SET
+        if name == "base_url":
+            value = shown(value) if isinstance(value, str) else SET
+        yield Setting(name=name, value=value, origin=place, ignored=why)
 
 
 def _value(asked: Mapping[str, Any], name: str) -> Any:

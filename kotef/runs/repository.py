@@ -16,7 +16,7 @@ from kotef.runs.config import UserConfig, is_trusted, untrusted
 from kotef.workspace.sandbox.sandbox import Wanted
 
 _STRICTNESS: Final[dict[Wanted, int]] = {"off": 0, "landlock": 1, "auto": 2, "bwrap": 3, "strict": 4}
-_FIELDS: Final = {
+FIELDS: Final = {
     "base_url": "base_url",
     "coder": "coder",
     "env.pass": "passed",
@@ -95,7 +95,7 @@ def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[s
             continue
         if name.rpartition(".")[2] in _KEYS:
             ignored[name] = "keys come from the environment, never from a repository"
-        elif name not in _FIELDS:
+        elif name not in FIELDS:
             ignored[name] = "there is no such setting"
         elif trusted or _narrows(name, value, config):
             effective[name] = value
@@ -128,9 +128,9 @@ def _narrows(name: str, value: object, config: UserConfig) -> bool:
 
 
 def _read(effective: Mapping[str, Any]) -> Settings:
-    names = {_FIELDS[name]: name for name in effective}
+    names = {FIELDS[name]: name for name in effective}
     try:
-        return Settings.model_validate({_FIELDS[name]: value for name, value in effective.items()})
+        return Settings.model_validate({FIELDS[name]: value for name, value in effective.items()})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = names.get(str(first["loc"][0]), "")

@@ -15,6 +15,7 @@ from kotef.sdd.agents import Company, Layers, Role, Roles, layered, parse_roles,
 from kotef.sdd.files import Problem, read_file
 from kotef.tools.choice import names_of
 from kotef.tools.registry import NAMES
+from kotef.workspace.urls import shown
 
 FILE: Final = "agents.md"
 BUILT_IN: Final = "built in"
@@ -75,7 +76,7 @@ def endpoint_of(role: Role, run: Endpoint, config: UserConfig, env: Mapping[str,
     wanted = role.base_url.rstrip("/")
     if wanted in {"", run.base_url}:
         return replace(run, name=role.model or run.name)
-    where = f"{role.source}: the role {role.name} names the endpoint {role.base_url}"
+    where = f"{role.source}: the role {role.name} names the endpoint {shown(role.base_url)}"
     for name, known in config.endpoints.items():
         url = known.base_url.rstrip("/")
         if wanted not in {name, url}:

@@ -113,6 +113,35 @@ def test_no_key_and_no_login_is_shown(place: Path, monkeypatch: pytest.MonkeyPat
     assert "keys come from the environment" in ignored(place)["api_key"]
 
 
+@pytest.mark.parametrize("url", ["https://me:p@ssw0rdXX@host/v1", "https://me:p/ssw0rdXX@host/v1"])
+def test_a_password_with_signs_of_an_address_in_it_is_not_shown(place: Path, monkeypatch, url: str) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    assert shown(place)["base_url"]["value"] == "https://host/v1"
+    assert "ssw0rdXX" not in CliRunner().invoke(main, ["config", "show", "--root", str(place)]).output
+
+
+def test_what_has_no_effect_shows_a_value_only_where_it_is_known_to_hold_no_secret(place: Path) -> None:
+    (place / ".sdd" / "kotef.toml").write_text(
+        'base_url = "https://me:s3cretPw9x@host/v1"\ntoken = "planted-4711"\nmodel = "theirs"\n'
+        '[openai]\nsecret = "planted-0815"\n[sandbox]\nnetwork = true\nodd = "planted-1234"\n'
+    )
+    for arguments in (["--json"], []):
+        done = CliRunner().invoke(main, ["config", "show", "--root", str(place), *arguments])
+        assert done.exit_code == 0
+        for secret in ("s3cretPw9x", "planted-"):
+            assert secret not in done.output
+    done = CliRunner().invoke(main, ["config", "show", "--root", str(place), "--json"])
+    found = {one["name"]: one["value"] for one in json.loads(done.stdout)["settings"] if one["ignored"]}
+    assert found == {
+        "base_url": "https://host/v1",
+        "token": "set",
+        "model": "theirs",
+        "openai.secret": "set",
+        "sandbox.network": True,
+        "sandbox.odd": "set",
+    }
+
+
 def test_a_profile_names_what_it_sets(place: Path) -> None:
     found = shown(place, "--profile", "smoke")
     assert (found["limits.max_attempts"]["value"], found["limits.max_attempts"]["origin"]) == (1, "profile smoke")

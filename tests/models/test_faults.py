@@ -21,7 +21,6 @@ from kotef.models.faults import (
     is_overflow,
     redacted,
     retry_after,
-    shown,
 )
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -245,13 +244,3 @@ def test_the_key_is_taken_out_of_what_the_endpoint_echoes() -> None:
 @given(st.integers(1, 2000), st.floats(0.001, 10))
 def test_a_wait_is_bounded(tries: int, base: float) -> None:
     assert 0 < backoff(tries, base) <= 45
-
-
-@given(st.text())
-def test_any_text_can_be_shown_as_a_url(url: str) -> None:
-    assert isinstance(shown(url), str)
-
-
-def test_credentials_in_a_url_are_not_shown() -> None:
-    assert shown("https://me:pw@host:1/v1?key=1#x") == "https://host:1/v1"
-    assert "pw" not in shown("http://me:pw@[::1")

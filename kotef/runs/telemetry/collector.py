@@ -6,9 +6,9 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from kotef import __version__
+from kotef.workspace.urls import server_of
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -50,13 +50,7 @@ def wish(env: Mapping[str, str] = os.environ) -> Wish:
         named = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
         return Wish(refused=NEEDS_EXTRA.format(name=next(name for name in named if env.get(name))))
     content = env.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").strip().lower() in _CONTENT
-    return Wish(shown(own or shared or DEFAULT), content)
-
-
-def shown(url: str) -> str:
-    """The scheme, host and port of an address: what else is in it may be a secret."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    return Wish(server_of(own or shared or DEFAULT), content)
 
 
 class Collector:

@@ -4,9 +4,9 @@ import os
 import threading
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from kotef.workspace.hiding import redactor
+from kotef.workspace.urls import server_of
 
 SECONDS: Final = 2.0
 """How long the end of a run waits for what is not sent yet."""
@@ -27,7 +27,7 @@ def leaves(env: Mapping[str, str] = os.environ) -> str:
     if not name:
         return ""
     url = env.get("LANGSMITH_ENDPOINT") or env.get("LANGCHAIN_ENDPOINT") or PUBLIC
-    host = urlsplit(url).netloc.rpartition("@")[2] or url
+    host = server_of(url).rpartition("://")[2]
     return f"{name} is set: prompts and code leave this machine for LangSmith at {host}"
 
 
