@@ -105,10 +105,10 @@ def test_all_of_a_run_arrives_before_the_process_ends_and_no_secret_does(traced)
     assert told == [f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}"]
 
 
-@pytest.mark.parametrize("dead", ["closed", "silent"])
+@pytest.mark.parametrize("dead", ["closed", "silent", "no address"])
 def test_a_dead_endpoint_changes_nothing_but_one_line(traced, dead: str) -> None:
     with Collector(silent=True) as smith:
-        done = traced(smith.url if dead == "silent" else "http://127.0.0.1:9")
+        done = traced({"silent": smith.url, "closed": "http://127.0.0.1:9", "no address": "http://[::1:43"}[dead])
     assert done.returncode == 0
     [said] = done.stderr.splitlines()
     assert said.startswith("kotef: warning: LangSmith did not take all traces")

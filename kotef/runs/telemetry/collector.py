@@ -1,6 +1,5 @@
 """Where do traces go, and how are they sent without holding up a run?"""
 
-import importlib.util
 import logging
 import os
 import threading
@@ -46,11 +45,21 @@ def wish(env: Mapping[str, str] = os.environ) -> Wish:
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         if (protocol := env.get(name, "").strip()) and protocol != "http/protobuf":
             return Wish(refused=f"{name}={protocol}: kotef speaks http/protobuf only, so no traces are sent")
-    if importlib.util.find_spec("opentelemetry.exporter") is None:
+    if not _is_installed():
         named = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
         return Wish(refused=NEEDS_EXTRA.format(name=next(name for name in named if env.get(name))))
     content = env.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").strip().lower() in _CONTENT
     return Wish(server_of(own or shared or DEFAULT), content)
+
+
+def _is_installed() -> bool:
+    """Whether all that `Collector` needs can be imported: parts of it come with other packages, too."""
+    try:
+        import opentelemetry.exporter.otlp.proto.http.trace_exporter
+        import opentelemetry.sdk.trace.export  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 class Collector:
