@@ -5,9 +5,10 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 from kotef import __version__
-from kotef.workspace.urls import server_of
+from kotef.workspace.urls import server_of, shown
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -20,6 +21,7 @@ DEFAULT: Final = "http://localhost:4318"
 NEEDS_EXTRA: Final = "{name} is set, but traces need an extra that is not installed: pip install 'kotef[otel]'"
 _CONTENT: Final = frozenset({"true", "span_only", "span_and_event"})
 _OFF: Final = frozenset({"", "none"})
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
 class Wish(NamedTuple):
@@ -36,8 +38,8 @@ class Wish(NamedTuple):
 def wish(env: Mapping[str, str] = os.environ) -> Wish:
     """What the standard variables say; nothing is sent unless one of them names an exporter or an endpoint."""
     exporter = env.get("OTEL_TRACES_EXPORTER", "").strip().lower()
-    own, shared = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ""), env.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-    asked = exporter not in _OFF or (not exporter and bool(own or shared))
+    named = next((name for name in _ENDPOINTS if env.get(name)), "")
+    asked = exporter not in _OFF or (not exporter and bool(named))
     if not asked or env.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return Wish()
     if exporter not in ("", "otlp"):
@@ -46,10 +48,19 @@ def wish(env: Mapping[str, str] = os.environ) -> Wish:
         if (protocol := env.get(name, "").strip()) and protocol != "http/protobuf":
             return Wish(refused=f"{name}={protocol}: kotef speaks http/protobuf only, so no traces are sent")
     if not _is_installed():
-        named = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-        return Wish(refused=NEEDS_EXTRA.format(name=next(name for name in named if env.get(name))))
+        return Wish(refused=NEEDS_EXTRA.format(name="OTEL_TRACES_EXPORTER" if exporter else named))
+    if named and not _is_address(env[named]):
+        return Wish(refused=f"{named}={shown(env[named])}: it is no http or https address, so no traces are sent")
     content = env.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").strip().lower() in _CONTENT
-    return Wish(server_of(own or shared or DEFAULT), content)
+    return Wish(server_of(env[named] if named else DEFAULT), content)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _is_installed() -> bool:

@@ -11,6 +11,7 @@ from kotef.runs.events import Watcher
 from kotef.runs.setting import Models, Setting
 from kotef.runs.telemetry import collector, langsmith
 from kotef.state import Task
+from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Emit
@@ -45,13 +46,12 @@ def observed(setting: Setting, task: Task, complain: Complain) -> Iterator[Setti
 
 @contextmanager
 def _traced(setting: Setting, task: Task, complain: Complain) -> Iterator[Setting]:
-    wish = collector.wish()
-    if not wish.endpoint:
+    wish, way = _way()
+    if way is None:
         yield replace(setting, notices=(*setting.notices, wish.refused)) if wish.refused else setting
         return
     from kotef.runs.telemetry.spans import Spans
 
-    way = collector.Collector()
     tracer = way.provider.get_tracer("kotef")
     spans = Spans(tracer, task, content=wish.content, parent=collector.parent_of())
     told = f"prompts, code and outputs leave this machine in traces for {wish.endpoint}"
@@ -63,6 +63,16 @@ def _traced(setting: Setting, task: Task, complain: Complain) -> Iterator[Settin
         spans.close()
         if why := way.close():
             complain(f"not all traces reached {wish.endpoint}: {why}")
+
+
+def _way() -> tuple[collector.Wish, collector.Collector | None]:
+    """What is asked for, and the way there; None where there is none, and a trace never costs a run."""
+    wish = collector.wish()
+    try:
+        return wish, collector.Collector() if wish.endpoint else None
+    except Exception as error:  # noqa: BLE001  what the library raises for a variable it cannot use, or in its import
+        why = redactor().text(str(error).partition("\n")[0])
+        return collector.Wish(refused=f"no traces are sent, for a variable OTEL_* cannot be used: {why}"), None
 
 
 def _called(setting: Setting, spans: "Spans") -> "Callable[[Emit], Models]":
