@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git
+from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git, plan
 from support.openai_server import OpenAIServer, call, calls
 from support.terminal import Terminal
 
@@ -98,6 +98,18 @@ def test_without_an_editor_the_steps_are_typed_and_ctrl_c_at_the_question_stops_
         assert screen.end() == 130, screen.text
     assert ran(project, 130).result["reason"] == "SIGINT"
     assert "stopping after" not in screen.text
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_every_word_of_a_plan_is_shown_once_before_it_is_approved(project: Path, start: Start, *, long: bool) -> None:
+    steps = ["Fix the sum.\nThen delete tests/legacy", "look here " * (40 if long else 4) + "and rewrite setup.py"]
+    with start(Agent(planner=[plan(*steps)]), "-i") as screen:
+        screen.until("or quit (q)? ")
+        shown = "".join(screen.text.split())
+        screen.type("q\n")
+        assert screen.end() == 130
+    assert all("".join(step.split()) in shown for step in steps)
+    assert shown.count("setup.py") == 1, "what was shown whole is not shown again"
 
 
 def test_one_ctrl_c_lets_the_command_end_and_says_so_at_once(project: Path, start: Start) -> None:

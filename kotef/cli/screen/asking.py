@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kotef.cli.screen.output import coloured
-from kotef.cli.screen.plain import one_line, plain
+from kotef.cli.screen.plain import flat, one_line, plain
 from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Asking:
     def _list(self, steps: Sequence[str]) -> None:
         self.screen.print(Text("  plan:", style="bold"))
         for number, step in enumerate(steps, 1):
-            self.screen.print(Text(f"    {number}. {one_line(step, 300)}"))
+            self.screen.print(Text(f"    {number}. {step}"))
 
     async def _edited(self, steps: list[str]) -> list[str]:
         """What the editor leaves, or what is typed where there is none; the same steps where that comes to nothing."""
@@ -133,11 +133,6 @@ class Asking:
                 return []
             lines = plain(file.read_text(encoding="utf-8", errors="replace")).splitlines()
         return [flat(line) for line in lines if line.strip() and not line.startswith("#")]
-
-
-def flat(step: str) -> str:
-    """A step in one line, as a person reads and edits it."""
-    return " ".join(plain(step).split())
 
 
 async def _line() -> str | None:

@@ -12,13 +12,13 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from kotef.cli.screen.asking import Asking, flat
+from kotef.cli.screen.asking import Asking
 from kotef.cli.screen.folding import FOLDED, Call, call_lines
 from kotef.cli.screen.output import coloured, console, is_live
-from kotef.cli.screen.plain import one_line, plain
+from kotef.cli.screen.plain import flat, one_line, plain
 from kotef.cli.screen.status import clock, status_line
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
-from kotef.cli.screen.wording import said
+from kotef.cli.screen.wording import said, steps_told
 from kotef.runs.doing import Doing, Event, doing_after
 from kotef.workspace.hiding import redactor
 
@@ -52,7 +52,7 @@ class Screen:
     _told: int = 0
     """How many of them are."""
     _planned: tuple[str, ...] = ()
-    """The steps that were printed last of all; empty once anything else was."""
+    """The steps as they were printed last of all; empty once anything else was."""
     _asking: Asking | None = None
 
     def catch_up(self, events: Sequence[Event]) -> None:
@@ -128,7 +128,7 @@ class Screen:
             self._tell_calls()
             self._tell(*words)
         if event["event"] == "planned":
-            self._planned = tuple(flat(step) for step in event["steps"])
+            self._planned = steps_told(event)
 
     def _tell(self, text: str, style: str = "") -> None:
         self._planned = ()

@@ -16,6 +16,11 @@ def plain(text: str) -> str:
     return "".join(kept)
 
 
+def flat(text: str) -> str:
+    """All of it in one line, as a person reads and edits a step."""
+    return " ".join(plain(text).split())
+
+
 def one_line(text: str, width: int = 160) -> str:
     """The first line that says something, cut to `width` characters."""
     line = next((line for line in plain(text).splitlines() if line.strip()), "").strip()

@@ -1,6 +1,6 @@
 """With which words is an event told, and in which colour?"""
 
-from kotef.cli.screen.plain import one_line
+from kotef.cli.screen.plain import flat, one_line
 from kotef.failures.counted import counted
 from kotef.runs.doing import Event
 
@@ -112,8 +112,13 @@ def _said_in_a_visit(event: Event) -> tuple[str, str] | None:
             return None
 
 
+def steps_told(event: Event) -> tuple[str, ...]:
+    """The steps of a plan, a long one cut."""
+    return tuple(one_line(flat(step)) for step in event["steps"])
+
+
 def _plan_lines(event: Event, max_attempts: int) -> str:
-    steps = "".join(f"\n    {number}. {one_line(step)}" for number, step in enumerate(event["steps"], 1))
+    steps = "".join(f"\n    {number}. {step}" for number, step in enumerate(steps_told(event), 1))
     if event["source"] == "person":
         return f"  plan as edited:{steps}"
     why = f" ({one_line(event['hypothesis'])})" if event["hypothesis"] else ""
