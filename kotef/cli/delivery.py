@@ -24,8 +24,6 @@ def delivery(command: F) -> F:
     options = (
         click.option(
             "--branch",
-            is_flag=False,
-            flag_value=".",
             metavar="[=NAME]",
             help="Commit verified work on a new branch; HEAD, index and files stay.  [default name: kotef/TICKET-SLUG]",
         ),
@@ -55,20 +53,25 @@ class Delivering(Sectioned):
     """A command with these options, whose usage errors a CI job is told of, too."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; click takes the `--trust` of `--branch=--trust` for an option, which it is not."""
+        """Read the command line; a name for `--branch` is in the same word, for the next one may be the goal."""
         from kotef.cli.annotations import in_actions
 
-        own = list(args)[: args.index("--")] if "--" in args else list(args)
+        end = args.index("--") if "--" in args else len(args)
+        own = args[:end]
         try:
             if taken := next((arg for arg in own if arg.startswith("--branch=-")), ""):
                 raise click.BadOptionUsage("--branch", f"{taken}: no branch can be called so", ctx)
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
+            named = ["--branch=." if arg == "--branch" else arg for arg in own]
+            return super().parse_args(ctx, [*named, *args[end:]])
+        except click.UsageError as found:
+            error = found
+            if "--branch" in own and "extra argument" in found.message:
+                error = click.UsageError(f"{found.message}: the name of a branch is given as --branch=NAME", found.ctx)
             if in_actions() and "--no-github" not in own:
                 from kotef.errors import UsageError
 
                 _tell_error(UsageError(error.format_message()), annotated="--json" not in own)
-            raise
+            raise error from None
 
 
 @dataclass

@@ -55,7 +55,7 @@ def must_be_free(root: Path, name: str, facts: GitFacts) -> None:
         what = "the repository has no commit to start from" if facts.is_repo else "this is no git repository"
         raise UsageError(f"--branch: {what}", hint="commit once with git, or leave --branch out")
     if not _is_name(root, name):
-        hint = "write --branch=NAME, or put --branch last to have the default name"
+        hint = "give another --branch=NAME, or --branch alone for the default name"
         raise UsageError(f"--branch {' '.join(name.split())}: git takes this for no name of a branch", hint=hint)
     if taken := _in_the_way(root, name):
         raise UsageError(

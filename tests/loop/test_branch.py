@@ -208,6 +208,16 @@ def test_what_cannot_be_committed_to_is_told_before_the_run(
     assert not (project / ".sdd").exists(), "no run was made"
 
 
+@pytest.mark.parametrize("arguments", [["--branch", GOAL], ["--branch", "fix-add"]])
+def test_a_name_is_never_taken_from_the_next_word(project: Path, run: Run, arguments: list[str]) -> None:
+    ran = run(project, Agent(coder=[FIX, DONE]), *arguments, "--check", CHECK)
+    assert (ran.code, ran.result["goal"]) == (0, arguments[-1]), ran.stderr
+    assert ran.result["branch"]["name"].startswith("kotef/")
+    again = fixing(run, project, "--branch", "fix-add", agent=Agent())
+    assert (again.code, again.stderr.count("\n")) == (2, 1)
+    assert "extra argument (fix-add): the name of a branch is given as --branch=NAME" in again.stderr
+
+
 def test_without_a_repository_or_a_commit_there_is_nothing_to_branch_from(tmp_path: Path, run: Run) -> None:
     (tmp_path / "calc.py").write_text(BUG)
     assert "this is no git repository" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
