@@ -45,9 +45,9 @@ def offer(command: click.Command) -> None:
 
 
 def runs(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Ids of runs, the newest first."""
+    """Ids of runs, the newest first; each is a directory, which a lock beside them is not."""
     place = _root(ctx) / ".sdd" / "runs"
-    found = sorted((name for name in _names(place) if not name.startswith(".")), reverse=True)
+    found = sorted((name for name in _names(place) if (place / name).is_dir()), reverse=True)
     return [CompletionItem(name) for name in found if name.startswith(incomplete)][:_MOST]
 
 

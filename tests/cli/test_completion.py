@@ -27,6 +27,8 @@ def workspace(tmp_path: Path) -> Path:
     root = tmp_path / "project"
     for name in ("20260101-101010-aaaa", "20260202-101010-bbbb"):
         (root / ".sdd" / "runs" / name).mkdir(parents=True)
+    for name in (".gitignore", "issues.lock"):
+        (root / ".sdd" / "runs" / name).touch()
     tickets = root / ".sdd" / "backlog" / "tickets" / "open"
     tickets.mkdir(parents=True)
     (tickets / "07-a-cart.md").write_text("# A cart\n")
@@ -38,6 +40,7 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["show", "replay", "rejudge", "resume", "report"])
 def test_runs_are_offered_the_newest_first(workspace: Path, command: str) -> None:
     assert asked(workspace / "below", command, "2026") == ["20260202-101010-bbbb", "20260101-101010-aaaa"]
+    assert asked(workspace, command, "") == ["20260202-101010-bbbb", "20260101-101010-aaaa"]
     assert asked(workspace, command, "20260101") == ["20260101-101010-aaaa"]
 
 
