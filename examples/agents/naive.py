@@ -8,11 +8,15 @@ the file back as it was and says so. Whether the work is any good is not its bus
 """
 
 import ast
+import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+SECONDS = 120
 SWAPS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*"}
 COMPARED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="}
 
@@ -60,15 +64,31 @@ def functions_of(source):
 
 def repaired(path, function, check):
     """Try each small change of the function, and keep the first with which the check passes."""
-    before = path.read_text(encoding="utf-8")
-    for after in changes(before, functions_of(before).get(function)):
-        path.write_text(after, encoding="utf-8")
-        done = subprocess.run(check, shell=True, capture_output=True, timeout=120)
-        if done.returncode == 0:
-            print("this change makes the check pass")
-            return True
-    path.write_text(before, encoding="utf-8")
-    return False
+    before = kept = path.read_text(encoding="utf-8")
+    try:
+        for after in changes(before, functions_of(before).get(function)):
+            path.write_text(after, encoding="utf-8")
+            if passes(check):
+                print("this change makes the check pass")
+                kept = after
+                return True
+        return False
+    finally:
+        path.write_text(kept, encoding="utf-8")
+
+
+def passes(check):
+    """Whether it passes in time; a change can make it run for ever, so nothing of it stays alive."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    running = subprocess.Popen(check, shell=True, start_new_session=True, **quiet)
+    try:
+        return running.wait(SECONDS) == 0
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
 
 
 def changes(source, function):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -315,6 +316,34 @@ def test_the_naive_agent_fails_honestly_at_a_contradiction(tmp_path: Path) -> No
     assert "Nothing I tried makes the check pass" in ran.result["attempts"][0]["whyStopped"]
     assert ran.issues[0]["attempts"] == 1
     assert not git(root, "diff", "--", "*.py")
+
+
+def lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_naive_agent_outlives_a_change_that_loops_and_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`b` never ends with `i += 0`, and no change makes it 9."""
+    before = "def b():\n    i = 0\n    while i < 3:\n        i += 1\n    return i\n"
+    (tmp_path / "m.py").write_text(before)
+    (tmp_path / "test_m.py").write_text("from m import b\n\n\ndef test_b():\n    assert b() == 9\n")
+    check = "echo $$ >> pids; python -B -c 'import test_m; test_m.test_b()'"
+    (tmp_path / "brief.md").write_text(f"- test_m.py::test_b\n\nChecks that judge\n- tests: `{check}`\n")
+    monkeypatch.chdir(tmp_path)
+    naive = runpy.run_path(str(ROOT / "examples" / "agents" / "naive.py"))
+    monkeypatch.setitem(naive["main"].__globals__, "SECONDS", 2)
+    assert naive["main"]("brief.md") == 1
+    assert (tmp_path / "m.py").read_text() == before
+    groups, until = [int(pid) for pid in (tmp_path / "pids").read_text().split()], time.monotonic() + 30
+    while any(lives(group) for group in groups):
+        assert time.monotonic() < until, "what a check started is still there"
+        time.sleep(0.05)
 
 
 def test_in_a_sandbox_it_sees_its_home_files_and_no_others(project: Path, monkeypatch, tmp_path: Path) -> None:
