@@ -41,10 +41,13 @@ def serve_command(root: str | None) -> int:
 def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
     """What `kotef run` would have said of these events where nobody watches, line by line."""
     page = io.StringIO()
-    paper = Console(file=page, highlight=False, markup=False, emoji=False, soft_wrap=True, no_color=True, width=WIDTH)
+    paper = Console(
+        file=page, force_terminal=False, highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH
+    )
     screen = Screen(max_attempts=max_attempts, screen=paper)
-    for event in events:
-        screen(event)
+    with screen.watching():
+        for event in events:
+            screen(event)
     return page.getvalue().splitlines()
 
 

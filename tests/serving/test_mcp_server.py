@@ -152,6 +152,15 @@ def test_a_killed_run_is_an_error_that_names_the_way_on(project: Path, run) -> N
         asyncio.run(workspace.answer("cancel_run", {"run_id": ran.run_dir.name}))
 
 
+def test_a_call_that_is_held_to_be_folded_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who polls would take the silence for a run that hangs; and colours are for nobody here."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("CI", raising=False)
+    call = {"event": "tool_finished", "t": 1.0, "tool": "read_file", "arguments": "a.py", "ok": True, "note": ""}
+    lines = lines_of([{**call, "n": number} for number in range(6)], 3)
+    assert lines == [*["  ↳ read_file a.py ✓"] * 2, "  ↳ read_file 4 more: a.py ✓"]
+
+
 def test_secrets_of_the_workspace_are_not_told(project: Path, conversation) -> None:
     secret = "zq8J2mWx91LkTt55"
     (project / ".env").write_text(f"API_TOKEN={secret}\n")
