@@ -1,7 +1,9 @@
 """Where does the output go, and what does that place bear?"""
 
 import os
+import re
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import IO, Final
 
@@ -10,6 +12,7 @@ from rich.text import Text
 
 from kotef.cli.screen.plain import STEERING, plain
 
+_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")
 """Headers of a diff that say nothing a person wants; what is deleted shows as such, line by line."""
 
@@ -72,7 +75,22 @@ def is_attended(screen: Console) -> bool:
 
 def coloured(diff: str, *, indent: str = "") -> Text:
     """A unified diff, its added and removed lines coloured, of its headers the name of the file alone."""
-    shown = (line.removeprefix("+++ b/") for line in plain(diff).splitlines())
-    lines = [line for line in shown if not line.startswith(_NOISE)]
+    lines = _without_headers(plain(diff).removesuffix("\n").split("\n"))
     styles = {"+": "green", "-": "red", "@": "cyan"}
     return Text("\n").join(Text(indent + line, style=styles.get(line[:1], "")) for line in lines)
+
+
+def _without_headers(lines: Iterable[str]) -> Iterator[str]:
+    """All lines of the hunks, which say how long they are; a removed `-- x` looks like a header otherwise."""
+    old = new = 0
+    for line in lines:
+        if hunk := _HUNK.match(line):
+            old, new = (int(count or 1) for count in hunk.groups())
+        elif old > 0 or new > 0:
+            old -= not line.startswith(("+", "\\"))
+            new -= not line.startswith(("-", "\\"))
+        else:
+            if not line.startswith(_NOISE):
+                yield line.removeprefix("+++ b/")
+            continue
+        yield line
