@@ -158,4 +158,4 @@ class QuitError(KotefError):
     exit_code = INTERRUPTED
 
     def __init__(self, at: str) -> None:
-        super().__init__(f"a person quit at {at}; nothing was edited, and a resume asks again")
+        super().__init__(f"a person quit at {at}, before its edits; a resume asks again")

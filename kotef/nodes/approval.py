@@ -20,7 +20,7 @@ async def approved(plan: Plan, deps: Deps) -> Plan:
     if deps.approval is not None and not kept.exists():
         steps = await deps.approval.plan(plan.visit, [step.description for step in plan.steps])
         if steps is None:
-            raise QuitError("the plan")
+            raise QuitError(f"the plan of attempt {plan.visit}")
         said = {"visit": plan.visit, "steps": redactor().whole(steps)}
         write_atomic(kept, json.dumps(said, indent=1).encode())
         agreed = _with_steps(plan, steps)
@@ -42,11 +42,11 @@ def _as_agreed(plan: Plan, kept: Path) -> Plan:
 
 def _with_steps(plan: Plan, steps: tuple[str, ...]) -> Plan:
     """A step that was left as it is keeps its files and its failure; a new one has neither."""
-    known = {_flat(redactor().text(step.description)): step for step in plan.steps}
-    made = tuple(known.get(_flat(step)) or PlanStep(description=step) for step in steps)
+    known = {flat(step.description): step for step in plan.steps}
+    made = tuple(known.get(flat(step)) or PlanStep(description=step) for step in steps)
     return plan if made == plan.steps else plan.model_copy(update={"steps": made, "source": "person"})
 
 
-def _flat(step: str) -> str:
-    """Line breaks and runs of spaces are not what a person edits."""
-    return " ".join(step.split())
+def flat(step: str) -> str:
+    """A step as it is compared: line breaks, runs of spaces and hidden secrets are not what a person edits."""
+    return " ".join(redactor().text(step).split())

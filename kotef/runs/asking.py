@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kotef.deps import Approval, Ask, Clock, Emit, Option, Permission
+from kotef.nodes.approval import flat
 from kotef.runs.signals import Signals
 
 _PERMISSIONS: dict[Permission, str] = {"once": "yes, once", "run": "yes, for this run", "no": "no"}
@@ -38,7 +39,8 @@ class Asking:
             question = f"approve the plan of attempt {visit}, edit it, or quit?"
             with self._asked(visit, question):
                 said = await given.plan(visit, steps)
-            answer = "quit" if said is None else "approve" if said == tuple(steps) else "approve, as edited"
+            same = said is not None and list(map(flat, said)) == list(map(flat, steps))
+            answer = "quit" if said is None else "approve" if same else "approve, as edited"
             self.emit("answered", visit=visit, question=question, answer=answer)
             return said
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,12 +29,18 @@ def start(project: Path) -> Iterator[Start]:
     """`start(agent, *arguments, columns=…, **env)`: `kotef run` at a terminal."""
     servers: list[OpenAIServer] = []
 
-    def go(agent: Agent, *arguments: str, columns: int = 100, env: Mapping[str, str] | None = None) -> Terminal:
+    def go(
+        agent: Agent,
+        *arguments: str,
+        columns: int = 100,
+        env: Mapping[str, str] | None = None,
+        command: Sequence[str] = (),
+    ) -> Terminal:
         server = OpenAIServer(agent)
         server.__enter__()
         servers.append(server)
         where = {"OPENAI_BASE_URL": server.base_url, "KOTEF_MODEL": "scripted"}
-        line = ["run", "make add add", "--check", CHECK, "--coder", "model", *arguments]
+        line = command or ["run", "make add add", "--check", CHECK, "--coder", "model", *arguments]
         return Terminal(
             [sys.executable, "-m", "kotef", *line], project, columns=columns, env={**os.environ, **where, **(env or {})}
         )
@@ -110,6 +116,16 @@ def test_every_word_of_a_plan_is_shown_once_before_it_is_approved(project: Path,
         assert screen.end() == 130
     assert all("".join(step.split()) in shown for step in steps)
     assert shown.count("setup.py") == 1, "what was shown whole is not shown again"
+
+
+def test_a_later_plan_is_not_called_the_first_edit(project: Path, start: Start) -> None:
+    with start(Agent(coder=[DONE]), "--max-attempts", "1") as screen:
+        assert screen.end() == 3
+    with start(Agent(), command=["resume", "--last", "-i", "--max-attempts", "2"]) as screen:
+        screen.until("This is before the edits of attempt 2. Approve this plan (a)")
+        assert "Nothing is edited yet" not in screen.text
+        screen.type("q\n")
+        assert screen.end() == 130
 
 
 def test_one_ctrl_c_lets_the_command_end_and_says_so_at_once(project: Path, start: Start) -> None:

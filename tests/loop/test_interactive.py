@@ -76,6 +76,25 @@ def test_an_edited_plan_is_what_the_coder_is_given(project: Path, run, sits) -> 
     assert "plan as edited:" in ran.stdout
 
 
+def test_a_step_of_several_lines_is_approved_and_not_edited(project: Path, run, sits) -> None:
+    sits(Person(["fix add, then stop"]))
+    agent = Agent(planner=[plan("fix add,\n  then stop")], coder=[FIX, DONE])
+    ran = run(project, agent, *GOAL)
+    assert [answer for _, answer in told(ran, "answered")] == ["approve"]
+
+
+def test_who_quits_at_a_later_attempt_is_not_told_that_nothing_was_edited(project: Path, run, sits) -> None:
+    sits(Person(None))
+    wrong = calls(call("write_file", path="notes.txt", content="x\n"))
+    agent = Agent(coder=[wrong, DONE])
+    first = run(project, agent, "make add add", "--check", CHECK, "--max-attempts", "1")
+    assert first.code == 3
+    ran = run(project, agent, "--last", "-i", "--max-attempts", "2", command="resume")
+    assert (ran.code, ran.result["reason"]) == (130, "quit")
+    page = (ran.run_dir / "report.md").read_text() + (project / ".sdd" / "issues.md").read_text()
+    assert "a person quit at the plan of attempt 2, before its edits; a resume asks again" in page
+
+
 def test_who_quits_has_an_interrupted_run_and_is_asked_again_by_the_resume(project: Path, run, sits) -> None:
     person = sits(Person(None, "approve"))
     agent = Agent(coder=[FIX, DONE])

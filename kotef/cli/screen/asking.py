@@ -49,7 +49,7 @@ class Asking:
                 chosen = await self._answer(prompt, {**known, "": 0}, end=0)
         return chosen - 1 if chosen else None
 
-    async def plan(self, steps: Sequence[str], *, shown: bool) -> tuple[str, ...] | None:
+    async def plan(self, visit: int, steps: Sequence[str], *, shown: bool) -> tuple[str, ...] | None:
         """The steps as approved, edited perhaps; None: the person quits. `shown`: they stand just above."""
         steps = [flat(redactor().text(step)) for step in steps]
         async with self._one_at_a_time:
@@ -59,7 +59,8 @@ class Asking:
                         self._list(steps)
                     answers = {"a": "approve", "e": "edit", "q": "quit"}
                     words = {**answers, **{word: word for word in answers.values()}, "y": "approve", "n": "quit"}
-                    prompt = "  Nothing is edited yet. Approve this plan (a), edit it (e) or quit (q)? "
+                    before = "Nothing is edited yet" if visit == 1 else f"This is before the edits of attempt {visit}"
+                    prompt = f"  {before}. Approve this plan (a), edit it (e) or quit (q)? "
                     match await self._answer(prompt, words, end="quit"):
                         case "approve":
                             return tuple(steps)

@@ -103,10 +103,10 @@ class Screen:
         """As `deps.Ask`."""
         return await self._questions.choose(question, options)
 
-    async def approve(self, visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:  # noqa: ARG002  see Approval
+    async def approve(self, visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
         """As `deps.Approval.plan`."""
         shown = self._planned == tuple(flat(redactor().text(step)) for step in steps)
-        return await self._questions.plan(steps, shown=shown)
+        return await self._questions.plan(visit, steps, shown=shown)
 
     async def permit(self, command: str, reason: str) -> "Permission":
         """As `deps.Approval.command`."""
