@@ -77,7 +77,8 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     repository = repository_of(root, config, trust=request.trust)
     asked = _asked(options, config, repository.settings)
     request = replace(request, **_in_effect(asked, repository))
-    hide(root, config, passed=request.passed)
+    addresses = (options["base_url"], repository.settings.base_url)
+    hide(root, config, passed=request.passed, addresses=addresses)
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
     trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
     agents = read_agents(root, config, trust=request.trust, at=repository.place)
@@ -89,7 +90,7 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     servers = found.servers()
     confined = confined_of(root, asked, opened=bool(servers or request.setup))
     hired = hired_of(cast.chain, root, asked, confined, more=more, config=config)
-    _hide_more(root, config, servers, hired, passed=request.passed)
+    _hide_more(root, config, servers, hired, passed=request.passed, addresses=addresses)
     refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup, cast.chain))
     run = store.new(root)
     git = inspect(root)
@@ -122,7 +123,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     interactive = is_interactive(options, task, run)
     given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())
-    hide(root, config, passed=task.passed)
+    hide(root, config, passed=task.passed, addresses=(options["base_url"],))
     asked = {name: options[name] or getattr(task, name) or None for name in CAST}
     if MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for anew
         asked["base_url"] = None
@@ -156,7 +157,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     asked_for = Asked(changed.sandbox, changed.network, changed.reads)
     confined = confined_of(root, asked_for, opened=bool(servers or changed.setup))
     hired = hired_of(cast.chain, root, asked_for, confined, more=more, config=config)
-    _hide_more(root, config, servers, hired, passed=task.passed)
+    _hide_more(root, config, servers, hired, passed=task.passed, addresses=(options["base_url"],))
     refuse_secrets_in((cast.chain,))
     notices = (
         *righted,
@@ -172,11 +173,17 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
 
 
 def _hide_more(
-    root: Path, config: UserConfig, servers: Sequence[Server], hired: Hired, *, passed: Sequence[str]
+    root: Path,
+    config: UserConfig,
+    servers: Sequence[Server],
+    hired: Hired,
+    *,
+    passed: Sequence[str],
+    addresses: Sequence[str | None],
 ) -> None:
     """From now on also what MCP servers, and agents that kotef did not write, are given."""
     if servers or hired.given:
-        hide(root, config, servers=servers, passed=(*passed, *hired.names), logins=hired.logins)
+        hide(root, config, servers=servers, passed=(*passed, *hired.names), logins=hired.logins, addresses=addresses)
 
 
 def _asked(options: dict[str, Any], config: UserConfig, settings: Settings) -> Asked:

@@ -32,17 +32,21 @@ def hide(
     servers: Iterable[Server] = (),
     passed: Iterable[str] = (),
     logins: Mapping[str, str] = MappingProxyType({}),
+    addresses: Iterable[str | None] = (),
     env: Mapping[str, str] = os.environ,
 ) -> None:
     """From here on nothing shows a value of a secret variable, of the workspace's `.env` files, or a key of the run.
 
     Keys of the run are those of its endpoints and what its MCP servers are given; `passed` are variables that its
-    commands are given, `logins` what they are let in with elsewhere, by name.
+    commands are given, `logins` what they are let in with elsewhere, by name; `addresses` may hold a password: those
+    of endpoints, beside the configured ones.
     """
     endpoints = config.endpoints.values() if config else ()
+    configured = (config.base_url, *(one.base_url for one in endpoints)) if config else ()
     keys = {name: env[name] for name in ("OPENAI_API_KEY", *(one.api_key_env for one in endpoints)) if name in env}
     known = [*of_run(keys), *of_environment(env), *of_settings([(name, env[name]) for name in passed if name in env])]
     known += of_run(logins)
+    known += [one for url in (*addresses, *configured) if url for one in of_environment({"base_url": url})]
     for server in servers:
         given = {name: value for name, value in server.env.items() if SECRET_NAME.search(name)}
         headers = {name: value.split()[-1] for name, value in server.headers.items() if _LETS_IN.search(name) and value}

@@ -17,6 +17,7 @@ from kotef.runs.config import UserConfig, config_path
 from kotef.runs.confined import Asked, Confined, with_network
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.settings import Price
+from kotef.workspace.paths import at_home
 from kotef.workspace.sandbox.confinement import Confinement
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
@@ -147,11 +148,11 @@ def _found(program: str, root: Path, path: str) -> Path | None:
 
 
 def _file(word: str, root: Path) -> Path | None:
-    """The file that a word of a command line names; None where there is none, or nobody has that home."""
+    """The file that a word of a command line names; None where there is none."""
     try:
-        place = root / Path(word).expanduser()
+        place = root / at_home(word)
         return place if place.is_file() else None
-    except (RuntimeError, OSError):
+    except OSError:
         return None
 
 

@@ -49,9 +49,14 @@ def state_dir(root: Path) -> Path:
     return base / "kotef" / name
 
 
+def at_home(name: str) -> Path:
+    """The path as a shell reads it; `~` before a name that nobody here has is a part of the name."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111  that of Path raises RuntimeError there
+
+
 def granted(names: Iterable[str]) -> tuple[Path, ...]:
     """The real paths of what a person lets a run read beyond the workspace, as given with `--read`."""
-    return tuple(dict.fromkeys(Path(os.path.realpath(Path(name).expanduser())) for name in names))
+    return tuple(dict.fromkeys(Path(os.path.realpath(at_home(name))) for name in names))
 
 
 def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path] = ()) -> Path:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.workspace.git import run_git
+from kotef.workspace.paths import at_home
 
 _PROGRAMS: Final = {
     "gpg.program": "gpg",
@@ -37,7 +38,7 @@ def hooks_place(root: Path) -> Path:
     """The folder of the hooks that `git commit` would run here."""
     said = [value for scope, name, value in _settings(root) if name == "core.hookspath" and scope != "command"]
     if said:
-        return root / Path(said[-1]).expanduser()
+        return root / at_home(said[-1])
     common = run_git(["rev-parse", "--git-common-dir"], cwd=root, user_config=True).stdout
     return root / os.fsdecode(common).strip() / "hooks"
 

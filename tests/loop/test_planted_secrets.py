@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, git, kotef, plan
-from support.openai_server import Reply, Request, call, calls, status, text
+from support.openai_server import OpenAIServer, Reply, Request, call, calls, status, text
 
 OWN = "sk-live-own-9fJ2mXq7Lw0aVb3TzRk8"
 ENVIRONMENT = "ghp_4Kq8ZpLx2NvR7sWd1YtB6mHc"
@@ -245,3 +245,15 @@ def test_what_steers_a_terminal_does_not_reach_it(project: Path, run) -> None:
     for done in (ran, as_json, refused):
         assert not set(evil) & set("\x1b\x07\x9b\u202e") & set(done.stdout + done.stderr)
     assert evil in json.loads(as_json.stdout)["goal"], "nothing of it is lost"
+
+
+def test_a_password_in_the_address_of_the_endpoint_is_kept_nowhere(project: Path) -> None:
+    """It was hidden only where the environment held that address as well."""
+    password = "Zq7-tUlip-93x"
+    with OpenAIServer(Agent(coder=[FIX, DONE])) as server:
+        url = server.base_url.replace("://", f"://me:{password}@")
+        ran = kotef(project, "run", "make add add", "--check", CHECK, "--model", "scripted", "--base-url", url)
+    assert ran.code == 0, ran.stderr
+    kept = b"".join(path.read_bytes() for path in (project / ".sdd").rglob("*") if path.is_file())
+    assert password not in ran.stdout + ran.stderr
+    assert password.encode() not in kept

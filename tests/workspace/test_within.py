@@ -260,6 +260,11 @@ def test_granted_folders_are_read_and_never_written(root: Path, outside: Path) -
             resolve_inside(root, path, write=False, reads=reads)
 
 
+def test_the_home_of_nobody_is_a_folder_that_is_not_there(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    assert granted(["~nosuch-user/x"]) == (root.resolve() / "~nosuch-user" / "x",)
+
+
 def test_one_granted_file_opens_nothing_beside_it(root: Path, outside: Path) -> None:
     reads = granted([str(outside / "calc.py"), "/proc"])
     (outside / "other.py").write_text("")
