@@ -90,7 +90,7 @@ def _rule(finding: _Finding, profile: Profile) -> Ruling:
         case "harmless":
             return Ruling("allowed")
         case "refused" | "ask":
-            return Ruling(finding.kind, finding.reason)
+            return Ruling(finding.kind, finding.reason.replace(DYNAMIC, "$…"))
         case "install":
             policy, reason = profile.installs, f"{finding.reason} installs packages, which this profile does not allow"
         case "other":

@@ -408,3 +408,7 @@ def test_a_refused_command_after_a_readable_line_is_always_found(line: str) -> N
     if line.endswith("\\") or "<<" in line:
         return  # the next line is then part of this one
     assert decide(f"{line}\ngit push", PROFILES["yolo"]).policy == "refused"
+
+
+def test_a_word_that_is_only_known_when_it_runs_is_shown_as_such() -> None:
+    assert "`git $…`" in decide("git $X", PROFILES["strict"]).reason
