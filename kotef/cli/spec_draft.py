@@ -2,12 +2,9 @@
 
 import asyncio
 import json
-import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from logging.handlers import BufferingHandler
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +13,7 @@ from rich.text import Text
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain, say
-from kotef.cli.screen.asking import _line
+from kotef.cli.screen.asking import typed_line
 from kotef.cli.spec_lint import rows, tell
 from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, ModelError, UsageError
@@ -27,7 +24,8 @@ from kotef.runs.draft_files import Placed, placed, write_placed
 from kotef.runs.drafting import Drafted, Drafter, Told
 from kotef.runs.hidden import hide
 from kotef.runs.linting import lint_workspace
-from kotef.runs.telemetry import langsmith
+from kotef.runs.telemetry.langsmith import leaves
+from kotef.runs.telemetry.observed import told_to_langsmith
 from kotef.settings import Price
 from kotef.state import Spent
 from kotef.workspace.hiding import redactor
@@ -49,8 +47,10 @@ def draft_command(options: dict[str, Any]) -> int:
     config = read_config(config_path())
     hide(root, config)
     overrides, ignored = prompt_overrides(root, config, trust=options["trust"])
+    if said := leaves():
+        console(stderr=True).print(Text(f"note: {plain(said)}", style="yellow"))
     try:
-        with _traced():
+        with told_to_langsmith(_complain):
             drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
     except KeyboardInterrupt:
         sys.stderr.write("kotef: interrupted; nothing was written\n")
@@ -65,28 +65,8 @@ def draft_command(options: dict[str, Any]) -> int:
     return 0
 
 
-@contextmanager
-def _traced() -> Iterator[None]:
-    """Where the environment asks for LangSmith: say so, hide secrets from it, and send the rest before the end."""
-    said = langsmith.leaves()
-    if not said:
-        yield
-        return
-    console(stderr=True).print(Text(f"note: {plain(said)}", style="yellow"))
-    heard = BufferingHandler(capacity=10_000)  # its words may hold anything, and are not shown
-    heard.setLevel(logging.WARNING)
-    logger = logging.getLogger("langsmith")
-    logger.addHandler(heard)
-    logger.propagate = False
-    langsmith.hide_secrets()
-    try:
-        yield
-    finally:
-        late = langsmith.send_rest()
-        logger.removeHandler(heard)
-        if late or heard.buffer:
-            why = late or "it refused them, or cannot be reached"
-            sys.stderr.write(f"kotef: warning: LangSmith did not take all traces: {why}\n")
+def _complain(text: str) -> None:
+    sys.stderr.write(plain(f"kotef: warning: {text}\n"))
 
 
 async def _draft(
@@ -121,7 +101,7 @@ async def _interview(questions: Sequence[str]) -> list[Told]:
     for number, question in enumerate(questions, 1):
         screen.print(Text(f"{number}/{len(questions)} {plain(question)}", style="bold"))
         screen.print("  (Enter skips it): ", end="")
-        line = await _line()
+        line = await typed_line()
         if not line:
             break
         if line.strip():

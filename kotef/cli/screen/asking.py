@@ -89,7 +89,7 @@ class Asking:
             termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
         while True:
             self.screen.print(Text(prompt, style="bold"), end="")
-            line = await _line()
+            line = await typed_line()
             if line is None:
                 self.screen.print("")
                 return end
@@ -114,7 +114,7 @@ class Asking:
         found: list[str] = []
         while True:
             self.screen.print(f"    {len(found) + 1}. ", end="")
-            line = await _line()
+            line = await typed_line()
             if not (line or "").strip():
                 return found
             found.append(flat(plain(line or "")))
@@ -136,7 +136,7 @@ class Asking:
         return [flat(line) for line in lines if line.strip() and not line.startswith("#")]
 
 
-async def _line() -> str | None:
+async def typed_line() -> str | None:
     """One line from the terminal, None where it is closed; the loop goes on, so a signal still ends the run."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()

@@ -27,21 +27,27 @@ def observed(setting: Setting, task: Task, complain: Complain) -> Iterator[Setti
 
     A collector that does not answer changes neither the run nor its exit status.
     """
-    with _traced(setting, task, complain) as watched:
-        if not langsmith.traced_by():
-            yield watched
-            return
-        log = _Heard()
-        logging.getLogger("langsmith").addHandler(log)
-        logging.getLogger("langsmith").propagate = False
-        langsmith.hide_secrets()
-        try:
-            yield watched
-        finally:
-            late = langsmith.send_rest()
-            logging.getLogger("langsmith").removeHandler(log)
-            if late or log.heard:
-                complain(f"LangSmith did not take all traces: {late or 'it refused them, or cannot be reached'}")
+    with _traced(setting, task, complain) as watched, told_to_langsmith(complain):
+        yield watched
+
+
+@contextmanager
+def told_to_langsmith(complain: Complain) -> Iterator[None]:
+    """Inside, where the environment asks for LangSmith, no secret is sent to it; at the end what it holds is sent."""
+    if not langsmith.traced_by():
+        yield
+        return
+    log = _Heard()
+    logging.getLogger("langsmith").addHandler(log)
+    logging.getLogger("langsmith").propagate = False
+    langsmith.hide_secrets()
+    try:
+        yield
+    finally:
+        late = langsmith.send_rest()
+        logging.getLogger("langsmith").removeHandler(log)
+        if late or log.heard:
+            complain(f"LangSmith did not take all traces: {late or 'it refused them, or cannot be reached'}")
 
 
 @contextmanager
