@@ -85,8 +85,12 @@ def _is_label(line: str) -> bool:
 
 def command_only(text: str) -> str:
     """A command on one line; empty where it could not stand in a fenced block as it is."""
-    line = " ".join(_UNSEEN.sub(" ", text).split()).strip("`").removeprefix("$ ").strip()
-    return "" if "```" in line or "~~~" in line or line.startswith("#") or "<<" in line else line[:MAX_LINE]
+    line = " ".join(_UNSEEN.sub(" ", text).split())
+    if fenced := re.fullmatch(r"(`+)([^`].*?)\1", line):
+        line = fenced[2]
+    line = line.removeprefix("$ ").strip()
+    unfit = "```" in line or "~~~" in line or line.startswith("#") or "<<" in line or len(line) > MAX_LINE
+    return "" if unfit else line
 
 
 def project_page(draft: SpecDraft) -> str:
