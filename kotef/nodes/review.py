@@ -23,6 +23,8 @@ from kotef.workspace.steps import next_step
 MAX_PATCH = 24_000
 """Characters of the diff a reviewer reads."""
 
+UNREADABLE = "the review gave no readable answer"
+
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 
@@ -54,8 +56,11 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
         return state, {}
     usage = account(answer, judged.visit, "review", deps.reviewer_price, deps)
     accepted = answer.value.accept if answer.value else not needed
-    reason = (answer.value.reason if answer.value else "the review gave no readable answer").strip()
-    deps.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
+    reason = (answer.value.reason if answer.value else UNREADABLE).strip()
+    if accepted and answer.value is None:
+        deps.emit("notice", text=f"{UNREADABLE}; the checks decide")
+    else:
+        deps.emit("reviewed", visit=judged.visit, accepted=accepted, reason=reason)
     if accepted:
         settled = judged.model_copy(update={"detail": ""})
         return {**state, "test_results": settled}, {"test_results": settled, "usage": usage}

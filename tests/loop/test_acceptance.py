@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.loop import BUG, CHECK, DONE, FIX, PYTEST, Agent, contents, edit, git, kotef, plan, review, write
-from support.openai_server import call, calls
+from support.openai_server import call, calls, text
 
 GOAL = "make add add"
 
@@ -212,6 +212,22 @@ def test_a_refused_review_costs_an_attempt_and_is_told_to_the_planner(project: P
 
     assert (ran.code, ran.result["failureHistory"]["attempts"]) == (0, 1)
     assert "there is no docstring yet" in agent.requests("planner")[1].text
+
+
+def test_a_review_that_cannot_be_read_is_not_told_as_accepted(project: Path, run) -> None:
+    tickets = project / ".sdd" / "backlog" / "tickets" / "open"
+    tickets.mkdir(parents=True)
+    wanted = f"# Ticket: 01 Add\n\n## Objective & DoD\n\n`add` adds.\n\n- [ ] It reads well\n\n## Tests\n\n```bash\n{CHECK}\n```\n"
+    (tickets / "01-add.md").write_text(wanted)
+    script = iter([FIX, DONE])
+    likes = text("I like it.")
+    agent = Agent(coder=lambda request, _: next(script) if request.tools else likes, reviewer=lambda *_: likes)
+
+    ran = run(project, agent, "--ticket", "01")
+
+    assert ran.code == 0, ran.stdout
+    assert "the review gave no readable answer; the checks decide" in ran.stdout
+    assert "accepted" not in ran.stdout
 
 
 def test_a_new_test_proved_red_first_needs_no_review(project: Path, run) -> None:
