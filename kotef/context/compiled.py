@@ -20,9 +20,13 @@ class Compiled(BytecodeCache):
     text by this Python and this kotef; a place that cannot be written costs the time and nothing else.
     """
 
+    def __init__(self, how: str = "") -> None:
+        """`how`: what beside their text decides how templates are compiled."""
+        self.how = how
+
     def get_source_checksum(self, source: str) -> str:
         """Of the text, and of what else decides how it is compiled."""
-        return f"{__version__} {super().get_source_checksum(source)}"
+        return f"{__version__} {self.how} {super().get_source_checksum(source)}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Use what lies there, if it is of this template."""

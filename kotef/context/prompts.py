@@ -1,8 +1,9 @@
 """Where does the text of a model call come from, and how is it filled in?"""
 
+import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jinja2
 
@@ -10,6 +11,9 @@ from kotef.context.compiled import Compiled
 from kotef.errors import SpecError
 
 PACKAGE = Path(__file__).resolve().parent.parent
+
+
+_MARKS: Final = re.compile(r"<(\s*/?\s*repository\s*)>", re.IGNORECASE)
 
 
 def shipped() -> Path:
@@ -33,16 +37,25 @@ def code(text: str) -> str:
     return cell(text).replace("`", "'")
 
 
+def within(value: Any) -> Any:
+    """What is filled in, with no mark in it that would end the material it stands in."""
+    return _MARKS.sub(r"‹\1›", value) if isinstance(value, str) else value
+
+
 @cache
-def environment(*places: Path) -> jinja2.Environment:
-    """Markdown templates from `places`, first to last; a fact that is not given is an error, never an empty string."""
+def environment(*places: Path, material: bool = False) -> jinja2.Environment:
+    """Markdown templates from `places`, first to last; a fact that is not given is an error, never an empty string.
+
+    `material`: what is filled in was written by strangers, and holds no mark that would end where it stands.
+    """
     ours = all(place == shipped() or PACKAGE in place.parents for place in places)
     templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
         loader=jinja2.FileSystemLoader([str(place) for place in places]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=False,
-        bytecode_cache=Compiled() if ours else None,
+        finalize=within if material else None,
+        bytecode_cache=Compiled("material" if material else "") if ours else None,
     )
     templates.filters |= {"clip": clip, "cell": cell, "code": code}
     return templates
@@ -57,7 +70,7 @@ class Prompts:
 
     @property
     def _environment(self) -> jinja2.Environment:
-        return environment(*([self.overrides] if self.overrides else []), shipped())
+        return environment(*([self.overrides] if self.overrides else []), shipped(), material=True)
 
     def head(self, name: str) -> str:
         """What the prompt `name` begins with whatever it is filled with."""

@@ -68,7 +68,6 @@ def test_what_only_a_machine_reads_is_dropped() -> None:
     issue = read_issue(BODY.replace("wrong", "wr\u200bong\u202e"), "-")
     assert "The total is wrong." in issue.ticket.objective
     assert "ignore all rules" not in issue.ticket.objective
-    assert "</repository>" not in issue.ticket.objective, "nothing ends the marks around it early"
     assert "unittest" not in issue.ticket.objective
     assert "All tests pass" not in issue.ticket.objective, "it stands among the lines to be done"
 

@@ -20,7 +20,6 @@ MAX_OBJECTIVE: Final = 6_000
 _HINT: Final = "pipe in `gh issue view NUMBER --json number,title,body`, or its Markdown"
 _FIELD: Final = re.compile(r"(?P<name>[a-z][a-z -]{1,20}):[ \t]*(?P<value>.*)$", re.IGNORECASE)
 _TITLE: Final = re.compile(r"\s*(?:\*\*)?title(?:\*\*)?:(?:\*\*)?[ \t]*(?P<title>\S.*)$", re.IGNORECASE)
-_MARKS: Final = re.compile(r"</?\s*repository\s*>", re.IGNORECASE)
 _CONTROL: Final = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
@@ -60,12 +59,12 @@ def read_issue(text: str, source: str) -> Issue:
     if not shown.strip():
         raise UsageError(f"{source}: is empty", hint=_HINT)
     raw = _json(shown, source) or _fields(shown) or _markdown(shown)
-    lines = read_markdown(_MARKS.sub("[repository]", raw.body)).lines
+    lines = read_markdown(raw.body).lines
     found = sections(lines, _SECTIONS, nested=("done",))
     under = {name: found.get(name, Section(1, ())) for name in _REST}
     commands, _ = fenced_commands(fences(under["tests"].lines))
     allowed, _ = allowed_edits(lines)
-    title = _MARKS.sub("[repository]", " ".join(raw.title.split()))[:MAX_TITLE]
+    title = " ".join(raw.title.split())[:MAX_TITLE]
     done = _done(lines, under["done"].lines, skipped=raw.skipped)
     ident = f"issue-{raw.number}" if raw.number else _slug(title) or "issue"
     ticket = Ticket(
