@@ -256,7 +256,7 @@ def over_budget(spent: Spent, limits: Limits) -> tuple[StoppedBy, str] | None:
     if spent.written >= limits.max_written:
         return "written", f"{spent.written:,} of {limits.max_written:,} bytes written (--max-written)"
     if spent.seconds >= limits.max_time:
-        return "time", f"{spent.seconds:.0f} of {limits.max_time:.0f} seconds used (--max-time)"
+        return "time", f"{spent.seconds:.0f} of {limits.max_time:g} seconds used (--max-time)"
     return None
 
 

@@ -131,6 +131,8 @@ def _writable(path: str | None) -> Path | None:
 
     if path is None:
         return None
+    if path == "-":
+        raise UsageError("--pr-body -: stdout has the screen of the run", hint="name a file")
     file = Path(path).absolute()
     must_be_plain("--pr-body", file)
     if not file.parent.is_dir():

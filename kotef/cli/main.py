@@ -70,6 +70,7 @@ def _problem(error: click.UsageError) -> str:
     if given is None or not isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
         return error.format_message()
     wanted = "a whole number" if isinstance(kind, click.types.IntParamType) else "a number"
+    wanted += f" of {error.param.metavar.lower()}" if error.param.metavar in {"SECONDS", "DAYS"} else ""
     if isinstance(kind, click.IntRange | click.FloatRange):
         wanted += f" above {kind.min:g}" if kind.min_open else f" from {kind.min:g}"
         wanted += f" to {kind.max:g}" if kind.max is not None else "" if kind.min_open else " on"

@@ -7,12 +7,14 @@ from rich.console import Console
 
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen, console, one_line, say
+from kotef.errors import BusyError
 from kotef.failures.counted import counted
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
 from kotef.runs.recorded.rejudge import Rejudged, Rejudgement, Said, rejudge
 from kotef.runs.recorded.replay import Replayed, replay
+from kotef.workspace.lock import holder_of
 
 SHOWN = 5
 """Lines of one kind."""
@@ -22,6 +24,8 @@ def replay_command(run_id: str | None, root: str | None, into: str | None, *, as
     """`kotef replay`; returns the exit status."""
     place = workspace_of(root)
     run = store.find(place, run_id)
+    if (holder := holder_of(place)) and holder.run == run.run_id:
+        raise BusyError(place, pid=holder.pid, run=holder.run)
     task, config = run.task(), read_config(config_path())
     hide(place, config, passed=task.passed if task else ())
     view = Screen(max_attempts=task.limits.max_attempts if task else 0)

@@ -112,7 +112,7 @@ class Budget:
         """The budget of the run that forbids a call of `coming` input tokens, and a line that says so."""
         if self.clock.left() <= self.reserve:
             used, limit = self.clock.elapsed(), self.clock.limit
-            return "time", f"{used:.0f} of {limit:.0f} seconds used, the rest is kept for the checks (--max-time)"
+            return "time", f"{used:.0f} of {limit:g} seconds used, the rest is kept for the checks (--max-time)"
         total = self.before.plus(self.tally.take(messages).spent)
         total = total.model_copy(update={"seconds": 0.0, "written": self.before.written + self._written()})
         return over_budget(total, self.limits) or self._short_of(total, coming)

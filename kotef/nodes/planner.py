@@ -60,7 +60,7 @@ async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         async with asyncio.timeout(max(1.0, deps.clock.left())):
             ending = await _next({**state, "usage": merge_usage(state["usage"], lost)}, visit, update, deps)
     except TimeoutError:
-        figure = f"{deps.clock.elapsed():.0f} of {deps.clock.limit:.0f} seconds used"
+        figure = f"{deps.clock.elapsed():.0f} of {deps.clock.limit:g} seconds used"
         ending = Ending("budget_exceeded", "max_time", f"{figure} while a model was answering (--max-time)")
     except ModelError as error:
         ending = Ending("model_unavailable", error.fault, str(error))

@@ -37,12 +37,13 @@ def commit_work(state: AgentState, root: Path, snapshots: Snapshots) -> ResultBr
 
 
 def message_of(task: Task) -> str:
-    """The title in one line of at most 72 characters, what verified it, and the run and its model as trailers."""
+    """The title in one line of at most 72 characters, what verified it; as trailers the run and its model or coder."""
     asked = task.ticket.title if task.ticket and task.ticket.title else task.goal.partition("\n")[0]
     title = one_line(asked or f"Make {task.checks[0].command} pass", SUBJECT)
     ticket = f"Ticket: {one_line(task.ticket.path, 200)}\n\n" if task.ticket else ""
     checks = "".join(f"\n- {one_line(check.command, 200)}" for check in task.checks)
-    trailers = f"Kotef-Run: {task.run_id}\nKotef-Model: {one_line(task.model, 200) or 'none'}\n"
+    who = f"Kotef-Model: {one_line(task.model, 200)}" if task.model else f"Kotef-Coder: {one_line(task.coder, 200)}"
+    trailers = f"Kotef-Run: {task.run_id}\n{who}\n"
     return redactor().text(f"{title}\n\n{ticket}Verified by:\n{checks}\n\n{trailers}")
 
 

@@ -13,6 +13,7 @@ from kotef.sdd.foreign.spec import ForeignSpec, task_named
 from kotef.sdd.foreign.spec_kit import UNCLEAR
 from kotef.sdd.markdown import UNCLOSED, Line, read_markdown, sections, words
 from kotef.sdd.proof import could_be_proved
+from kotef.sdd.skeleton import PLACEHOLDER
 from kotef.sdd.ticket import (
     HEADER,
     NAMES,
@@ -100,6 +101,8 @@ def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Mis
 
     if not (ticket.objective or ticket.done or ticket.tests):
         return [of("empty-ticket", 1, "asks for nothing; say under `## Objective & DoD` what shall be different")]
+    if PLACEHOLDER in ticket.objective:
+        return [of("empty-ticket", 1, "is as `kotef init` wrote it; say what shall be different, or delete it")]
     found = [_of_problem(problem) for problem in ticket.problems]
     found += [of("unprovable", line.line, _unprovable(line)) for line in _hopeless(ticket.done, commands)]
     found += _typos(ticket.path, lines, NAMES)

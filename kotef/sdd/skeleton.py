@@ -49,6 +49,9 @@ _BEST_PRACTICES: Final = """\
 How code is written here: names, errors, tests. Point to a file that shows it well.
 """
 
+PLACEHOLDER: Final = "Say in a sentence or two what shall be different when this is done."
+"""The objective of the first ticket, until somebody writes one."""
+
 _TICKET: Final = """\
 # Ticket: 01 First ticket
 
@@ -58,7 +61,7 @@ Dependencies: none
 
 ## Objective & DoD
 
-Say in a sentence or two what shall be different when this is done.
+{objective}
 
 **Definition of Done**
 
@@ -126,7 +129,7 @@ def write_skeleton(root: Path, checks: Sequence[str], *, language: str = "") -> 
     }
     tickets = list_tickets(root)
     if _FIRST_TICKET in [ticket.path for ticket in tickets.open] or not (tickets.open or tickets.closed):
-        texts[_FIRST_TICKET] = _TICKET.format(checks="\n".join(checks) or _NO_TEST)
+        texts[_FIRST_TICKET] = _TICKET.format(objective=PLACEHOLDER, checks="\n".join(checks) or _NO_TEST)
     written, kept = [], []
     for path, text in texts.items():
         file = root / path

@@ -339,6 +339,21 @@ def test_the_body_of_a_pull_request_is_written_however_the_run_ends(project: Pat
     assert "This is not done" not in said
 
 
+def test_without_a_model_the_coder_is_named_in_its_place(project: Path) -> None:
+    program = project.parent / "agent.py"
+    program.write_text("from pathlib import Path\nPath('calc.py').write_text('def add(a, b):\\n    return a + b\\n')\n")
+    coder = f"python {program} {{brief}}"
+    ran = kotef(project, "run", GOAL, "--check", CHECK, "--coder", coder, "--branch=fix/add")
+    assert ran.code == 0, ran.stderr
+    trailers = git(project, "log", "-1", "--format=%(trailers:only,unfold)", "fix/add").splitlines()
+    assert trailers[:2] == [f"Kotef-Run: {ran.result['runId']}", f"Kotef-Coder: {coder}"]
+
+
+def test_a_body_for_stdout_is_refused_and_writes_no_file_of_that_name(project: Path) -> None:
+    ran = kotef(project, "run", GOAL, "--check", CHECK, "--pr-body", "-")
+    assert (ran.code, "--pr-body -: stdout has the screen of the run (name a file)" in ran.stderr) == (2, True)
+
+
 def test_a_body_that_cannot_be_written_is_told_before_the_run(project: Path) -> None:
     ran = kotef(project, "run", GOAL, "--check", CHECK, "--pr-body", "/no/such/place/body.md")
     assert (ran.code, "there is no folder /no/such/place" in ran.stderr) == (2, True)

@@ -65,7 +65,7 @@ def test_a_failed_attempt_is_told_to_the_next(project: Path, tmp_path: Path) -> 
 
 
 def test_a_program_that_fails_is_judged_all_the_same_and_its_last_words_are_told(project: Path, tmp_path: Path) -> None:
-    code = "sys.stderr.write('no credit left\\n')\nsys.exit(7)\n"
+    code = "sys.stderr.write('\\x1b[31mno credit left\\x1b[0m\\n')\nsys.exit(7)\n"
     ran = run(project, agent(tmp_path, code))
     assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded")
     assert ran.result["stoppedBy"] == "program_failed"

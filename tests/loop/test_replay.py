@@ -16,6 +16,7 @@ from support.openai_server import call as call_of
 
 from kotef.runs.recorded.lines import Declined, asked_of, read_record
 from kotef.runs.recorded.recorder import Recorder
+from kotef.workspace.lock import workspace_lock
 
 
 @pytest.fixture
@@ -226,6 +227,13 @@ def test_a_run_of_an_earlier_kotef_has_no_record(project: Path, run: Any) -> Non
     said = kotef(project, "replay", "--json")
     assert said.code == 2
     assert "has no record to play" in json.loads(said.stdout)["error"]
+
+
+def test_a_run_that_is_still_at_work_is_not_compared_with_what_it_will_be(project: Path, run: Any) -> None:
+    ran = run(project, Agent(coder=[FIX, DONE]), "make add add", "--check", CHECK)
+    with workspace_lock(project, ran.run_dir.name):
+        played = kotef(project, "replay")
+    assert (played.code, f"run {ran.run_dir.name} (pid" in played.stderr) == (2, True)
 
 
 def test_a_run_whose_snapshot_is_gone_cannot_be_played(project: Path, run: Any) -> None:

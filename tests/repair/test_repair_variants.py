@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kotef.coders.repair.disagree import alike
 from kotef.coders.repair.model import Disagreement, Patch, Repair
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.source import Source
@@ -104,3 +105,15 @@ def test_an_answer_leaves_what_agrees_with_it_and_the_questions_still_open() -> 
     assert [each.diff for each in left.patches] == ["a", "c"]
     assert left.disagreements == (Disagreement("f(2)", "", ("5", "6")),)
     assert narrowed(left, "6").patches == (patch("c"),)
+
+
+def test_answers_that_pass_the_same_assertions_are_no_disagreement() -> None:
+    assert alike(("0", "False", "0.0")) == ("0", "0", "0")
+    assert alike(("1", "0", "True", "raises ValueError", "[0]", "'0'")) == (
+        "1",
+        "0",
+        "1",
+        "raises ValueError",
+        "[0]",
+        "'0'",
+    )

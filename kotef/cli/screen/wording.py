@@ -121,7 +121,7 @@ def _plan_lines(event: Event, max_attempts: int) -> str:
     steps = "".join(f"\n    {number}. {step}" for number, step in enumerate(steps_told(event), 1))
     if event["source"] == "person":
         return f"  plan as edited:{steps}"
-    why = f" ({one_line(event['hypothesis'])})" if event["hypothesis"] else ""
+    why = f" ({one_line(event['hypothesis']).rstrip('.')})" if event["hypothesis"] else ""
     return f"attempt {event['visit']} of {max_attempts}\n  plan by {event['source']}{why}:{steps}"
 
 

@@ -17,6 +17,7 @@ from kotef.coders.git_kept import GitKept
 from kotef.coders.hands import Hands
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
+from kotef.failures.output import plain_lines
 from kotef.failures.plain import plain
 from kotef.settings import Price
 from kotef.state import Edits, StoppedBy, Usage
@@ -97,11 +98,11 @@ class CommandCoder:
         told = told_by(self.name, done.stdout, _read(account))
         spent = spent_by(told, self.price)
         if spent.unpriced:
-            why = "names no sum" if told else "gave no account of what it used"
+            why = "names no sum" if told and (told.tokens_in or told.tokens_out) else "gave no account of what it used"
             self.emit("notice", text=f"what this attempt cost is not known: {self.name} {why}")
         stopped_by, why = self._ending(done, told, seconds)
         changed = self.snapshots.changed(before, self.snapshots.take())
-        words = (told.words if told and told.words else done.stdout).strip()[-_WORDS:]
+        words = "\n".join(plain_lines(told.words if told and told.words else done.stdout)).strip()[-_WORDS:]
         edits = Edits(visit=visit, coder=self.name, stopped_by=stopped_by, detail=why, summary=redactor().text(words))
         if not changed:
             edits = edits.model_copy(update={"detail": why or f"{self.name} changed nothing"})
@@ -182,7 +183,7 @@ class CommandCoder:
 
 def _last_words(output: str) -> str:
     """The last lines that say something, on one line."""
-    lines = [plain(line, _SAID).strip() for line in output.splitlines()[-20:]]
+    lines = [plain(line, _SAID).strip() for line in plain_lines(output)[-20:]]
     return " ".join(line for line in lines if line)[-_SAID:]
 
 

@@ -130,9 +130,10 @@ async def compare(
     saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]
     questions = [*calls, *_of_variants(tests, answers)]
     found = [
-        Disagreement(question.call, question.where, question.told)
+        Disagreement(question.call, question.where, told)
         for question in questions
-        if len(set(question.told)) > 1 and (_is_value(question.before) or all(map(_is_value, question.told)))
+        if len(set(told := alike(question.told))) > 1
+        and (_is_value(question.before) or all(map(_is_value, question.told)))
     ]
     return Compared(
         len(calls) + len(set.intersection(*saw)), sorted(found, key=lambda item: (bool(item.where), len(item.call)))
@@ -161,6 +162,20 @@ def _of_variants(tests: Mapping[Variant, str], answers: Sequence[Answer]) -> Ite
                 if label:
                     yield Question(label, f"in {test}, with {variant.told}", known, tuple(values))
                 break
+
+
+def alike(told: Sequence[str]) -> tuple[str, ...]:
+    """The answers, equal ones spelt as the first of them: `0`, `False` and `0.0` pass the same assertions."""
+    first: dict[object, str] = {}
+    return tuple(first.setdefault(_worth(result), result) for result in told)
+
+
+def _worth(result: str) -> object:
+    try:
+        value = ast.literal_eval(result)
+        return value if isinstance(value, (int, float, complex)) else result
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return result
 
 
 def _is_value(result: str) -> bool:
