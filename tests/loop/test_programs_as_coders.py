@@ -1,5 +1,6 @@
 """An agent that kotef did not write, as the coder: the same loop, the same verdict."""
 
+import contextlib
 import json
 import os
 import runpy
@@ -102,7 +103,7 @@ def test_the_cheap_coder_goes_first(project: Path, tmp_path: Path) -> None:
 
 
 def test_a_program_takes_over_from_a_search_that_found_nothing(project: Path, tmp_path: Path) -> None:
-    (project / "calc.py").write_text("def add(a, b):\n    return {'no': 'idea'}\n")
+    (project / "calc.py").write_text("def add(*_):\n    return {'no': 'idea'}\n")
     ran = run(project, f"search:3s,{agent(tmp_path, FIXES)}")
     assert (ran.code, ran.result["winner"]) == (0, "command")
     assert "search: " in ran.stdout
@@ -319,11 +320,13 @@ def test_the_naive_agent_fails_honestly_at_a_contradiction(tmp_path: Path) -> No
 
 
 def lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    """Whether a process of this group is at work; one that has ended may stay until somebody asks how."""
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, of, *_ = entry.read_text().rpartition(")")[2].split()
+            if int(of) == group and state not in "ZX":
+                return True
+    return False
 
 
 def test_the_naive_agent_outlives_a_change_that_loops_and_leaves_nothing_of_it(
