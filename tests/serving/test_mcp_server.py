@@ -210,11 +210,12 @@ def test_without_the_extra_it_says_how_to_get_it(project: Path, monkeypatch: pyt
 
 
 def test_checks_that_nobody_waits_for_any_more_are_ended(project: Path) -> None:
-    (project / ".sdd" / "kotef.toml").write_text('checks = ["touch began; sleep 300"]\n')
+    began = project.parent / "began"  # seen from the copy as well in which HEAD is judged first
+    (project / ".sdd" / "kotef.toml").write_text(f'checks = ["touch {began}; sleep 300"]\n')
 
     async def go() -> None:
         asking = asyncio.create_task(Workspace(project, lines_of).answer("check", {}))
-        await asyncio.to_thread(_until, (project / "began").exists)
+        await asyncio.to_thread(_until, began.exists)
         holder = holder_of(project)
         assert holder is not None
         asking.cancel()
