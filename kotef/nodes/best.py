@@ -1,6 +1,7 @@
 """Which visit's tree should an unsuccessful run leave behind?"""
 
 from kotef.deps import Deps
+from kotef.nodes.visits import edited
 from kotef.state import AgentState, Edits
 from kotef.workspace.seen import seen
 from kotef.workspace.snapshots import Restored
@@ -45,14 +46,22 @@ def put_again(state: AgentState, deps: Deps) -> None:
 def _restore(target: str, state: AgentState, edits: Edits, deps: Deps) -> Restored:
     """Make the workspace as in `target`, what the checks write included; what somebody else changed since is left.
 
-    When the last tree was judged, the checks wrote their files anew: those are compared with the tree seen after that.
+    While the last tree was judged, checks may have written: their own files, or, as a formatter does, the coder's.
+    Those are compared with the tree seen after that, and what was written then is kept as a patch.
     """
-    restored = deps.snapshots.restore(target, last=state["snapshots"][edits.visit], keep=edits.foreign)
+    judged = state["snapshots"][edits.visit]
+    restored = deps.snapshots.restore(target, last=judged, keep=edits.foreign)
     baseline = state.get("baseline")
-    theirs = frozenset(baseline.wrote if baseline else ()).intersection(restored.left).difference(edits.foreign)
+    theirs = (
+        edited(state).union(baseline.wrote if baseline else ()).intersection(restored.left).difference(edits.foreign)
+    )
     if not theirs or not (last := seen(deps.run_dir)):
         return restored
     again = deps.snapshots.restore(target, last=last, paths=theirs)
+    if again.put_back:
+        patch = deps.snapshots.patch(judged, last)
+        place = deps.run_dir / f"visit-{edits.visit}.written-by-checks.patch"
+        place.write_text(patch, encoding="utf-8", errors="surrogateescape")
     left = (*again.left, *(path for path in restored.left if path not in theirs))
     return Restored(tuple(sorted((*restored.put_back, *again.put_back))), tuple(sorted(left)))
 

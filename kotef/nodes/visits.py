@@ -31,18 +31,22 @@ def judged_visit(state: AgentState) -> dict[int, Visit]:
     return {judged.visit: visit_of(judged, own, before(state["visits"], judged.visit))}
 
 
+def edited(state: AgentState) -> frozenset[str]:
+    """Paths that a coder of this run changed in any visit, the one that is being judged included."""
+    edits = state.get("edits")
+    earlier = (path for visit in state["visits"].values() for path in visit.changed)
+    return frozenset((*earlier, *(edits.changed if edits else ())))
+
+
 def left_by_checks(state: AgentState, snapshots: Snapshots) -> frozenset[str]:
     """Paths that differ from the state before the run by the checks' doing alone.
 
     What they wrote at the baseline is theirs where the workspace did not hold it, or where no coder changed it since.
     """
-    baseline, edits = state.get("baseline"), state.get("edits")
+    baseline = state.get("baseline")
     if baseline is None or not baseline.wrote:
         return frozenset()
-    edited = {path for visit in state["visits"].values() for path in visit.changed}.union(
-        edits.changed if edits else ()
-    )
-    return frozenset(baseline.wrote).difference(edited.intersection(snapshots.paths(state["snapshots"][0])))
+    return frozenset(baseline.wrote) - edited(state).intersection(snapshots.paths(state["snapshots"][0]))
 
 
 def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> Visit:

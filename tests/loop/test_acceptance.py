@@ -304,3 +304,12 @@ def test_a_lie_in_a_file_that_the_checks_format_is_seen_and_undone(project: Path
     assert ran.code == 3, ran.stdout
     assert "belongs to the judge" in ran.issues[0]["follow_up"]
     assert ((project / "calc.py").read_text(), ran.result["changed"]) == (BUG, [])
+
+
+def test_an_edit_that_the_checks_format_is_undone_with_the_others(project: Path, run) -> None:
+    """It was taken for somebody else's by then, and left, while all edits were said to be undone."""
+    check = f"if grep -q '[*]' calc.py; then echo '# tidy' >> calc.py; fi; {CHECK}"
+    ran = run(project, Agent(coder=[edit("calc.py", "-", "*"), DONE]), GOAL, "--check", check, "--max-attempts", "1")
+    assert ran.code == 3, ran.stdout
+    assert ((project / "calc.py").read_text(), ran.result["changed"]) == (BUG, [])
+    assert "+# tidy" in (ran.run_dir / "visit-1.written-by-checks.patch").read_text()
