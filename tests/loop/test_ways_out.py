@@ -34,7 +34,7 @@ def test_a_search_whose_time_ran_out_names_its_limit_and_a_larger_one(project: P
 def test_where_the_time_of_the_run_was_the_limit_that_is_named(project: Path) -> None:
     (project / "calc.py").write_text(f"def add(a, b):\n{BRANCHES}    return a - b\n")
     (project / "test_calc.py").write_text(NO_EDIT)
-    ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "search", "--max-time", "4")
+    ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "search", "--max-time", "8")
     assert ran.result["reason"] == "search_time_over"
     assert "--max-time left this search" in ran.result["sentence"]
     assert "`--coder search:240s --max-time 480`" in ran.issues[0]["follow_up"]
