@@ -6,7 +6,6 @@ locks and clocks can be neither typed into a form nor kept in a checkpoint.
 """
 
 import asyncio
-import sys
 from contextvars import copy_context
 from typing import Any, Final, NotRequired
 
@@ -16,7 +15,7 @@ from typing_extensions import TypedDict
 
 from kotef.cli.place import workspace_of
 from kotef.cli.readying import ready
-from kotef.cli.screen import plain
+from kotef.cli.screen import warn
 from kotef.cli.working import run as command
 from kotef.graph import Graph, build_graph
 from kotef.runs import store
@@ -78,7 +77,7 @@ async def work(state: StudioState) -> StudioOutput:
         _, _, setting = await _ready(state)
         task = state["task"]
         run = store.RunDir(store.runs_dir(setting.root) / task.run_id)
-        with workspace_lock(setting.root, run.run_id), observed(setting, task, _complain) as seen:
+        with workspace_lock(setting.root, run.run_id), observed(setting, task, warn) as seen:
             result = await _follow(run, task, seen, LOOP)  # named here, for Studio to find it
     return {
         "run_id": result.run_id,
@@ -103,10 +102,6 @@ async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph)
     finally:
         if opened.shop.history is not None:
             opened.shop.history.close()
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(plain(f"kotef: warning: {text}\n"))
 
 
 async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, Setting]:

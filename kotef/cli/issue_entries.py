@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, one_line, plain
+from kotef.cli.screen import console, one_line, plain, warn
 from kotef.failures.counted import counted
 from kotef.runs import store
 from kotef.sdd.export import title, to_github, to_sarif
@@ -109,7 +109,7 @@ def _show(text: str) -> None:
 
 def _complain(problems: Iterable[str]) -> None:
     for problem in problems:
-        sys.stderr.write(f"kotef: warning: {plain(problem)}\n")
+        warn(problem)
 
 
 def _print_json(value: object) -> None:

@@ -1,6 +1,5 @@
 """How does a command line become a run, and its result a screen?"""
 
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from kotef.cli.attending import attended
 from kotef.cli.ending import say_result
 from kotef.cli.readying import ready, ready_again
-from kotef.cli.screen import Screen, plain, say
+from kotef.cli.screen import Screen, say, warn
 from kotef.runs import store
 from kotef.runs.events import read_events
 from kotef.runs.result import Result
@@ -37,18 +36,13 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, opti
     screen = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
     screen.catch_up(list(read_events(run.events)))
     watching = nullcontext() if as_json else screen.watching()
-    with observed(setting, task, _complain) as seen, watching:
+    with observed(setting, task, warn) as seen, watching:
         result = go(seen if as_json else attended(seen, screen, interactive=task.interactive))
     options["delivery"].take(setting.root, result)
     if result.issue not in (None, ".sdd/issues.md"):
-        text = f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {result.issue}\n"
-        sys.stderr.write(plain(text))
+        warn(f".sdd/issues.md cannot be written; the entry of this run is in {result.issue}")
     if as_json:
         say(result.model_dump_json(by_alias=True, indent=2) + "\n")
     else:
         say_result(result)
     return result.exit_code
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(plain(f"kotef: warning: {text}\n"))

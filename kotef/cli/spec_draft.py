@@ -12,7 +12,7 @@ from rich.text import Text
 
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain, say
+from kotef.cli.screen import console, plain, say, warn
 from kotef.cli.screen.asking import typed_line
 from kotef.cli.spec_lint import rows, tell
 from kotef.context.prompts import Prompts
@@ -50,7 +50,7 @@ def draft_command(options: dict[str, Any]) -> int:
     if said := leaves():
         console(stderr=True).print(Text(f"note: {plain(said)}", style="yellow"))
     try:
-        with told_to_langsmith(_complain):
+        with told_to_langsmith(warn):
             drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
     except KeyboardInterrupt:
         sys.stderr.write("kotef: interrupted; nothing was written\n")
@@ -63,10 +63,6 @@ def draft_command(options: dict[str, Any]) -> int:
     notices = tuple(redactor().text(text) for text in (*([ignored] if ignored else []), *drafted.notices))
     _tell(root, files, drafted, notices, price, as_json=options["as_json"])
     return 0
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(plain(f"kotef: warning: {text}\n"))
 
 
 async def _draft(

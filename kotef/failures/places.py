@@ -24,7 +24,6 @@ FOREIGN_FRAME: Final = re.compile(
     r"\bat (?:java|javax|jdk|sun|com\.sun|org\.junit|org\.opentest4j|org\.apache\.maven|org\.gradle|kotlin|scala"
     r"|org\.assertj|org\.hamcrest|org\.mockito)[.\w]*[./]"
 )
-SEPARATORS: Final = "/\\"
 MAX_SHOWN: Final = 90
 
 
@@ -43,7 +42,8 @@ def places(lines: Iterable[str]) -> Iterator[str]:
 
 def from_root(text: str, root: str) -> str:
     """The text with every file below the absolute directory `root` told from there."""
-    return re.sub(rf"(?<![\w@+~./\\-])(?:file://)?{re.escape(root.rstrip(SEPARATORS))}[\\/]", "", text)
+    bare = re.escape(root.rstrip("/\\"))
+    return re.sub(rf"(?<![\w@+~./\\-])(?:file://)?{bare}[\\/]", "", text)
 
 
 def shorten(path: str) -> str:

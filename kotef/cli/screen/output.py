@@ -49,6 +49,11 @@ def say(text: str) -> None:
         _deafen(sys.stdout)
 
 
+def warn(text: str) -> None:
+    """One line on stderr."""
+    sys.stderr.write(f"kotef: warning: {plain(text)}\n")
+
+
 def _deafen(stream: IO[str]) -> None:
     """Let what is still to come go nowhere, what the interpreter flushes at its end included."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
