@@ -9,7 +9,7 @@ from typing import Any
 
 from kotef.errors import SpecError
 from kotef.workspace.listing import LARGEST
-from kotef.workspace.within import read_regular
+from kotef.workspace.safe_open import read_regular
 
 
 def text_of(path: Path) -> str:

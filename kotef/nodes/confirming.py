@@ -23,8 +23,8 @@ from kotef.nodes.putting_back import keep_patch
 from kotef.nodes.standing_in import standing_in
 from kotef.nodes.unheld import Seen, take_away
 from kotef.state import Task
+from kotef.workspace.safe_open import OPEN_FILE
 from kotef.workspace.unheld import CODE, steering_from_outside
-from kotef.workspace.within import OPEN_FILE
 
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"

@@ -17,10 +17,10 @@ from kotef.nodes.guarding import guard_of
 from kotef.state import Task
 from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.listing import LARGEST
+from kotef.workspace.safe_open import read_regular
 from kotef.workspace.snapshots import Restored
 from kotef.workspace.standing import HIDDEN, move
 from kotef.workspace.unheld import Unheld, look, recall, remember
-from kotef.workspace.within import read_regular
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 

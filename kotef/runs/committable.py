@@ -15,8 +15,8 @@ from kotef.workspace.git import git_error, run_git
 from kotef.workspace.hiding import redactor
 from kotef.workspace.keys import keys_in
 from kotef.workspace.paths import resolve_inside
+from kotef.workspace.safe_open import read_regular
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.within import read_regular
 
 _NAMED: Final = 5
 _LARGEST_TICKET: Final = 1_000_000

@@ -17,8 +17,8 @@ from kotef.tools.text import Text, clip_line, lines_of
 from kotef.tools.tree import Place, is_noise, locate, missing, read_text
 from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.safe_open import directory_within
 from kotef.workspace.secrets import MarkError
-from kotef.workspace.within import directory_within
 
 MAX_LINE: Final = 2000
 """Characters of one line that are shown."""

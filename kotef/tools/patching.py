@@ -17,7 +17,7 @@ from kotef.tools.guard import Guard
 from kotef.tools.text import Text, clip_middle
 from kotef.tools.tree import Place, locate, missing, read_text
 from kotef.workspace.paths import remove_file, write_atomic
-from kotef.workspace.within import read_within
+from kotef.workspace.safe_open import read_within
 
 MAX_REPORT: Final = 12_000
 """Characters of what is told of one patch."""

@@ -23,7 +23,7 @@ from kotef.tools.faults import ToolFault
 from kotef.tools.tree import NOISE, RUNS, walk
 from kotef.workspace.git import run_git
 from kotef.workspace.paths import resolve_inside, state_dir
-from kotef.workspace.within import is_below, read_within
+from kotef.workspace.safe_open import is_below, read_within
 
 LARGEST: Final = 1_000_000
 """Bytes of the largest file that is looked into; a larger one is made by a program, as a rule."""

@@ -18,7 +18,7 @@ from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
 from kotef.tools.tree import NOISE, RUNS, Place, locate, missing, walk
 from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import resolve_inside
-from kotef.workspace.within import read_within
+from kotef.workspace.safe_open import read_within
 
 MAX_HITS: Final = 100
 MAX_KEPT: Final = 1_000

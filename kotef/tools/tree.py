@@ -16,7 +16,7 @@ from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
 from kotef.workspace.paths import resolve_inside, top_of
-from kotef.workspace.within import read_within
+from kotef.workspace.safe_open import read_within
 
 NOISE: Final = frozenset(
     {

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.workspace.paths import append_line
-from kotef.workspace.within import OPEN_FILE
+from kotef.workspace.safe_open import OPEN_FILE
 
 LARGEST: Final = 50_000_000
 """Bytes of the largest file that is read to tell whether it has changed."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.paths import write_new
-from kotef.workspace.within import OPEN_DIRECTORY, OPEN_FILE, parent_within, regular
+from kotef.workspace.safe_open import OPEN_DIRECTORY, OPEN_FILE, parent_within, regular, write_new
 
 
 @dataclass(frozen=True, slots=True)

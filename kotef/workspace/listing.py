@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.workspace.git import git, run_git
-from kotef.workspace.paths import TEMPORARY
-from kotef.workspace.within import is_below
+from kotef.workspace.safe_open import TEMPORARY, is_below
 
 LARGEST: Final = 5 * 1024 * 1024
 """Bytes of the largest file a snapshot holds."""

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -12,10 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.within import parent_within, regular
-
-TEMPORARY: Final = re.compile(r"\.kotef-[0-9a-f]{16}\.tmp")
-"""Names of files that `write_atomic` has not finished; a killed run may leave one behind."""
+from kotef.workspace.safe_open import parent_within, write_within
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"), Path("/dev"))
 _ENV_SAMPLE: Final = re.compile(r".*\.(example|sample|template|defaults)")
@@ -65,7 +61,7 @@ def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path
     `path` is relative to `root` (or absolute, but inside it). Symbolic links are followed first and what they lead
     to must lie inside, component by component; when reading, it may lie inside one of `reads`, real paths, as well.
     Neither the name given nor the real one may be one that holds secrets or, when writing, belongs to git or to
-    `.sdd`. What is opened later is opened by `kotef.workspace.within`, which a link put there since does not deceive.
+    `.sdd`. What is opened later is opened by `kotef.workspace.safe_open`, which follows no link.
 
     Raises `WorkspaceError` with the reason and a way out.
     """
@@ -110,24 +106,17 @@ def write_atomic(path: Path, content: bytes, *, root: Path | None = None, mode: 
     Raises `NoSpaceError` when the disk or the quota is full, `WorkspaceError` for any other reason.
     """
     if root is None:
-        _write_in(path.parent, path.name, content, mode)
+        _write(path.parent, path.name, content, mode)
         return
     real = resolve_inside(root, str(path), write=True)
     top = Path(os.path.realpath(root))
-    _write_in(top, real.relative_to(top).as_posix(), content, mode)
+    _write(top, real.relative_to(top).as_posix(), content, mode)
 
 
-def _write_in(top: Path, path: str, content: bytes, mode: int | None) -> None:
-    temporary = f".kotef-{secrets.token_hex(8)}.tmp"
+def _write(top: Path, path: str, content: bytes, mode: int | None) -> None:
     try:
         top.mkdir(parents=True, exist_ok=True)
-        with parent_within(top, path, create=True) as (directory, name):
-            try:
-                write_new(temporary, content, like=regular(name, directory), mode=mode, directory=directory)
-                os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-            finally:
-                with suppress(OSError):  # it is gone when all went well, and when it could not be made
-                    os.unlink(temporary, dir_fd=directory)
+        write_within(top, path, content, mode=mode)
     except OSError as error:
         raise os_fault(top / path, error) from error
 
@@ -207,34 +196,3 @@ def _check_kind(path: str, real: Path, *, write: bool) -> None:
         raise WorkspaceError(path, "is not a regular file", hint="only plain files are read and written")
     elif write and found.st_nlink > 1:
         raise WorkspaceError(path, "is a hard link, its other name may lie outside", hint="copy it and edit the copy")
-
-
-def write_new(
-    path: Path | str,
-    content: bytes,
-    *,
-    like: os.stat_result | None = None,
-    mode: int | None = None,
-    executable: bool | None = None,
-    directory: int | None = None,
-) -> None:
-    """Make a file that must not exist and see it onto the disk; raises `OSError`.
-
-    It gets `mode`, else that of `like`, else what the umask leaves, and the owner of `like` where permitted;
-    `executable` None keeps the execute bits of that mode. With `directory`, an open descriptor, `path` is a name in it.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(path, flags, 0o777 if executable else 0o666, dir_fd=directory)
-    with open(file, "wb") as stream:  # noqa: PTH123 - a descriptor, not a path
-        if like is not None:
-            mode = stat.S_IMODE(like.st_mode) if mode is None else mode
-            if executable is not None:
-                mode = mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
-            if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
-                with suppress(PermissionError):
-                    os.fchown(file, like.st_uid, like.st_gid)
-        if mode is not None:
-            os.fchmod(file, mode)
-        stream.write(content)
-        stream.flush()
-        os.fsync(file)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.paths import TEMPORARY, resolve_inside, state_dir, write_atomic
+from kotef.workspace.paths import resolve_inside, state_dir, write_atomic
+from kotef.workspace.safe_open import TEMPORARY
 
 
 def refused(root: Path, path: str, *, write: bool, because: str) -> None:

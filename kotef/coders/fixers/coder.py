@@ -14,8 +14,8 @@ from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.listing import LARGEST
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.safe_open import read_within
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.within import read_within
 
 ROUNDS: Final = 12
 """Fixes that are kept in one visit."""

@@ -14,7 +14,7 @@ from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments,
 from kotef.coders.repair.session import Collected, Session
 from kotef.coders.repair.source import Source, Unit
 from kotef.workspace.listing import LARGEST
-from kotef.workspace.within import read_within
+from kotef.workspace.safe_open import read_within
 
 _FOR_BASELINE: Final = 0.4
 """Part of the time left that running all tests once may take."""

@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 from kotef.errors import WorkspaceError
 from kotef.workspace.effects import LARGEST, digest
 from kotef.workspace.paths import granted, remove_file, resolve_inside, write_atomic
-from kotef.workspace.within import is_below, parent_within, read_regular, read_within
+from kotef.workspace.safe_open import (
+    append_within,
+    is_below,
+    list_within,
+    parent_within,
+    read_regular,
+    read_within,
+    remove_within,
+    write_within,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -278,3 +287,79 @@ def test_one_granted_file_opens_nothing_beside_it(root: Path, outside: Path) -> 
 def test_a_mode_that_is_given_is_the_mode(root: Path) -> None:
     write_atomic(root / "run.sh", b"x", root=root, mode=0o751)
     assert stat.S_IMODE((root / "run.sh").stat().st_mode) == 0o751
+
+
+@pytest.mark.parametrize("do", ["write", "append", "remove", "list"])
+def test_no_component_of_a_path_may_be_a_link(tmp_path: Path, do: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "file").write_bytes(b"theirs")
+    (tmp_path / "root" / "a").mkdir(parents=True)
+    (tmp_path / "root" / "a" / "link").symlink_to(tmp_path / "out")
+
+    with pytest.raises(OSError, match="link"):
+        {
+            "write": lambda: write_within(tmp_path / "root", "a/link/file", b"ours"),
+            "append": lambda: append_within(tmp_path / "root", "a/link/file", b"ours"),
+            "remove": lambda: remove_within(tmp_path / "root", "a/link/file"),
+            "list": lambda: list_within(tmp_path / "root", "a/link", most=10),
+        }[do]()
+
+    assert (tmp_path / "out" / "file").read_bytes() == b"theirs"
+
+
+def test_a_link_in_the_place_of_a_file_is_replaced_when_written_and_refused_when_appended(tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(b"theirs")
+    (tmp_path / "one").symlink_to(tmp_path / "out")
+    (tmp_path / "two").symlink_to(tmp_path / "nothing")
+
+    write_within(tmp_path, "one", b"ours")
+    with pytest.raises(OSError, match="link"):
+        append_within(tmp_path, "two", b"ours")
+
+    assert (tmp_path / "one").read_bytes() == b"ours"
+    assert not (tmp_path / "one").is_symlink()
+    assert (tmp_path / "out").read_bytes() == b"theirs"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_pipe_is_neither_appended_to_nor_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(OSError, match=r"pipe|No such device"):
+        append_within(tmp_path, "pipe", b"x")
+
+
+def test_a_file_with_a_second_name_is_not_appended_to(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"theirs")
+    (tmp_path / "two").hardlink_to(tmp_path / "one")
+
+    with pytest.raises(OSError, match="one name"):
+        append_within(tmp_path, "two", b"ours")
+
+    assert (tmp_path / "one").read_bytes() == b"theirs"
+
+
+def test_a_removed_folder_takes_its_links_and_not_what_they_lead_to(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "file").touch()
+    (tmp_path / "gone" / "deep").mkdir(parents=True)
+    (tmp_path / "gone" / "deep" / "link").symlink_to(tmp_path / "out")
+
+    remove_within(tmp_path, "gone")
+    remove_within(tmp_path, "gone")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out" / "file").exists()
+
+
+def test_a_list_tells_real_folders_and_files_from_links(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+
+    assert list_within(tmp_path, most=10) == [
+        ("file", False, True),
+        ("folder", True, False),
+        ("link", False, False),
+    ]
+    assert len(list_within(tmp_path, most=2)) == 2
