@@ -107,7 +107,7 @@ class Ground:
     root: Path
     """The workspace: git top level, or `--root`."""
     run_dir: Path
-    """`.sdd/runs/<run-id>`; logs and patches go here."""
+    """The state directory of the run; what people read of it is copied to `shown`."""
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check; the second argument names its log (`visit-1-pytest`)."""
@@ -116,6 +116,11 @@ class Ground:
     clock: Clock
     confined: str
     """The level of the sandbox; `none` where there had to be one and is none."""
+
+    @property
+    def shown(self) -> str:
+        """The record of the run as people are told of it, from the top of the workspace."""
+        return f".sdd/runs/{self.run_dir.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ async def work(state: StudioState) -> StudioOutput:
     with scope():
         _, _, setting = await _ready(state)
         task = state["task"]
-        run = store.RunDir(store.runs_dir(setting.root) / task.run_id)
+        run = store.at(setting.root, task.run_id)
         with workspace_lock(setting.root, run.run_id), observed(setting, task, warn) as seen:
             result = await _follow(run, task, seen, LOOP)  # named here, for Studio to find it
     return {

@@ -73,6 +73,8 @@ def _run(options: dict[str, Any], *, newest: bool = False) -> tuple[Path, RunDir
         raise UsageError("which run?", hint="name one of `kotef runs`, or pass --last")
     root = workspace_of(options["root"])
     run = store.find(root, options["run_id"])
+    if not newest:
+        run.must_be_own("change the workspace")
     for line in put_right(root):
         sys.stderr.write(f"kotef: note: {plain(line)}\n")
     return root, run

@@ -23,7 +23,7 @@ _LARGEST: Final = 900_000
 
 def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
     """Write the summary and the outputs where the runner wants them, and print annotations for what still fails."""
-    run = store.RunDir(store.runs_dir(root) / result.run_id)
+    run = store.at(root, result.run_id)
     failures = redactor().whole(located(run, result))
     branch = result.branch.name if result.branch and result.branch.commit else ""
     _append("GITHUB_STEP_SUMMARY", step_summary(result, failures))
@@ -33,7 +33,7 @@ def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
             "exit-code": str(result.exit_code),
             "run-id": result.run_id,
             "branch": branch,
-            "result": str(run.path / "result.json"),
+            "result": str(run.record / "result.json"),
         }
     )
     if annotated:

@@ -47,7 +47,7 @@ def _without_entries(place: Path) -> str:
     """What is true of the runs of a workspace whose log has no entry."""
     if unfinished := _unfinished(place):
         return f"no entry; {unfinished}"
-    outcomes = [result.outcome for run in store.every(place) if (result := run.result())]
+    outcomes = [result.outcome for run in store.own_runs(place) if (result := run.result())]
     if not outcomes:
         return "no entry: no run was made here"
     if short := sum(outcome != "verified" for outcome in outcomes):
@@ -57,7 +57,7 @@ def _without_entries(place: Path) -> str:
 
 def _unfinished(place: Path) -> str:
     """That there are runs without an ending; empty when there are none."""
-    number = sum(run.result() is None for run in store.every(place))
+    number = sum(run.result() is None for run in store.own_runs(place))
     its = ("has", "it") if number == 1 else ("have", "them")
     said = f"{counted(number, 'run')} here {its[0]} not ended: killed, or still at work; `kotef runs` lists {its[1]}"
     return said if number else ""

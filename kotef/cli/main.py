@@ -115,6 +115,7 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
       kotef runs
       kotef runs --json | jq -r '.[] | select(.resume) | .resume'
       kotef runs prune --dry-run
+      kotef runs export --last run.kotef
     """  # noqa: D301  click reads the backspace character
     if ctx.invoked_subcommand is None:
         from kotef.cli.reading import runs_command
@@ -148,6 +149,28 @@ def prune(**options: Any) -> None:
     from kotef.cli.pruning import prune_command
 
     prune_command(options)
+
+
+@runs.command(short_help="Pack a run with its state into one file.")
+@click.argument("words", metavar="[RUN] FILE", nargs=-1)
+@click.option("--last", is_flag=True, help="The newest run of this workspace.")
+@where
+@JSON
+def export(**options: Any) -> None:
+    """Pack RUN with its record, checkpoints and snapshots into FILE, to be resumed in another clone or machine.
+
+    The workspace is packed as it stands, without what git ignores. The fingerprint that is printed stands for every
+    byte of FILE.
+
+    \b
+    Examples:
+      kotef runs export --last run.kotef
+      kotef runs export 20260131-101500-3fa2 /mnt/artifacts/run.kotef
+      kotef resume --from run.kotef
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.run_export import export_command
+
+    export_command(options)
 
 
 @main.command()

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Any
+from typing import Any, Final
 
 from kotef.checks.detect import collect_checks
 from kotef.cli.place import workspace_of
@@ -12,6 +12,9 @@ from kotef.runs import store
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
 from kotef.workspace.lock import at_work
+
+FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, not resumed"
+"""Said of a run whose state is not kept here: it came with the repository, from another machine, or an older kotef."""
 
 
 def runs_command(root: str | None, *, as_json: bool) -> None:
@@ -28,6 +31,9 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
     for row in rows:
         what = f"ticket {row['ticket']}: " if row["ticket"] else ""
         screen.print(f"{row['runId']}  {row['outcome']:<26} {what}{one_line(str(row['goal']), 60)}")
+        if row["origin"] == "record":
+            screen.print(f"{'':22}{FOREIGN}")
+            continue
         match row["outcome"]:
             case "aborted" if row["resume"]:
                 screen.print(f"{'':22}killed; `{row['resume']}` goes on")
@@ -40,8 +46,12 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
 
 
 def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
-    """One run; `aborted` is one without an ending that nobody works on, `unreadable` one of another version."""
-    empty = {"runId": run.run_id, "attempts": None, "ticket": None, "goal": "", "resume": None}
+    """One run; `aborted` is one without an ending that nobody works on, `unreadable` one of another version.
+
+    `origin` is `record` where only `.sdd/runs` tells of it.
+    """
+    origin = "record" if run.is_foreign else "state"
+    empty = {"runId": run.run_id, "attempts": None, "ticket": None, "goal": "", "resume": None, "origin": origin}
     try:
         task, result = run.task(), run.result()
     except UsageError as error:
@@ -49,10 +59,12 @@ def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
     asked = {"ticket": task.ticket.id if task.ticket else None, "goal": task.goal} if task else {}
     if result is not None:
         attempts = result.failure_history.attempts
-        return {**empty, **asked, "outcome": result.outcome, "attempts": attempts, "resume": result.resume}
+        resume = None if run.is_foreign else result.resume
+        return {**empty, **asked, "outcome": result.outcome, "attempts": attempts, "resume": resume}
     if run.run_id == holder:
         return {**empty, **asked, "outcome": "running"}
-    return {**empty, **asked, "outcome": "aborted", "resume": f"kotef resume {run.run_id}" if task else None}
+    goes_on = f"kotef resume {run.run_id}" if task and not run.is_foreign else None
+    return {**empty, **asked, "outcome": "aborted", "resume": goes_on}
 
 
 def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None:
@@ -60,12 +72,17 @@ def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None
     run = store.find(workspace_of(root), run_id)
     result = run.result()
     if as_json:
+        if run.is_foreign:
+            sys.stderr.write(f"kotef: note: {run.shown}: {FOREIGN}\n")
         sys.stdout.write((result.model_dump_json(by_alias=True, indent=2) if result else "null") + "\n")
         return
     screen = console()
     report = run.path / "report.md"
+    if run.is_foreign:
+        screen.print(f"{run.shown}: {FOREIGN}", style="yellow")
     if result is None or not report.exists():
-        screen.print(f"run {run.run_id} has no result: it was killed or is still at work; `kotef resume {run.run_id}`")
+        goes_on = "" if run.is_foreign else f"; `kotef resume {run.run_id}`"
+        screen.print(f"run {run.run_id} has no result: it was killed or is still at work{goes_on}")
         return
     text = plain(report.read_text(encoding="utf-8"))
     if screen.is_terminal:

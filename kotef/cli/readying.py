@@ -20,6 +20,7 @@ from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_co
 from kotef.runs.confined import Asked, asked_of, confined_of
 from kotef.runs.hidden import hide, refuse_secrets_in
 from kotef.runs.hired import Hired, hired_of, must_be_hireable
+from kotef.runs.portable import Received, received
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.repository import Repository, Settings, repository_of
 from kotef.runs.roles import read_agents
@@ -113,13 +114,54 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
 
     Raises what can be wrong with the request, or speaks against going on.
     """
-    if not options["run_id"] and not options["last"]:
-        raise UsageError("which run?", hint="name one of `kotef runs`, or pass --last")
+    file, named = options["from_file"], options["run_id"] or options["last"]
+    if file and named:
+        raise UsageError("--from names the run already", hint="leave RUN and --last out")
+    if not (file or named):
+        raise UsageError("no run given", hint="name one of `kotef runs`, or pass --last or --from FILE")
+    if options["fingerprint"] and not file:
+        raise UsageError("--fingerprint goes with --from", hint="leave it out")
     root = workspace_of(options["root"])
+    if file:
+        return _taken_up(root, Path(file), options)
     run = store.find(root, options["run_id"])
+    run.must_be_own("be resumed")
+    return _again(root, run, options)
+
+
+def _taken_up(root: Path, file: Path, options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+    """The run in a file, once everything that can be wrong with it has been found; then it is put in place."""
+    with received(root, file, fingerprint=options["fingerprint"] or "") as found:
+        _, task, setting = _again(root, found.run, options)
+        run, placed = found.settle()
+    said = (*_asked_by_file(found, task), *placed, *setting.notices)
+    return run, task, replace(setting, notices=said)
+
+
+def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
+    """What a run from a file is about to do here: as much as a command line could ask for."""
+    manifest = found.manifest
+    network = "with" if task.network else "no"
+    extras = {
+        "setup": "; ".join(task.setup),
+        "reads": ", ".join(task.reads),
+        "variables": ", ".join(task.passed),
+        "allowed edits of tests": ", ".join(task.allow_edits),
+        "branch": task.branch,
+    }
+    return (
+        f"run {manifest.run_id}, exported {manifest.exported} by kotef {manifest.kotef_version}: {found.fingerprint}",
+        f"its checks: {'; '.join(check.command for check in task.checks)}",
+        f"its coder: {task.coder}; sandbox {task.sandbox}, {network} network",
+        *(f"its {name}: {value}" for name, value in extras.items() if value),
+    )
+
+
+def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+    """The task of a run as it goes on, with where and with whom."""
     task = run.task()
     if task is None:
-        raise UsageError(f"run {run.run_id} died before it began", hint="start it again with `kotef run`")
+        raise UsageError(f"run {run.run_id} crashed before it started", hint="start it again with `kotef run`")
     interactive = is_interactive(options, task, run)
     given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())

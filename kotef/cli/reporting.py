@@ -10,6 +10,7 @@ from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
+from kotef.runs.public_record import RecordWriter
 from kotef.runs.report.formats import FORMATS
 from kotef.runs.report.html import NAME, as_html
 from kotef.workspace.lock import at_work
@@ -35,6 +36,9 @@ def report_command(run_id: str | None, root: str | None, *, form: str | None, ou
         return
     path = Path(output).absolute() if output else run.path / NAME
     write_atomic(path, text.encode("utf-8", "replace"))
+    if not output and not run.is_foreign:
+        RecordWriter(run.path, run.record).update()
+        path = run.record / NAME
     if show:
         show_page(path)
 

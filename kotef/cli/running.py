@@ -1,5 +1,6 @@
 """How does a command line become a run, and its result a screen?"""
 
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -10,6 +11,7 @@ from kotef.cli.readying import ready, ready_again
 from kotef.cli.screen import Screen, say, warn
 from kotef.runs import store
 from kotef.runs.events import read_events
+from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
 from kotef.runs.setting import Setting
 from kotef.runs.start import resume, start
@@ -32,7 +34,7 @@ def resume_command(options: dict[str, Any]) -> int:
 def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, options: dict[str, Any]) -> int:
     """Run with a view that fits where the output goes, then print the result."""
     as_json = options["as_json"]
-    run, limits = store.RunDir(store.runs_dir(setting.root) / task.run_id), task.limits
+    run, limits = store.at(setting.root, task.run_id), task.limits
     screen = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
     screen.catch_up(list(read_events(run.events)))
     watching = nullcontext() if as_json else screen.watching()
@@ -45,4 +47,6 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, opti
         say(result.model_dump_json(by_alias=True, indent=2) + "\n")
     else:
         say_result(result)
+        sys.stdout.flush()
+        RecordWriter(run.path, run.record).update()  # the log of a detached run holds what was just said
     return result.exit_code

@@ -46,7 +46,7 @@ def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
 def _at_work(root: Path) -> str | None:
     """The run that works here now; None: nobody does, or it is a command that is no run."""
     holder = at_work(root)
-    return holder if holder and (store.runs_dir(root) / holder).is_dir() else None
+    return holder if holder and store.at(root, holder).path.is_dir() else None
 
 
 def _on_screen(following: Following) -> int:

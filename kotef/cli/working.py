@@ -146,6 +146,14 @@ def run(**options: Any) -> None:
 @FALLBACK_MODEL
 @BASE_URL
 @click.option(
+    "--from",
+    "from_file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Take up a run that `kotef runs export` packed here or elsewhere.",
+)
+@click.option("--fingerprint", metavar="SHA256", help="With --from: refuse any other file than the one that has it.")
+@click.option(
     "--continue",
     "one_more",
     is_flag=True,
@@ -163,6 +171,7 @@ def resume(**options: Any) -> None:
       kotef resume --last
       kotef resume 20260131-101500-3fa2 --max-attempts 5
       kotef resume --last --continue
+      kotef resume --from run.kotef
 
     Attempts and budgets go on from where they were; a question that was left open is asked again.
     """  # noqa: D301  click reads the backspace character

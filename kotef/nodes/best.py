@@ -12,7 +12,7 @@ def leave_baseline(state: AgentState, deps: Deps) -> None:
     trees, edits = state["snapshots"], state.get("edits")
     if edits is not None and edits.visit in trees:
         restored = _restore(trees[0], state, edits, deps)
-        patch = f".sdd/runs/{deps.run_dir.name}/visit-{edits.visit}.patch"
+        patch = f"{deps.shown}/visit-{edits.visit}.patch"
         put_back, left = list(restored.put_back), list(restored.left)
         deps.emit("withheld", visit=edits.visit, patch=patch, put_back=put_back, left=left)
 

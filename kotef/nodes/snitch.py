@@ -1,7 +1,6 @@
 """What must a person know about a run that did not succeed?"""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from langgraph.runtime import Runtime
@@ -41,7 +40,8 @@ async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
 class Written(NamedTuple):
     """Where the entry of a run stands."""
 
-    path: Path
+    path: str
+    """From the top of the workspace."""
     trouble: str = ""
     """Why it is not in the issue log but beside the run's result; empty when it is there."""
 
@@ -61,11 +61,12 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
         change = record(path, entry)
     except WorkspaceError as error:
         write_atomic(aside, render(entry).encode())
-        deps.emit("issue", path=str(aside), change="kept_aside")
-        return Written(aside, str(error))
+        shown = f"{deps.shown}/{ASIDE}"
+        deps.emit("issue", path=shown, change="kept_aside")
+        return Written(shown, str(error))
     aside.unlink(missing_ok=True)
     deps.emit("issue", path=str(path), change=change)
-    return Written(path)
+    return Written(str(path.relative_to(deps.root)))
 
 
 def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
@@ -84,7 +85,6 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         )
         for entry in _telling(history)[-SHOWN_ENTRIES:]
     )
-    run_dir = deps.run_dir.relative_to(deps.root) if deps.run_dir.is_relative_to(deps.root) else deps.run_dir
     judged, edits = state.get("test_results"), state.get("edits")
     entry = IssueEntry(
         run_id=task.run_id,
@@ -102,8 +102,8 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         last_command=history.last_commands[-1] if history.last_commands else "",
         files_changed=_touched(state, deps)[:50],
         files_read=edits.files.read[:50] if edits else (),
-        run_dir=str(run_dir),
-        patches=tuple(str(run_dir / path.name) for path in sorted(deps.run_dir.glob("visit-*.patch"))),
+        run_dir=deps.shown,
+        patches=tuple(f"{deps.shown}/{path.name}" for path in sorted(deps.run_dir.glob("visit-*.patch"))),
         follow_up=way_out(state, ending, failures, deps.snapshots),
         resume=_resume(state, ending, deps),
         notes=(

@@ -9,7 +9,7 @@ from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import Outcome
 from kotef.runs.attempts import attempts_of
 from kotef.runs.events import read_events
-from kotef.runs.store import RunDir, every
+from kotef.runs.store import RunDir, own_runs
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure
 from kotef.sdd.issues import issues_path, record, timestamp
@@ -35,7 +35,7 @@ def note_aborted(root: Path) -> tuple[str, ...]:
 
 
 def _aborted(root: Path) -> Iterator[RunDir]:
-    for run in every(root):
+    for run in own_runs(root):
         if not ((run.path / "result.json").exists() or (run.path / NOTED).exists()):
             yield run
 
@@ -48,7 +48,7 @@ def _noted(root: Path, run: RunDir) -> str:
     if task is None:
         return ""  # it died before it began, so nothing was run
     try:
-        record(issues_path(root), _entry(root, run, task))
+        record(issues_path(root), _entry(run, task))
     except WorkspaceError as error:
         return f"run {run.run_id} was killed and not resumed; its issue entry cannot be written: {error}"
     with suppress(OSError):  # then the entry is written once more, in its place
@@ -59,11 +59,10 @@ def _noted(root: Path, run: RunDir) -> str:
     )
 
 
-def _entry(root: Path, run: RunDir, task: Task) -> IssueEntry:
+def _entry(run: RunDir, task: Task) -> IssueEntry:
     """What the record of its events knows of the run."""
     attempts = attempts_of(run.events)
     failures = _failures(run)
-    place = run.path.relative_to(root)
     sentence = f"killed {f'in attempt {attempts[-1].visit}' if attempts else 'before its first attempt'}"
     return IssueEntry(
         run_id=run.run_id,
@@ -80,8 +79,8 @@ def _entry(root: Path, run: RunDir, task: Task) -> IssueEntry:
         last_error_kinds=tuple(dict.fromkeys(failure.kind for failure in failures)),
         last_command=failures[-1].command if failures else "",
         files_changed=tuple(sorted({path for attempt in attempts for path in attempt.changed})[:_MOST_FILES]),
-        run_dir=str(place),
-        patches=tuple(str(place / path.name) for path in sorted(run.path.glob("visit-*.patch"))),
+        run_dir=run.shown,
+        patches=tuple(f"{run.shown}/{path.name}" for path in sorted(run.path.glob("visit-*.patch"))),
         follow_up=follow_up(_OUTCOME, sentence, failures),
         resume=f"kotef resume {run.run_id}",
     )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from kotef import __version__
 from kotef.deps import Deps
@@ -45,7 +44,7 @@ def finish(
     """Close the ticket or make sure of the entry, then write `report.md` and `result.json`, both without secrets."""
     state, deps, now, lost = _held(state, deps)  # before kotef itself moves a ticket
     said = [*notices, *lost]
-    issue: Path | None = None
+    issue: str | None = None
     said += _bring_back_ignored(state, deps)
     said += _lost_work(run, state, deps, now)
     changed = _changed(state, deps, now)
@@ -59,7 +58,7 @@ def finish(
         update={
             "changed": changed,
             "definition_of_done": tuple(ResultDone(**found.model_dump()) for found in evidence),
-            "issue": str(issue.relative_to(deps.root)) if issue else None,
+            "issue": issue,
             "notices": tuple(said),
         }
     )
@@ -108,7 +107,9 @@ def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
         written = has_entry(issue, state["task"].run_id)
     except WorkspaceError:
         written = False
-    return Written(issue) if written and ending.outcome == state.get("outcome") else write_entry(state, ending, deps)
+    if written and ending.outcome == state.get("outcome"):
+        return Written(str(issue.relative_to(deps.root)))
+    return write_entry(state, ending, deps)
 
 
 def _bring_back_ignored(state: AgentState, deps: Deps) -> list[str]:

@@ -47,8 +47,6 @@ class HistoryKept:
             yield said
         finally:
             self._running -= 1
-            if not self._run.logs.is_dir():
-                self._run.stand()
             if told := self._put_back():
                 said.append(told)
 

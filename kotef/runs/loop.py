@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from langgraph.errors import GraphBubbleUp
 
+from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
@@ -16,9 +17,11 @@ from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
 from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
+from kotef.nodes.unheld import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.finish import finish
 from kotef.runs.opened import Opened
+from kotef.runs.portable.takeover import TAKEN_UP
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.sdd.issues import timestamp
@@ -128,6 +131,8 @@ class Loop:
         """
         outcome = known.get("outcome")
         update: dict[str, Any] = {}
+        if baseline := self._baseline_here(known):
+            update["baseline"] = baseline
         if known["task"] != self.task:
             update["task"] = self.task
         if outcome is None:
@@ -149,6 +154,15 @@ class Loop:
             state = await self._state(graph)
             put_again(state, self.deps)
         await graph.aupdate_state(self.config, update, as_node=node)
+
+    def _baseline_here(self, known: dict[str, Any]) -> Verification | None:
+        """The baseline of a run from a file: what no snapshot holds is another machine's, so it is read again."""
+        mark = self.run.path / TAKEN_UP
+        baseline: Verification | None = known.get("baseline")
+        if not mark.exists() or baseline is None:
+            return None
+        mark.unlink()
+        return baseline.model_copy(update={"unheld": remember_unheld(self.task, baseline.tree, self.deps)})
 
     def _outside(self) -> Outside:
         """What the person has allowed beyond the workspace; nothing is imported for it else."""

@@ -34,7 +34,7 @@ def remembered(root: Path) -> Remembered:
     A result that cannot be read is passed over: it is only memory. So is one larger than it can honestly be.
     """
     memories: dict[str, Memory] = {}
-    for run in list(store.every(root))[-MAX_RUNS:]:
+    for run in list(store.own_runs(root))[-MAX_RUNS:]:
         if result := _result(run):
             memories[run.run_id] = _of_result(result)
     notices: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ from typing import Final
 from kotef.checks.baselines import MAX_AGE
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs.history_kept import OBJECTS
-from kotef.runs.store import RunDir, every
+from kotef.runs.public_record import remove_record
+from kotef.runs.store import RunDir, at, every, runs_dir
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.snapshots import Snapshots
@@ -70,9 +71,9 @@ def prune(root: Path, wanted: Wanted, *, dry_run: bool) -> Pruned:
         held = {run.run_id for run in old if _can_go_on(run)}
         going = [run for run in old if wanted.resumable or run.run_id not in held]
         staying = [run for run in runs if run not in going]
-        needed = _needed(staying)
+        needed = frozenset(name for run in staying if not run.is_foreign for name in named_objects(run))
         state = state_dir(root)
-        stash = {path: size for path, size in too_old(root / ".sdd" / "runs").items() if _run_of(path) in staying}
+        stash = {path: size for path, size in too_old(runs_dir(root)).items() if _run_of(root, path) in staying}
         beside = [*_unneeded_copies(state / "kept", needed), *_left_over(state)]
         baselines = [path for path in (state / "baselines").glob("*.json") if _age(path) > MAX_AGE]
         pruned = Pruned(
@@ -85,11 +86,14 @@ def prune(root: Path, wanted: Wanted, *, dry_run: bool) -> Pruned:
         )
         if not dry_run:
             _delete((*stash, *beside, *baselines, *(run.path for run in going)))
+            for run in going:
+                remove_record(root, run.run_id)
         return pruned
 
 
 def _is_old(run: RunDir, wanted: Wanted) -> bool:
-    return not wanted.older_than or _age(run.path) > wanted.older_than * DAY
+    place = run.record if run.is_foreign else run.path
+    return not wanted.older_than or _age(place) > wanted.older_than * DAY
 
 
 def _age(path: Path) -> float:
@@ -101,6 +105,8 @@ def _age(path: Path) -> float:
 
 def _can_go_on(run: RunDir) -> bool:
     """Whether `kotef resume` would take it, or a command has yet to put right what it left in place."""
+    if run.is_foreign:
+        return False
     if (run.path / MARK).exists():
         return True
     try:
@@ -110,13 +116,13 @@ def _can_go_on(run: RunDir) -> bool:
     return bool(result.resume) if result else task is not None
 
 
-def _run_of(stashed: Path) -> RunDir:
-    return RunDir(stashed.parents[1])
+def _run_of(root: Path, stashed: Path) -> RunDir:
+    return at(root, stashed.parents[1].name)
 
 
-def _needed(runs: Iterable[RunDir]) -> frozenset[str]:
+def named_objects(run: RunDir) -> frozenset[str]:
     """Every id of an object that a run may ask for: whatever looks like one in its files and its checkpoints."""
-    return frozenset(found.decode() for run in runs for content in _contents(run) for found in _TREE.findall(content))
+    return frozenset(found.decode() for content in _contents(run) for found in _TREE.findall(content))
 
 
 def _contents(run: RunDir) -> Iterator[bytes]:
@@ -150,9 +156,8 @@ def _unneeded_copies(kept: Path, needed: frozenset[str]) -> Iterator[Path]:
 
 
 def _left_over(state: Path) -> Iterator[Path]:
-    """What a killed run left of its links to git's objects."""
-    if (state / OBJECTS).exists():
-        yield state / OBJECTS
+    """What a killed run left of its links to git's objects, and copies of foreign records."""
+    yield from (state / name for name in (OBJECTS, "foreign") if (state / name).exists())
 
 
 def _size(paths: Iterable[Path]) -> int:

@@ -22,6 +22,7 @@ from kotef.runs.fitting import must_fit, not_as_left
 from kotef.runs.history_kept import HistoryKept
 from kotef.runs.loading import loaded
 from kotef.runs.opened import Opened
+from kotef.runs.public_record import RecordWriter
 from kotef.runs.recorded.lines import NAME
 from kotef.runs.recorded.recorder import Recorder
 from kotef.runs.report.watching import keeps_page
@@ -53,6 +54,7 @@ def start(run: RunDir, task: Task, setting: Setting) -> Result:
     """
     with workspace_lock(setting.root, run.run_id):
         told = note_aborted(setting.root)
+        RecordWriter(run.path, run.record).create()
         run.create()
         task = redactor().whole(task)
         run.write_task(task)
@@ -65,6 +67,7 @@ def resume(run: RunDir, task: Task, setting: Setting) -> Result:
     BusyError when another run works here, UsageError where the run has ended meanwhile, or is not this kotef's to read.
     An earlier ending is forgotten first, so that a kill finds none.
     """
+    run.must_be_own("resume")
     with workspace_lock(setting.root, run.run_id):
         may_resume(run, run.task() or task, task)
         must_fit(run)
@@ -105,7 +108,8 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
     snapshots.sweep()
     drop_old(run.path.parent)
     tape = setting.tape or Recorder(run.path / NAME, setting.root)
-    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run)))
+    record = RecordWriter(run.path, run.record)
+    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run), record.see))
     signals = Signals(emit, gently=setting.attended)
     guard_steps(signals.gate)
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)

@@ -1,8 +1,12 @@
-"""Where is a run kept, and which runs are there?"""
+"""The runs of a workspace: their state, outside the tree, and the record of each that people and CI read.
+
+What kotef obeys (task, checkpoints, visits, marks, effects) lies in the state directory, where neither a repository nor
+a command can write. `.sdd/runs/<run-id>` is a record: written and shown, never obeyed. A run that only such a record
+tells of may be shown, reported and played again; nothing else.
+"""
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,22 +14,33 @@ from pydantic import ValidationError
 
 from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError
+from kotef.runs.public_record import RECORDS, copy_record, foreign_records
 from kotef.runs.result import Result
 from kotef.state import SCHEMA_VERSION, Task
 from kotef.workspace.git import run_git
-from kotef.workspace.paths import os_fault, write_atomic
+from kotef.workspace.paths import os_fault, state_dir, write_atomic
 
 
 @dataclass(frozen=True, slots=True)
 class RunDir:
-    """`.sdd/runs/<run-id>` and the files in it."""
+    """One run and its files."""
 
     path: Path
+    """Its state: below the state directory; of a foreign record a private copy of it."""
+    record: Path
+    """`.sdd/runs/<run-id>` of the workspace, absolute; only `kotef.runs.public_record` opens it."""
+    is_foreign: bool = False
+    """Whether the record below `.sdd/runs` is all there is: anybody may have written it."""
 
     @property
     def run_id(self) -> str:
-        """The name of the directory."""
-        return self.path.name
+        """The name of both directories."""
+        return self.record.name
+
+    @property
+    def shown(self) -> str:
+        """The record as people are told of it, from the top of the workspace."""
+        return f"{RECORDS}/{self.run_id}"
 
     @property
     def events(self) -> Path:
@@ -43,24 +58,20 @@ class RunDir:
         return self.path / CHECKPOINTS
 
     def create(self) -> None:
-        """Make the directory; a `.gitignore` of its own keeps `runs/` out of the user's git status.
-
-        Raises NoSpaceError, WorkspaceError.
-        """
+        """Make the state directory of a new run. Raises NoSpaceError, WorkspaceError."""
         try:
-            self.logs.mkdir(parents=True)
-            ignore = self.path.parent / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("*\n")
+            self.path.parent.mkdir(mode=0o700, exist_ok=True)
+            self.path.mkdir(mode=0o700)
+            self.logs.mkdir()
         except OSError as error:
-            hint = "kotef keeps its runs there; make the directory writable"
-            raise os_fault(self.path, error, hint=hint) from error
+            raise os_fault(self.path, error, hint="kotef keeps the state of its runs there") from error
 
-    def stand(self) -> None:
-        """Make the directory anew where an unconfined command has deleted it; what was in it is lost."""
-        with suppress(OSError):  # whoever writes there says what is wrong
-            self.logs.mkdir(parents=True, exist_ok=True)
-            (self.path.parent / ".gitignore").write_text("*\n")
+    def must_be_own(self, what: str) -> None:
+        """UsageError where only a record tells of this run: `what` acts on what a stranger may have written."""
+        if self.is_foreign:
+            problem = f"run {self.run_id} is known only from {self.shown}, a record of unknown origin"
+            hint = "`kotef show`, `report` and `replay` take it; `kotef resume --from FILE` takes an exported run"
+            raise UsageError(f"{problem}: it cannot be used to {what}", hint=hint)
 
     def task(self) -> Task | None:
         """The task as it was when the run started; None when the run died before it was written.
@@ -101,13 +112,18 @@ class RunDir:
 
     def write_result(self, result: Result) -> None:
         """`result.json`, whole or not at all."""
-        self.path.mkdir(parents=True, exist_ok=True)  # an unconfined command may have deleted it
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # an unconfined command may have deleted it
         write_atomic(self.path / "result.json", result.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
 
 
 def runs_dir(root: Path) -> Path:
-    """Where a workspace keeps its runs."""
-    return root / ".sdd" / "runs"
+    """Where the state of the workspace's runs is kept."""
+    return state_dir(root) / "runs"
+
+
+def at(root: Path, run_id: str) -> RunDir:
+    """The run of this name in a workspace, whether or not there is one yet."""
+    return RunDir(runs_dir(root) / run_id, root / RECORDS / run_id)
 
 
 def uncommitted(root: Path) -> bool:
@@ -121,25 +137,49 @@ def new(root: Path) -> RunDir:
     """A run directory yet to be made, with a sortable id: UTC time, its last four hex digits parts of the second."""
     now = time.time()
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{int(now % 1 * 0x10000):04x}"
-    return RunDir(runs_dir(root) / run_id)
+    return at(root, run_id)
 
 
-def every(root: Path) -> Iterator[RunDir]:
-    """The runs of a workspace, oldest first."""
+def own_runs(root: Path) -> Iterator[RunDir]:
+    """The runs whose state is kept here, oldest first."""
     place = runs_dir(root)
     if place.is_dir():
-        yield from (RunDir(path) for path in sorted(place.iterdir()) if path.is_dir())
+        yield from (at(root, path.name) for path in sorted(place.iterdir()) if path.is_dir())
+
+
+def every(root: Path) -> list[RunDir]:
+    """The runs of a workspace and, of foreign records below `.sdd/runs`, what a list tells; oldest first.
+
+    UsageError where `.sdd`, `.sdd/runs` or a run in it is a link.
+    """
+    own = list(own_runs(root))
+    foreign = foreign_records(root, known={run.run_id for run in own})
+    copies = (_copied(root, name, whole=False) for name in foreign)
+    return sorted((*own, *copies), key=lambda run: run.run_id)
 
 
 def find(root: Path, wanted: str | None) -> RunDir:
-    """The run with this id (or a unique beginning of it); the newest when `wanted` is None."""
-    runs = list(every(root))
-    if not runs:
-        raise UsageError(f"no run in {runs_dir(root)}", hint="start one with `kotef run`")
+    """The run with this id (or a unique beginning of it); the newest when `wanted` is None.
+
+    The newest of those whose state is here, where there are some: a repository that ships a record with a late date
+    does not become what `--last` means. UsageError where there is no such run, or a link is in its place.
+    """
+    own = list(own_runs(root))
+    if wanted is None and own:
+        return own[-1]
+    names = {run.run_id for run in own}
+    foreign = foreign_records(root, known=names)
+    if not (names or foreign):
+        raise UsageError(f"no run in {root}", hint="start one with `kotef run`")
     if wanted is None:
-        return runs[-1]
-    matching = [run for run in runs if run.run_id == wanted] or [run for run in runs if run.run_id.startswith(wanted)]
+        return _copied(root, max(foreign))
+    known = sorted((*names, *foreign))
+    matching = [name for name in known if name == wanted] or [name for name in known if name.startswith(wanted)]
     if len(matching) != 1:
         problem = "no run is called" if not matching else f"{len(matching)} runs begin with"
         raise UsageError(f"{problem} {wanted}", hint="`kotef runs` lists them")
-    return matching[0]
+    return at(root, matching[0]) if matching[0] in names else _copied(root, matching[0])
+
+
+def _copied(root: Path, run_id: str, *, whole: bool = True) -> RunDir:
+    return RunDir(copy_record(root, run_id, whole=whole), root / RECORDS / run_id, is_foreign=True)

@@ -85,8 +85,14 @@ def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> No
 def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
     """What an attempt changed; without a number the attempt the run was left at, else its last one.
 
-    Raises UsageError when there is no such attempt, or when neither a snapshot nor a patch of it is left.
+    Of a foreign record its own patch is all that is believed. Raises UsageError when there is no such attempt, or when
+    neither a snapshot nor a patch of it is left.
     """
+    if run.is_foreign:
+        number = attempt if attempt is not None else max(_patches(run), default=None)
+        if number is None:
+            raise UsageError(f"{run.shown} holds no patch", hint="`kotef show` tells what it holds")
+        return Difference(number, _patch_of(run, number), Snapshots.open(root).store)
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
         found = _with_unjudged(run, _kept_trees(run), snapshots)
@@ -170,7 +176,7 @@ def _place(
     if stray:
         hint = "move it away first"
         raise UsageError(f"{_some(stray)} cannot be kept: ignored by git, too large or unreadable", hint=hint)
-    saved = _save(run, now, todo, target)
+    saved = save_state(run, now, todo, target)
     restored = snapshots.restore(target, last=now, paths=todo)
     if restored.left:
         hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
@@ -216,10 +222,7 @@ def _trees(run: RunDir, snapshots: Snapshots) -> _Trees:
 
 def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
     """The same, and the attempts that were killed before they were judged, as their patches give them."""
-    patches = {
-        int(number[1]): path for path in run.path.glob("visit-*.patch") if (number := _VISIT.fullmatch(path.stem))
-    }
-    unjudged = {number: path for number, path in patches.items() if number not in found.attempts}
+    unjudged = {number: path for number, path in _patches(run).items() if number not in found.attempts}
     if not unjudged or not _is_kept(snapshots, found.before):
         return found
     made = {number: patched(found.before, path.read_bytes(), snapshots.store) for number, path in unjudged.items()}
@@ -239,7 +242,7 @@ def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Tr
         before = now
     if before is None:
         problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits what stands here now"
-        raise UsageError(problem, hint=f"`git apply --reject` may fit parts of {run.path}/visit-N.patch")
+        raise UsageError(problem, hint=f"`git apply --reject` may fit parts of {run.shown}/visit-N.patch")
     made = {number: patched(before, patch, snapshots.store) for number, patch in patches.items()}
     attempts = {number: tree for number, tree in made.items() if tree}
     return _Trees(before, attempts, now if result else None, rebuilt=True)
@@ -268,6 +271,11 @@ def _wanted(run: RunDir, trees: _Trees, attempt: int | None) -> int | None:
     return max(trees.attempts, default=None)
 
 
+def _patches(run: RunDir) -> dict[int, Path]:
+    """The patches of a run by attempt."""
+    return {int(found[1]): path for path in run.path.glob("visit-*.patch") if (found := _VISIT.fullmatch(path.stem))}
+
+
 def _patch_of(run: RunDir, number: int | None) -> bytes:
     try:
         return (run.path / f"visit-{number}.patch").read_bytes()
@@ -277,11 +285,11 @@ def _patch_of(run: RunDir, number: int | None) -> bytes:
 
 
 def _saves(run: RunDir) -> dict[int, Path]:
-    """The records of `_save` by their numbers."""
+    """The records of `save_state` by their numbers."""
     return {int(found[1]): path for path in run.path.glob("saved-*.json") if (found := _SAVED.fullmatch(path.stem))}
 
 
-def _save(run: RunDir, tree: str, paths: Collection[str], target: str) -> int:
+def save_state(run: RunDir, tree: str, paths: Collection[str], target: str) -> int:
     """Keep what stands there now under the next number, and which tree is put in its place."""
     number = max(_saves(run), default=0) + 1
     record = {"tree": tree, "paths": sorted(paths), "placed": target}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from kotef.errors import WorkspaceError
 from kotef.failures.counted import counted
+from kotef.runs.store import runs_dir
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.standing import MARK, end, unfinished
@@ -16,11 +17,11 @@ def put_right(root: Path, *, but: Path | None = None) -> tuple[str, ...]:
     left as it is, and named. Raises BusyError while a run is at work, WorkspaceError where the real files cannot be
     had: then everything here would be judged, or kept, as it never was.
     """
-    if not [directory for directory in unfinished(root) if directory != but]:
+    if not [directory for directory in unfinished(runs_dir(root)) if directory != but]:
         return ()
     with workspace_lock(root, "put right"):
         snapshots = Snapshots.open(root)
-        return tuple(_ended(directory, snapshots) for directory in unfinished(root) if directory != but)
+        return tuple(_ended(directory, snapshots) for directory in unfinished(runs_dir(root)) if directory != but)
 
 
 def _ended(directory: Path, snapshots: Snapshots) -> str:

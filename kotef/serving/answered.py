@@ -79,6 +79,6 @@ def status_of(root: Path, run: store.RunDir, told: Told, lines: int) -> Status:
         cost=result.usage.cost if result else None,
         issue=result.issue if result else None,
         resume=result.resume if result else killed,
-        report=str((run.path / "report.md").relative_to(root)) if result else None,
+        report=f"{run.shown}/report.md" if result else None,
         lines=last,
     )

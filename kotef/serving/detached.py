@@ -45,7 +45,7 @@ class Detached:
         that.
         """
         self.reap()
-        known = {run.run_id for run in store.every(self.root)}
+        known = {run.run_id for run in store.own_runs(self.root)}
         log = state_dir(self.root) / f"detached-{time.time_ns():x}.log"
         process = self._begin(arguments, log)
         run: store.RunDir | Literal[False] | None
@@ -106,12 +106,12 @@ class Detached:
         ended = process.poll() is not None
         found = holder_of(self.root)
         if found is not None and found.pid == process.pid:
-            run = store.RunDir(store.runs_dir(self.root) / found.run)
+            run = store.at(self.root, found.run)
             return run if run.events.exists() else None
         if not ended:
             return None
         said = log.read_text(encoding="utf-8", errors="replace")
-        fresh = (run for run in store.every(self.root) if run.run_id not in known and run.run_id in said)
+        fresh = (run for run in store.own_runs(self.root) if run.run_id not in known and run.run_id in said)
         return next(fresh, None) or False
 
 

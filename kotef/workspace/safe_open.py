@@ -109,6 +109,7 @@ class Listed(NamedTuple):
     """A real one: a link to a directory is not."""
     is_file: bool
     """A regular file: a link, a pipe, a socket or a device is not."""
+    is_link: bool = False
 
 
 def list_within(root: Path, path: str = ".", *, most: int) -> list[Listed]:
@@ -120,7 +121,7 @@ def list_within(root: Path, path: str = ".", *, most: int) -> list[Listed]:
     with directory_within(root, path) as directory, os.scandir(directory) as entries:
         for entry in islice(entries, most):
             is_directory, is_file = entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
-            found.append(Listed(entry.name, is_directory, is_file))
+            found.append(Listed(entry.name, is_directory, is_file, entry.is_symlink()))
     return sorted(found)
 
 

@@ -40,6 +40,14 @@ _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding\n"
 """Stands above every `.gitattributes`: contents go in and come out byte for byte, and no filter is run."""
 
 _ID: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
+_NOBODY: Final = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "kotef"), ("EMAIL", "kotef@localhost"), ("DATE", "@0 +0000"))
+}
+"""Who a commit is by that nobody is to see: the one around the trees of a bundle."""
+_BUNDLED: Final = "refs/kotef/bundled"
+"""There only while a bundle is written."""
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
 
@@ -197,11 +205,7 @@ class Snapshots:
 
         What was kept under one of these ids may name others (`keep`, `keep_files`), and these may name more.
         """
-        there: set[str] = set()
-        while new := self._kinds(needed).items() - {(name, kind) for name in there for kind in ("tree", "blob")}:
-            there.update(name for name, _ in new)
-            blobs = [name for name, kind in new if kind == "blob"]
-            needed = {id_.decode() for name in blobs for id_ in _ID.findall(self.blob(name) or b"")}
+        there = self._reached(needed)
         (self.store / "refs" / "needed").mkdir(parents=True, exist_ok=True)
         for name in there:
             (self.store / "refs" / "needed" / name).write_text(f"{name}\n")
@@ -214,6 +218,39 @@ class Snapshots:
         finally:
             shutil.rmtree(self.store / "refs" / "needed")
         return freed
+
+    def write_bundle(self, path: Path, names: Collection[str]) -> None:
+        """Write every object that the `names` lead to, as `prune` follows them, to one git bundle.
+
+        Names of objects that are not there are passed over. Raises `WorkspaceError`.
+        """
+        kinds = self._reached(names)
+        modes = {"tree": "040000 tree", "blob": "100644 blob"}
+        lines = "".join(f"{modes[kind]} {name}\t{name}\n" for name, kind in sorted(kinds.items()) if kind in modes)
+        top = self._git("mktree", stdin=lines.encode()).decode().strip()
+        commit = self._git("commit-tree", "-m", "run", top, env=_NOBODY).decode().strip()
+        self._git("update-ref", _BUNDLED, commit)
+        try:
+            self._git("bundle", "create", "--quiet", str(path), _BUNDLED)
+        finally:
+            self._git("update-ref", "-d", _BUNDLED)
+
+    def read_bundle(self, path: Path) -> None:
+        """Take in the objects of a bundle, each checked by git. Raises `WorkspaceError` for one that is damaged."""
+        content = path.read_bytes()
+        header, gap, pack = content.partition(b"\n\nPACK")
+        if not gap or not header.startswith(b"# v2 git bundle\n"):
+            raise WorkspaceError(path, "is not a git bundle", hint="export the run again")
+        self._git("unpack-objects", "-q", "--strict", stdin=b"PACK" + pack)
+
+    def _reached(self, names: Collection[str]) -> dict[str, str]:
+        """Those of the ids that are there with their kinds, and all that the contents kept under them name."""
+        found: dict[str, str] = {}
+        while new := self._kinds(names).items() - found.items():
+            found.update(new)
+            blobs = [name for name, kind in new if kind == "blob"]
+            names = {id_.decode() for name in blobs for id_ in _ID.findall(self.blob(name) or b"")}
+        return found
 
     def _kinds(self, names: Collection[str]) -> dict[str, str]:
         """Those of the ids that the store has an object of, with its kind."""
@@ -310,15 +347,17 @@ class Snapshots:
             start = end + size + 2
         return found
 
-    def _git(self, *args: str, stdin: bytes | None = None) -> bytes:
-        done = self._run(*args, stdin=stdin)
+    def _git(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
+        done = self._run(*args, stdin=stdin, env=env)
         if done.returncode:
             raise git_error(done, args, self.store)
         return done.stdout
 
-    def _run(self, *args: str, stdin: bytes | None = None) -> CompletedProcess[bytes]:
+    def _run(
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> CompletedProcess[bytes]:
         places = {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(self.root), "GIT_INDEX_FILE": str(self._index)}
-        return run_git(args, cwd=self.root, env=places, stdin=stdin)
+        return run_git(args, cwd=self.root, env=places | dict(env or {}), stdin=stdin)
 
 
 def _make_store(store: Path) -> None:

@@ -84,9 +84,9 @@ def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None
     return Restored(tuple(put_back), tuple(sorted([*changed, *(renewed if killed else ())])))
 
 
-def unfinished(root: Path) -> Sequence[Path]:
-    """Directories of runs of this workspace that were killed while other contents stood in; `end` puts them right."""
-    return sorted(mark.parent for mark in (root / ".sdd" / "runs").glob(f"*/{MARK}"))
+def unfinished(runs: Path) -> Sequence[Path]:
+    """Directories of runs, below `runs`, that were killed while other contents stood in; `end` puts them right."""
+    return sorted(mark.parent for mark in runs.glob(f"*/{MARK}"))
 
 
 def move(root: Path, path: str, directory: Path) -> None:

@@ -327,7 +327,7 @@ def test_without_the_snapshots_the_patches_do(root: Path, run: Callable[..., Ran
     assert green.code == 0
     after = everything(root)
     kept = kotef(root, "diff", "--attempt", "1").stdout
-    shutil.rmtree(state_dir(root))
+    shutil.rmtree(state_dir(root) / "store.git")
 
     assert kotef(root, "diff", "--attempt", "1").stdout == kept
     undone = kotef(root, "undo", "--last")
@@ -345,7 +345,7 @@ def test_without_the_snapshots_the_patches_do(root: Path, run: Callable[..., Ran
 
 
 def test_what_the_patches_cannot_give_is_said(root: Path, green: Ran) -> None:
-    shutil.rmtree(state_dir(root))
+    shutil.rmtree(state_dir(root) / "store.git")
     (root / "calc.py").write_text("mine\n")
     refused = kotef(root, "undo", "--last")
     assert refused.code == 2

@@ -127,7 +127,7 @@ def test_the_run_at_work_is_meant_though_a_newer_one_is_there(project: Path) -> 
 @pytest.fixture
 def log(tmp_path: Path) -> Following:
     place = write(tmp_path)
-    return Following(tmp_path, RunDir(place))
+    return Following(tmp_path, RunDir(place, place))
 
 
 def test_a_line_that_is_not_whole_yet_waits_for_its_end(log: Following) -> None:

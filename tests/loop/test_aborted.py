@@ -14,7 +14,7 @@ from support.loop import CHECK, DONE, FIX, Agent, Ran, kotef
 from support.openai_server import OpenAIServer, Reply, call, calls
 from support.process import Done, kotef_process
 
-from kotef.runs.store import RunDir
+from kotef.runs.store import RunDir, own_runs
 from kotef.runs.worked import seconds_worked
 
 GOAL = "make add add"
@@ -30,7 +30,7 @@ def command(root: Path, agent: object, *arguments: str, kill_at: str = "") -> Do
 def killed(root: Path, *coder: Reply, at: str, more: tuple[str, ...] = ()) -> RunDir:
     done = command(root, Agent(coder=coder or (FIX, DONE)), "run", GOAL, *ASKED, *more, kill_at=at)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    return RunDir(max((root / ".sdd" / "runs").glob("2*")))
+    return list(own_runs(root))[-1]
 
 
 def rows(root: Path) -> list[dict]:

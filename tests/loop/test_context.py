@@ -16,6 +16,8 @@ from support.loop import BUG, CHECK, DONE, FIX, Agent, Ran, blind, edit, kotef, 
 from support.openai_server import OpenAIServer, Reply, Request, call, calls, overflow, text
 from support.process import kotef_process
 
+from kotef.runs.store import runs_dir
+
 GOAL = "make add add"
 ONCE = ("--check", CHECK, "--max-attempts", "1")
 SUMMARY = "- Found: add subtracts\n- Solved: a missing file, by its right name\n- Next: edit calc.py"
@@ -425,7 +427,7 @@ def test_what_the_planner_sends_first_is_kept_too_and_its_change_told(project: P
 
 
 def test_an_old_text_of_the_stash_is_removed(project: Path, run) -> None:
-    old = project / ".sdd" / "runs" / "20200101-000000-abcd" / "stash" / "tr_aaaaaaaaaaaa"
+    old = runs_dir(project) / "20200101-000000-abcd" / "stash" / "tr_aaaaaaaaaaaa"
     old.parent.mkdir(parents=True)
     old.write_text("x")
     os.utime(old, (time.time() - 8 * 86_400,) * 2)

@@ -8,6 +8,7 @@ import pytest
 from support.loop import CHECK, DONE, FIX, PYTEST, Agent, edit, kotef, plan, write
 
 from kotef.failures.memory import MAX_BYTES
+from kotef.runs.store import runs_dir
 from kotef.sdd.issues import parse_issues, record
 
 GOAL = "make add add"
@@ -130,7 +131,7 @@ def test_the_attempts_of_a_run_are_in_its_result_and_report(project: Path, run) 
 def test_a_run_that_ends_as_one_before_adds_a_line_and_a_success_resolves_it(project: Path, run) -> None:
     for _ in range(3):
         run(project, failing(), GOAL, *ONCE)
-    runs = sorted(path.name for path in (project / ".sdd" / "runs").glob("2*"))
+    runs = sorted(path.name for path in runs_dir(project).glob("2*"))
     text = (project / ".sdd" / "issues.md").read_text()
     assert text.count("\n## ") == 1
     assert [line for line in text.splitlines() if "Seen again" in line] == [

@@ -9,7 +9,7 @@ from support.openai_server import Reply, calls, status
 
 from kotef.runs.report import html
 from kotef.runs.report.building import page_of
-from kotef.runs.store import RunDir
+from kotef.runs.store import RunDir, at
 
 WRONG = (write("notes.txt", "x\n"), DONE)
 
@@ -52,7 +52,7 @@ def test_the_model_of_every_call_is_on_record_with_its_time_and_its_cached_token
         ("coder", "scripted", 64),
     ]
     assert all(0 < event["seconds"] < 60 for event in told)
-    (planner, coder) = page_of(RunDir(ran.run_dir)).asked
+    (planner, coder) = page_of(at(ran.root, ran.run_dir.name)).asked
     assert (coder.model, coder.calls, coder.tokens_cached, planner.calls) == ("scripted", 2, 128, 1)
 
 
@@ -85,7 +85,7 @@ def test_what_was_put_back_is_in_the_matrix_and_among_the_guards(project: Path, 
     agent = Agent(coder=[write("test_new.py", "x = 1\n"), DONE, cheat, DONE, *WRONG])
     ran = run(project, agent, "make add add", "--check", CHECK)
 
-    page = page_of(RunDir(ran.run_dir))
+    page = page_of(at(ran.root, ran.run_dir.name))
     guards = [guard.text for attempt in page.attempts for guard in attempt.record.guards if guard.name == "put back"]
     columns = [column.visit for column in page.matrix.columns if column.put_back]
     put_back = [event["visit"] for event in ran.events if event["event"] == "verified" and event["put_back"]]

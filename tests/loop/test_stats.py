@@ -7,6 +7,8 @@ from typing import Any
 from support.loop import CHECK, DONE, FIX, Agent, edit, kotef
 from support.openai_server import call, calls
 
+from kotef.runs.store import runs_dir
+
 ARGUMENTS = ("make add right", "--check", CHECK)
 
 
@@ -46,7 +48,7 @@ def test_runs_failures_and_tools_are_counted(project: Path, run: Any) -> None:
 
 
 def test_a_failure_after_a_compaction_is_told_apart(project: Path) -> None:
-    place = project / ".sdd" / "runs" / "20260101-101010-aaaa"
+    place = runs_dir(project) / "20260101-101010-aaaa"
     failed = {"event": "tool_finished", "visit": 1, "tool": "edit_file", "ok": False, "category": "edit_mismatch"}
     lines = [failed, {"event": "compacted", "visit": 1}, failed, failed, {**failed, "visit": 2}]
     place.mkdir(parents=True)
@@ -58,7 +60,7 @@ def test_a_failure_after_a_compaction_is_told_apart(project: Path) -> None:
 
 
 def test_events_of_an_earlier_kotef_are_read_as_far_as_they_go(project: Path) -> None:
-    place = project / ".sdd" / "runs" / "20260101-101010-aaaa"
+    place = runs_dir(project) / "20260101-101010-aaaa"
     place.mkdir(parents=True)
     old = [
         {"n": 1, "event": "tool_finished", "visit": 1, "tool": "grep", "ok": False},
@@ -71,7 +73,7 @@ def test_events_of_an_earlier_kotef_are_read_as_far_as_they_go(project: Path) ->
 
 
 def test_a_foreign_event_costs_itself_and_not_the_sums_of_all_runs(project: Path) -> None:
-    place = project / ".sdd" / "runs" / "20260101-101010-aaaa"
+    place = runs_dir(project) / "20260101-101010-aaaa"
     place.mkdir(parents=True)
     answer = {"event": "model_answer", "tokens_in": 10, "tokens_out": 5, "cost": 0.5}
     lines = [
@@ -87,7 +89,7 @@ def test_a_foreign_event_costs_itself_and_not_the_sums_of_all_runs(project: Path
 
 
 def test_answers_count_for_the_model_that_gave_them(project: Path) -> None:
-    place = project / ".sdd" / "runs" / "20260101-101010-aaaa"
+    place = runs_dir(project) / "20260101-101010-aaaa"
     place.mkdir(parents=True)
     answer = {"event": "model_answer", "visit": 1, "tokens_in": 10, "tokens_out": 5, "cost": 0.5}
     lines = [{"event": "run_started", "model": "one"}, answer, {**answer, "model": "two"}]
@@ -107,7 +109,7 @@ def test_a_run_that_cannot_be_read_is_named_and_in_no_figure(project: Path, run:
 
 def test_only_runs_of_the_last_days_are_counted_where_that_is_asked_for(project: Path, run: Any) -> None:
     run(project, Agent([FIX, DONE]), *ARGUMENTS)
-    old = project / ".sdd" / "runs" / "20200101-101010-aaaa"
+    old = runs_dir(project) / "20200101-101010-aaaa"
     old.mkdir()
     (old / "events.jsonl").write_text('{"n": 1, "event": "run_started", "model": "m"}\n')
     assert stats(project)["runs"] == 2

@@ -15,6 +15,7 @@ from kotef.nodes.guarding import all_is_protected
 from kotef.nodes.putting_back import make_fresh, put_back
 from kotef.nodes.standing_in import end_standing_in, standing_in
 from kotef.nodes.unheld import LOST, Seen, look_for_unheld, remember_unheld
+from kotef.runs.store import runs_dir
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import Edits, Task
@@ -219,7 +220,7 @@ def test_what_a_person_writes_after_a_kill_in_the_block_is_theirs(workspace: Wor
         texts={"pyproject.toml": b"y = 1\n", "tests/test_a.py": b"pass\n"},
     )
     block.__enter__()
-    assert unfinished(workspace.root) == []
+    assert unfinished(runs_dir(workspace.root)) == []
     (workspace.root / "conftest.py").write_text("a person's\n")
     (workspace.root / "a.py").write_text("x = 3\n")
     (workspace.root / "pyproject.toml").write_text("z = 1\n")
@@ -244,7 +245,7 @@ def test_what_the_checks_make_of_what_stands_in_gives_way_and_is_kept(workspace:
 
 
 def test_a_killed_second_look_is_found_from_the_workspace(workspace: Workspace) -> None:
-    run = workspace.root / ".sdd" / "runs" / "20260101-000000-ab"
+    run = runs_dir(workspace.root) / "20260101-000000-ab"
     run.mkdir(parents=True)
     workspace.deps.run_dir = run
     (workspace.root / "conftest.py").write_text("mine\n")
@@ -252,9 +253,9 @@ def test_a_killed_second_look_is_found_from_the_workspace(workspace: Workspace) 
     block = standing_in(workspace.deps, tree=tree, other=workspace.before, paths=["conftest.py"])
     block.__enter__()
 
-    assert list(unfinished(workspace.root)) == [run]
+    assert list(unfinished(runs_dir(workspace.root))) == [run]
     end(run, Snapshots.open(workspace.root), killed=True)
-    assert list(unfinished(workspace.root)) == []
+    assert list(unfinished(runs_dir(workspace.root))) == []
     assert (workspace.root / "conftest.py").read_text() == "mine\n"
 
 

@@ -18,7 +18,7 @@ from kotef.runs.report.located import located
 from kotef.runs.report.pull_request import pull_request
 from kotef.runs.report.step_summary import step_summary
 from kotef.runs.result import Result
-from kotef.runs.store import RunDir
+from kotef.runs.store import RunDir, at
 from kotef.workspace.keys import keys_in
 
 FORMATTED = "2026-01-02T03:04:05Z"
@@ -67,7 +67,7 @@ def judged(*checks: CheckVerdict, **facts: Any) -> Verification:
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDir:
-    made = RunDir(tmp_path / ".sdd" / "runs" / "r1")
+    made = at(tmp_path, "r1")
     made.create()
     (made.path / "logs" / "x.log").write_text(OUTPUT)
     return made
@@ -253,8 +253,8 @@ def test_what_only_looks_like_one_is_none(line: str) -> None:
 
 @pytest.mark.parametrize(("begun", "hint"), [(True, "`kotef resume 20260131-0"), (False, "it died before it began")])
 def test_a_run_without_a_result_says_how_to_go_on(tmp_path: Path, begun: bool, hint: str) -> None:
-    died = RunDir(tmp_path / "20260131-0")
-    died.path.mkdir()
+    died = at(tmp_path, "20260131-0")
+    died.create()
     if begun:
         (died.path / "task.json").write_text("{}")
     for form in ("sarif", "junit", "json", "md"):

@@ -26,6 +26,7 @@ from support.process import kotef_process
 
 import kotef
 from kotef.middleware.effects import IN_DOUBT
+from kotef.runs.store import runs_dir
 
 GOAL: Final = "make add add"
 PATIENCE: Final = 120
@@ -200,7 +201,7 @@ class Killed:
     @property
     def runs(self) -> list[Path]:
         """The directories of runs that came to have a task."""
-        return [task.parent for task in (self.root / ".sdd" / "runs").glob("2*/task.json")]
+        return [task.parent for task in runs_dir(self.root).glob("2*/task.json")]
 
     @property
     def words(self) -> list[str]:

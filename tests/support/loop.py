@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from support.openai_server import Call, OpenAIServer, Reply, Request, call, calls, status, text
 
 from kotef.cli.main import main
+from kotef.runs.store import runs_dir
 
 BUG = "def add(a, b):\n    return a - b\n"
 FIXED = "def add(a, b):\n    return a + b\n"
@@ -51,7 +52,12 @@ class Ran:
     @property
     def run_dir(self) -> Path:
         """The newest run."""
-        return max((self.root / ".sdd" / "runs").glob("2*"))
+        return max(runs_dir(self.root).glob("2*"))
+
+    @property
+    def record(self) -> Path:
+        """What people read of the newest run."""
+        return self.root / ".sdd" / "runs" / self.run_dir.name
 
     @property
     def result(self) -> dict[str, Any]:

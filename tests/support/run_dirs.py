@@ -8,7 +8,7 @@ from kotef.checks.model import Check
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.history import FailureHistory
 from kotef.runs.result import Result, ResultDone, ResultHistory, ResultUsage
-from kotef.runs.store import RunDir
+from kotef.runs.store import RunDir, at
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import Spent, Task
@@ -28,7 +28,7 @@ def made_run(root: Path, *, attempts: int = 3, tests: int = 6, ended: bool = Tru
 
     The last attempt adds a test of its own, `HOSTILE` by name. `changed` are fields of its result.
     """
-    run = RunDir(root / ".sdd" / "runs" / RUN)
+    run = at(root, RUN)
     run.create()
     limits = Limits(max_attempts=max(attempts, 1))
     checks = (Check(name="pytest -q", command="python -m pytest -q", role="test", origin="option"),)

@@ -358,8 +358,8 @@ def test_a_list_tells_real_folders_and_files_from_links(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "folder")
 
     assert list_within(tmp_path, most=10) == [
-        ("file", False, True),
-        ("folder", True, False),
-        ("link", False, False),
+        ("file", False, True, False),
+        ("folder", True, False, False),
+        ("link", False, False, True),
     ]
     assert len(list_within(tmp_path, most=2)) == 2

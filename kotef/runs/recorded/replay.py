@@ -22,7 +22,7 @@ from kotef.runs.recorded.player import Player
 from kotef.runs.result import Camel, Result
 from kotef.runs.setting import Models, Setting
 from kotef.runs.start import start
-from kotef.runs.store import RunDir, runs_dir
+from kotef.runs.store import RunDir, at
 from kotef.state import Task
 from kotef.tools.kit import Kit
 from kotef.workspace.sandbox.sandbox import OFF
@@ -30,6 +30,15 @@ from kotef.workspace.sandbox.sandbox import OFF
 SAME: Final = 0
 OTHER: Final = 3
 
+_NARROW: Final = {
+    "trust": False,
+    "passed": (),
+    "web": False,
+    "branch": "",
+    "reads": (),
+    "network": False,
+}
+"""What a record of unknown origin may not ask for."""
 _FROM_OUTSIDE: Final = frozenset({"interrupted", "crashed"})
 """Outcomes that no record can bring about again."""
 
@@ -82,6 +91,9 @@ def replay(
     UsageError where there is nothing to play: no record, no task, or no snapshot of the state before the run.
     """
     task, record, notices = _playable(run)
+    if run.is_foreign:
+        task = task.model_copy(update=_NARROW)
+        notices = [*notices, f"{run.shown} is a record of unknown origin"]
     begun = next((line for line in record if isinstance(line, Begun)), None)
     tree = _state_before(run)
     with place_for(into) as place:
@@ -101,7 +113,7 @@ def replay(
             tape=player,
             hired=_hired(task),
         )
-        again = RunDir(runs_dir(place) / run.run_id)
+        again = at(place, run.run_id)
         result = start(again, task.model_copy(update={"setup": (), "mcp": ""}), setting)
         return _compared(run, again, result, player, notices, into=place if into else None)
 

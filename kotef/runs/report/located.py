@@ -63,7 +63,7 @@ def located(run: RunDir, result: Result) -> tuple[Located, ...]:
 
 def _of(run: RunDir, verification: Verification) -> Iterator[Located]:
     excused = set(verification.preexisting)
-    root = run.path.parents[2]
+    root = run.record.parents[2]
     for check in verification.checks:
         names = _names(check)
         for told in failures_of(_result(run, check, names), root):

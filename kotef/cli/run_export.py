@@ -1,0 +1,39 @@
+"""`kotef runs export`: one file that holds a run."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from kotef.cli.handing import must_be_plain
+from kotef.cli.place import workspace_of
+from kotef.cli.screen import console, plain, say
+from kotef.errors import UsageError
+from kotef.runs import store
+from kotef.runs.portable import export_run
+
+_MEGABYTE: Final = 1_000_000
+
+
+def export_command(options: dict[str, Any]) -> None:
+    """Pack the run that is meant, and print what the file is."""
+    run_id, file = _words(options["words"], last=options["last"])
+    root = workspace_of(options["root"])
+    must_be_plain("FILE", file)
+    exported = export_run(root, store.find(root, run_id), file)
+    if options["as_json"]:
+        facts = {"runId": exported.run_id, "path": str(file), "fingerprint": exported.fingerprint}
+        say(json.dumps({**facts, "bytes": exported.bytes}, indent=2) + "\n")
+        return
+    screen = console()
+    screen.print(f"run {exported.run_id} is in {plain(str(file))} ({exported.bytes / _MEGABYTE:.1f} MB)")
+    screen.print(f"  fingerprint: {exported.fingerprint}", soft_wrap=True)
+    screen.print(f"  go on with it in another clone: kotef resume --from {plain(file.name)}")
+
+
+def _words(words: tuple[str, ...], *, last: bool) -> tuple[str | None, Path]:
+    """The run and the file. UsageError where one of them is missing, or said twice."""
+    wanted = 1 if last else 2
+    if len(words) != wanted:
+        problem = "--last FILE" if last else "RUN FILE"
+        raise UsageError(f"kotef runs export takes {problem}", hint="`kotef runs` lists the runs")
+    return (None if last else words[0]), Path(words[-1]).absolute()

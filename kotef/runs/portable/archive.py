@@ -1,0 +1,155 @@
+"""The file of an exported run: a zip archive with a manifest that says what must be in it, byte for byte."""
+
+import hashlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kotef.errors import UsageError
+from kotef.workspace.paths import os_fault
+
+FORMAT: Final = 1
+"""Of the archive; the state in it has a schema version of its own."""
+MANIFEST: Final = "manifest.json"
+SNAPSHOTS: Final = "snapshots.bundle"
+"""The trees and contents that the run names, as a git bundle."""
+RUN: Final = "run/"
+"""Before the names of the run's own files."""
+
+MOST_BYTES: Final = 2 * 1024**3
+"""Of all files together, unpacked."""
+_MOST_FILES: Final = 20_000
+_MOST_MANIFEST: Final = 8 * 1024 * 1024
+_CHUNK: Final = 1024 * 1024
+_FILE: Final = re.compile(r"run/((logs|stash)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,127}|snapshots\.bundle")
+_RUN_ID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+_TREE: Final = r"[0-9a-f]{40}"
+
+
+class Packed(BaseModel):
+    """One file of the archive."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(ge=0)
+
+
+class Manifest(BaseModel):
+    """What an archive holds. Its own digest is the fingerprint of the whole run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int
+    kotef_version: str = Field(max_length=64)
+    run_id: str = Field(pattern=f"^{_RUN_ID}$")
+    exported: str = Field(max_length=32)
+    """When, in UTC, ISO 8601."""
+    head: str = Field(pattern=f"^({_TREE})?$")
+    """The commit that was checked out; empty where there was none."""
+    stands: str = Field(pattern=f"^{_TREE}$")
+    """The tree of the workspace at the export: what the run goes on from."""
+    files: dict[str, Packed] = Field(max_length=_MOST_FILES)
+    """By name in the archive."""
+
+
+class Archive:
+    """An exported run whose every byte has been compared with its manifest."""
+
+    def __init__(self, path: Path, opened: zipfile.ZipFile, manifest: Manifest, fingerprint: str) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.fingerprint = fingerprint
+        """`sha256:` and 64 hexadecimal digits."""
+        self._opened = opened
+
+    def unpack(self, name: str, target: Path) -> None:
+        """Write one file of the archive; it must not exist. UsageError where it is not what the manifest says."""
+        wanted = self.manifest.files[name]
+        digest, size = hashlib.sha256(), 0
+        with self._opened.open(name) as source, target.open("xb") as file:
+            while chunk := source.read(_CHUNK):
+                size += len(chunk)
+                if size > wanted.bytes:
+                    break
+                digest.update(chunk)
+                file.write(chunk)
+        if size != wanted.bytes or digest.hexdigest() != wanted.sha256:
+            _refuse(self.path, f"{name} in it is not what was exported")
+
+
+def fingerprint_of(manifest: bytes) -> str:
+    """Of everything: the manifest holds a digest of every file."""
+    return f"sha256:{hashlib.sha256(manifest).hexdigest()}"
+
+
+def write_archive(path: Path, files: Mapping[str, Path], **facts: str) -> tuple[Manifest, str]:
+    """Pack `files` (name in the archive → file) with a manifest of `facts`; returns it and its fingerprint.
+
+    Raises `OSError`.
+    """
+    packed = {name: _packed(file) for name, file in sorted(files.items())}
+    manifest = Manifest.model_validate({"format": FORMAT, "files": packed, **facts})
+    text = manifest.model_dump_json(indent=1).encode()
+    fingerprint = fingerprint_of(text)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = fingerprint.encode()
+        archive.writestr(MANIFEST, text)
+        for name, file in sorted(files.items()):
+            archive.write(file, name)
+    return manifest, fingerprint
+
+
+def _packed(file: Path) -> Packed:
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    return Packed(sha256=digest.hexdigest(), bytes=file.stat().st_size)
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """The archive, while the block reads it. UsageError for one that is damaged, altered or no exported run."""
+    try:
+        with zipfile.ZipFile(path) as opened:
+            yield _checked(path, opened)
+    except OSError as error:
+        raise UsageError(f"{path}: {os_fault(path, error).args[0].partition(': ')[2]}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        _refuse(path, str(error) or type(error).__name__)
+
+
+def _checked(path: Path, opened: zipfile.ZipFile) -> Archive:
+    entries = opened.infolist()
+    names = [entry.filename for entry in entries]
+    manifest_entry = next((entry for entry in entries if entry.filename == MANIFEST), None)
+    if manifest_entry is None or manifest_entry.file_size > _MOST_MANIFEST:
+        _refuse(path, "it has no manifest")
+    text = opened.read(manifest_entry)
+    try:
+        manifest = Manifest.model_validate(json.loads(text))
+    except (ValidationError, ValueError, RecursionError):
+        _refuse(path, "its manifest cannot be read")
+    if manifest.format != FORMAT:
+        hint = f"take it up with kotef {manifest.kotef_version}, which wrote it"
+        raise UsageError(f"{path}: its format is {manifest.format}, and this kotef reads {FORMAT}", hint=hint)
+    if opened.comment != fingerprint_of(text).encode():
+        _refuse(path, "its manifest was changed")
+    if sorted(names) != sorted([MANIFEST, *manifest.files]):
+        _refuse(path, "it holds other files than its manifest names")
+    if any(not _FILE.fullmatch(name) for name in manifest.files):
+        _refuse(path, "it names files that no run has")
+    if sum(file.bytes for file in manifest.files.values()) > MOST_BYTES:
+        _refuse(path, f"it unpacks to more than {MOST_BYTES // 1024**3} GiB")
+    return Archive(path, opened, manifest, fingerprint_of(text))
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    hint = "nothing was changed; export the run again with `kotef runs export`"
+    raise UsageError(f"{path}: not an exported run, or damaged: {why}", hint=hint)

@@ -1,0 +1,111 @@
+"""Taking an exported run up in this workspace, as if it had been killed here."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import UsageError, WorkspaceError
+from kotef.runs import store
+from kotef.runs.portable.archive import RUN, SNAPSHOTS, Manifest, open_archive
+from kotef.runs.store import RunDir
+from kotef.runs.trees import save_state
+from kotef.workspace.git import inspect
+from kotef.workspace.lock import workspace_lock
+from kotef.workspace.paths import state_dir, write_atomic
+from kotef.workspace.seen import saw
+from kotef.workspace.snapshots import Snapshots
+
+TAKEN_UP: Final = "taken-up.json"
+"""In the state of a run that came from a file, until its first step here: what it knows of the machine is not true."""
+
+_NAMED: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An exported run, unpacked and compared with its manifest, not yet in place."""
+
+    run: RunDir
+    """Its state lies in a folder of its own until `settle` is called."""
+    manifest: Manifest
+    fingerprint: str
+    root: Path
+
+    def settle(self) -> tuple[RunDir, tuple[str, ...]]:
+        """Make it a run of this workspace: its snapshots, its files, its state; and a line for each thing to know.
+
+        What stood here is kept first. Raises BusyError, UsageError where uncommitted work of a person stands in the
+        way, WorkspaceError.
+        """
+        with workspace_lock(self.root, self.run.run_id):
+            snapshots = Snapshots.open(self.root)
+            snapshots.read_bundle(self.run.path / SNAPSHOTS)
+            said = [*self._of_head(), *self._place_files(snapshots)]
+            saw(self.run.path, snapshots.take())
+            write_atomic(self.run.path / TAKEN_UP, json.dumps({"from": self.fingerprint}).encode())
+            (self.run.path / SNAPSHOTS).unlink()
+            run = store.at(self.root, self.run.run_id)
+            run.path.parent.mkdir(mode=0o700, exist_ok=True)
+            self.run.path.rename(run.path)
+        return run, tuple(said)
+
+    def _of_head(self) -> tuple[str, ...]:
+        head = inspect(self.root).head or ""
+        if head == self.manifest.head:
+            return ()
+        was, now = self.manifest.head[:12] or "no commit", head[:12] or "no commit"
+        return (f"the run was exported at {was}, and {now} is checked out here",)
+
+    def _place_files(self, snapshots: Snapshots) -> tuple[str, ...]:
+        wanted, now = self.manifest.stands, snapshots.take()
+        paths = snapshots.changed(now, wanted)
+        if not paths:
+            return ()
+        if store.uncommitted(self.root):
+            problem = f"{self.root} has uncommitted work, and the run brings {_some(paths)}"
+            raise UsageError(problem, hint="commit or stash it first, or take the run up in a fresh clone")
+        saved = save_state(self.run, now, paths, wanted)
+        restored = snapshots.restore(wanted, last=now, paths=paths)
+        if restored.left:
+            raise WorkspaceError(_some(restored.left), "cannot be replaced", hint="take the run up in a fresh clone")
+        back = f"`kotef apply {self.run.run_id} --saved {saved}` puts back what was here"
+        return (f"put in place from the run: {_some(paths)}; {back}",)
+
+
+@contextmanager
+def received(root: Path, path: Path, *, fingerprint: str = "") -> Iterator[Received]:
+    """The run in the file `path`, in a folder that is deleted after the block unless it was settled.
+
+    `fingerprint` is what the file must have, or empty. UsageError for a file that is damaged or altered, and for a run
+    that is kept here already.
+    """
+    place = Path(tempfile.mkdtemp(prefix="incoming-", dir=state_dir(root)))
+    try:
+        with open_archive(path) as archive:
+            manifest = archive.manifest
+            if fingerprint and archive.fingerprint != fingerprint:
+                problem = f"{path}: its fingerprint is {archive.fingerprint}, not {fingerprint}"
+                raise UsageError(problem, hint="it is another file than the one that was meant; nothing was changed")
+            if store.at(root, manifest.run_id).path.exists():
+                hint = f"`kotef resume {manifest.run_id}` goes on with it"
+                raise UsageError(f"run {manifest.run_id} is kept here already", hint=hint)
+            state = place / manifest.run_id
+            for folder in (state, state / "logs", state / "stash"):
+                folder.mkdir(mode=0o700)
+            for name in manifest.files:
+                archive.unpack(name, state / name.removeprefix(RUN))
+            if SNAPSHOTS not in manifest.files:
+                raise UsageError(f"{path}: it holds no snapshots", hint="export the run again; nothing was changed")
+        yield Received(RunDir(state, store.at(root, manifest.run_id).record), manifest, archive.fingerprint, root)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(paths[:_NAMED]) + more
