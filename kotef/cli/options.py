@@ -8,11 +8,17 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def _of_group(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    """The workspace that was named, also where it stands before the name of a subcommand."""
+    return value if value is not None or ctx.parent is None else ctx.parent.params.get("root")
+
+
 def where(command: F) -> F:
     """The option that says which workspace is meant."""
     return click.option(
         "--root",
         type=click.Path(file_okay=False),
+        callback=_of_group,
         help="The workspace.  [default: the git top level, else the current directory]",
     )(command)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -10,29 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
-from support.loop import CHECK, Ran, edit, kotef, plan
-from support.openai_server import OpenAIServer, Reply, Request, call, calls, text
+from support.loop import CHECK, Ran, kotef
+from support.loop import forgetful_agent as agent
+from support.openai_server import OpenAIServer
 from support.process import Done, kotef_process
 
-NOTE = "echo attempt >> effects.log"
 FIELDS = ("outcome", "reason", "goal", "maxAttempts", "visits", "changed", "fixed", "done")
-
-
-def coder(request: Request, *, fixes_at: int) -> Reply:
-    """A coder without a memory of its own: what it does follows from the conversation it is shown."""
-    attempt = int(re.search(r"Attempt (\d+) of", request.text)[1])
-    answered = sum(message["role"] == "tool" for message in request.messages)
-    steps = [
-        calls(call("run_command", command=NOTE)),
-        calls(call("write_file", path=f"notes{attempt}.txt", content=f"attempt {attempt}\n")),
-    ]
-    if attempt == fixes_at:
-        steps.append(edit("calc.py", "a - b", "a + b"))
-    return steps[answered] if answered < len(steps) else text("done")
-
-
-def agent(fixes_at: int):
-    return lambda request, _: plan("fix add") if "PlanAnswer" in request.tools else coder(request, fixes_at=fixes_at)
 
 
 def command(root: Path, server: OpenAIServer, *arguments: str, kill_at: str = "") -> Done:

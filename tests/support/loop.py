@@ -1,6 +1,7 @@
 """How does a test play a whole run? A scripted model behind real HTTP and kotef's own command line, in one process."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -115,6 +116,26 @@ def plan(*steps: str, hypothesis: str = "", addresses: str = "", blocked: str = 
 def review(*, accept: bool, reason: str = "") -> Reply:
     """The reviewer's answer."""
     return calls(call("ReviewAnswer", accept=accept, reason=reason))
+
+
+def forgetful_coder(request: Request, *, fixes_at: int) -> Reply:
+    """A coder without a memory of its own: what it does follows from the conversation it is shown."""
+    attempt = int(re.search(r"Attempt (\d+) of", request.text)[1])
+    answered = sum(message["role"] == "tool" for message in request.messages)
+    steps = [
+        calls(call("run_command", command="echo attempt >> effects.log")),
+        calls(call("write_file", path=f"notes{attempt}.txt", content=f"attempt {attempt}\n")),
+    ]
+    if attempt == fixes_at:
+        steps.append(edit("calc.py", "a - b", "a + b"))
+    return steps[answered] if answered < len(steps) else text("done")
+
+
+def forgetful_agent(fixes_at: int):
+    """An agent whose coder is that one."""
+    return lambda request, _: (
+        plan("fix add") if "PlanAnswer" in request.tools else forgetful_coder(request, fixes_at=fixes_at)
+    )
 
 
 FIX = edit("calc.py", "a - b", "a + b")

@@ -44,7 +44,7 @@ class Received:
         """
         with workspace_lock(self.root, self.run.run_id):
             snapshots = Snapshots.open(self.root)
-            snapshots.read_bundle(self.run.path / SNAPSHOTS)
+            self._take_in(snapshots)
             said = [*self._of_head(), *self._place_files(snapshots)]
             saw(self.run.path, snapshots.take())
             write_atomic(self.run.path / TAKEN_UP, json.dumps({"from": self.fingerprint}).encode())
@@ -53,6 +53,14 @@ class Received:
             run.path.parent.mkdir(mode=0o700, exist_ok=True)
             self.run.path.rename(run.path)
         return run, tuple(said)
+
+    def _take_in(self, snapshots: Snapshots) -> None:
+        try:
+            snapshots.read_bundle(self.run.path / SNAPSHOTS)
+            snapshots.paths(self.manifest.stands)
+        except WorkspaceError as error:
+            hint = "nothing was changed; export the run again"
+            raise UsageError(f"the snapshots of run {self.run.run_id} are damaged: {error}", hint=hint) from error
 
     def _of_head(self) -> tuple[str, ...]:
         head = inspect(self.root).head or ""

@@ -1,0 +1,202 @@
+"""A run travels in one file: taken up elsewhere it ends as one left alone, and a damaged file is refused."""
+
+import json
+import shutil
+import signal
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.loop import CHECK, Ran, forgetful_agent, git, kotef
+from support.openai_server import OpenAIServer
+from support.process import Done, kotef_process
+
+from kotef.errors import UsageError
+from kotef.runs import store
+from kotef.runs.portable import received
+from kotef.runs.portable.archive import MANIFEST, Manifest, fingerprint_of
+
+GOAL = ("run", "make add add", "--coder", "model", "--check", CHECK, "--max-attempts", "2")
+STABLE = ("outcome", "reason", "goal", "maxAttempts", "visits", "changed", "fixed", "done", "coder", "exitCode")
+
+
+class Machine:
+    """A home of its own, with a clone in it."""
+
+    def __init__(self, place: Path, origin: Path, server: OpenAIServer) -> None:
+        place.mkdir()
+        self.home, self.root = place, place / "deep" / "clone"
+        self.root.parent.mkdir()
+        git(place, "clone", "-q", str(origin), str(self.root))
+        self.env = {
+            "HOME": str(place),
+            "XDG_STATE_HOME": str(place / "state"),
+            "OPENAI_BASE_URL": server.base_url,
+            "KOTEF_MODEL": "scripted",
+        }
+
+    def kotef(self, *words: str, kill_at: str = "") -> Done:
+        return kotef_process([*words, "--root", str(self.root)], self.env, self.home, kill_at=kill_at)
+
+    def result(self) -> dict:
+        (file,) = self.root.glob(".sdd/runs/*/result.json")
+        return json.loads(file.read_text())
+
+
+def facts(result: dict) -> dict:
+    return {name: result[name] for name in STABLE} | {"attempts": result["failureHistory"]["attempts"]}
+
+
+MOMENTS = ("verified:1", "tool_finished:1")
+OTHER_MOMENTS = ("coder_started:1", "coder_finished:1", "planned:2", "verified:2", "check_started:2", "run_started")
+
+
+@pytest.mark.parametrize("fixes_at", [2, 9])
+@pytest.mark.parametrize("moment", [*MOMENTS, *(pytest.param(name, marks=pytest.mark.kill) for name in OTHER_MOMENTS)])
+def test_a_run_taken_up_elsewhere_ends_as_one_left_alone(
+    project: Path, tmp_path: Path, moment: str, fixes_at: int
+) -> None:
+    with OpenAIServer(forgetful_agent(fixes_at)) as server:
+        alone = Machine(tmp_path / "alone", project, server)
+        alone.kotef(*GOAL)
+        here = Machine(tmp_path / "here", project, server)
+        (here.root / "draft.txt").write_text("not committed\n")
+        (here.root / "calc.py").chmod(0o755)
+        assert here.kotef(*GOAL, kill_at=moment).returncode == -signal.SIGKILL
+        packed = here.kotef("runs", "export", "--last", str(tmp_path / "r.kotef"))
+        assert packed.returncode == 0, packed.stderr
+        shutil.rmtree(here.home)
+
+        there = Machine(tmp_path / "there", project, server)
+        resumed = there.kotef("resume", "--from", str(tmp_path / "r.kotef"))
+
+    assert facts(there.result()) == facts(alone.result()), resumed.stderr
+    assert resumed.returncode == there.result()["exitCode"]
+    assert (there.root / "draft.txt").read_text() == "not committed\n"
+    entries = Ran(0, "", "", there.root).issues
+    assert len([entry for entry in entries if entry["state"] == "open"]) == (fixes_at > 2)
+    assert f"its checks: {CHECK}" in resumed.stdout
+    assert "put in place from the run:" in resumed.stdout
+
+
+@pytest.fixture
+def packed(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a run that can go on, whose workspace is gone from here."""
+    with OpenAIServer(forgetful_agent(9)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("KOTEF_MODEL", "scripted")
+        kotef(project, *GOAL)
+    file = tmp_path / "run.kotef"
+    done = kotef(project, "runs", "export", "--last", str(file))
+    assert done.code == 0, done.stderr
+    return file
+
+
+@pytest.fixture
+def clone(project: Path, tmp_path: Path) -> Path:
+    git(tmp_path, "clone", "-q", str(project), str(tmp_path / "clone"))
+    return tmp_path / "clone"
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and ".git" not in path.relative_to(root).parts
+    }
+
+
+def refused(root: Path, file: Path, *words: str) -> str:
+    before = everything(root)
+    done = kotef(root, "resume", "--from", str(file), "--max-attempts", "3", *words)
+    assert done.code == 2, done.stdout + done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert everything(root) == before
+    assert not list(store.runs_dir(root).glob("*")), "nothing is left of it"
+    return done.stderr
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_file_of_which_a_byte_was_changed_or_cut_is_refused(packed: Path, clone: Path, data: st.DataObject) -> None:
+    whole = packed.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    cut = data.draw(st.booleans())
+    changed = whole[:place] if cut else whole[:place] + bytes([whole[place] ^ 0x20]) + whole[place + 1 :]
+    other = packed.with_name("other.kotef")
+    other.write_bytes(changed)
+
+    got = None
+    with suppress(UsageError), received(clone, other) as found:
+        got = {name: (found.run.path / name.removeprefix("run/")).read_bytes() for name in found.manifest.files}
+
+    with zipfile.ZipFile(packed) as archive:
+        real = {name: archive.read(name) for name in archive.namelist() if name != MANIFEST}
+    assert got in (None, real), "a byte of the container that says nothing, a date, say, may be another"
+
+
+def rewritten(file: Path, change: dict[str, bytes], **facts: object) -> Path:
+    """The same archive with other files in it, made as by somebody who knows how the format works."""
+    with zipfile.ZipFile(file) as archive:
+        files = {name: archive.read(name) for name in archive.namelist() if name != MANIFEST}
+        manifest = Manifest.model_validate_json(archive.read(MANIFEST)).model_copy(update=facts)
+    other = file.with_name("other.kotef")
+    text = manifest.model_dump_json(indent=1).encode()
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.comment = fingerprint_of(text).encode()
+        archive.writestr(MANIFEST, text)
+        for name, content in (files | change).items():
+            archive.writestr(name, content)
+    return other
+
+
+@pytest.mark.parametrize(
+    ("change", "facts"),
+    [
+        ({"run/task.json": b"{}"}, {}),
+        ({"run/more.json": b"{}"}, {}),
+        ({"../../escape": b"x"}, {}),
+        ({"run/../../escape": b"x"}, {}),
+        ({"snapshots.bundle": b"# v2 git bundle\n\nPACK"}, {}),
+        ({}, {"run_id": "../../x"}),
+        ({}, {"format": 99}),
+        ({}, {"stands": "0" * 40}),
+        ({}, {"files": {}}),
+    ],
+)
+def test_an_altered_file_is_refused_in_one_line_and_nothing_is_changed(
+    packed: Path, clone: Path, change: dict[str, bytes], facts: dict[str, object]
+) -> None:
+    refused(clone, rewritten(packed, change, **facts))
+    assert not list(clone.parent.rglob("escape"))
+
+
+def test_a_file_with_another_fingerprint_than_the_one_that_was_told_is_refused(packed: Path, clone: Path) -> None:
+    assert "its fingerprint is sha256:" in refused(clone, packed, "--fingerprint", "sha256:" + "0" * 64)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"hello\n"])
+def test_what_is_no_archive_is_refused(clone: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x").write_bytes(content)
+    assert str(tmp_path / "x") in refused(clone, tmp_path / "x")
+    assert "no such file" in refused(clone, tmp_path / "nothing")
+
+
+def test_uncommitted_work_is_not_replaced_by_what_a_run_brings(packed: Path, clone: Path) -> None:
+    (clone / "calc.py").write_text("mine\n")
+    assert "uncommitted work" in refused(clone, packed)
+    assert (clone / "calc.py").read_text() == "mine\n"
+
+
+def test_a_run_that_is_kept_here_is_not_taken_up_twice(packed: Path, project: Path) -> None:
+    done = kotef(project, "resume", "--from", str(packed))
+    assert (done.code, "is kept here already" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("words", [(), ("--last",), ("--last", "a", "b"), ("a",), ("a", "b", "c")])
+def test_a_wrong_number_of_words_is_a_usage_error(project: Path, words: tuple[str, ...]) -> None:
+    done = kotef(project, "runs", "export", *words)
+    assert (done.code, "runs export takes" in done.stderr) == (2, True)
