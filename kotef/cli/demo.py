@@ -24,6 +24,7 @@ from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
 from kotef.runs.setting import Models, Setting
 from kotef.runs.start import start
+from kotef.workspace.paths import state_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,12 @@ def demo_command(wanted: str | None, case: str | None, *, show: bool = False) ->
         results = [_play(scene, home / scene.case, kept=keep is not None) for scene in scenes]
     finally:
         if keep is None:
+            for scene in scenes:
+                shutil.rmtree(state_dir(home / scene.case), ignore_errors=True)
             shutil.rmtree(home, ignore_errors=True)
     if show:
         for scene in scenes:
-            show_page(store.find(home / scene.case, None).path / NAME)
+            show_page(store.find(home / scene.case, None).record / NAME)
     if keep is not None:
         screen.print(f"What was worked on is in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
     else:

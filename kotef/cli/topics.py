@@ -67,7 +67,9 @@ kotef's
   .sdd/issues.md         one entry for each run that was not verified; `kotef issues`
   .sdd/runs/RUN/         result.json, report.html, report.md, events.jsonl, record.jsonl, logs/, visit-N.patch;
                          `kotef runs` lists them, `kotef report` tells one
-  ~/.local/state/kotef/  snapshots of the workspace, and baselines
+                         it is a record: kotef shows it, and obeys nothing in it
+  ~/.local/state/kotef/  for each workspace: the state of its runs (task, checkpoints, what to put back), snapshots,
+                         baselines; `kotef runs export` packs a run of it into one file
 """
 STATUSES: Final = """\
 Exit statuses of `kotef run` and `kotef resume`; other commands use those of them that fit.

@@ -1,6 +1,8 @@
 """What must a person know about a run that did not succeed?"""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from langgraph.runtime import Runtime
@@ -13,10 +15,12 @@ from kotef.nodes.best import leave_baseline, leave_best
 from kotef.nodes.decide import Ending
 from kotef.nodes.way_out import way_out
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
+from kotef.sdd.issue_text import Change
 from kotef.sdd.issues import issues_path, record, timestamp
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.safe_open import remove_within
 
 SHOWN_ENTRIES = 5
 
@@ -54,11 +58,7 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
     path, aside = issues_path(deps.root), deps.run_dir / ASIDE
     entry = entry_of(state, ending, deps)
     try:
-        change = record(path, entry)
-    except NoSpaceError:
-        for log in (deps.run_dir / "logs").glob("*.log"):
-            log.unlink()
-        change = record(path, entry)
+        change = _recorded(path, entry, deps)
     except WorkspaceError as error:
         write_atomic(aside, render(entry).encode())
         shown = f"{deps.shown}/{ASIDE}"
@@ -67,6 +67,18 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
     aside.unlink(missing_ok=True)
     deps.emit("issue", path=str(path), change=change)
     return Written(str(path.relative_to(deps.root)))
+
+
+def _recorded(path: Path, entry: IssueEntry, deps: Deps) -> Change:
+    """What became of the log; on a full disk once more, after the logs of this run have made room."""
+    try:
+        return record(path, entry)
+    except NoSpaceError:
+        for log in (deps.run_dir / "logs").glob("*.log"):
+            log.unlink()
+        with suppress(OSError):  # what lies on the disk of the workspace is the copy below `.sdd/runs`
+            remove_within(deps.root, f"{deps.shown}/logs")
+        return record(path, entry)
 
 
 def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:

@@ -15,6 +15,7 @@ from support.run_dirs import made_run
 from kotef.cli import demo
 from kotef.cli.main import main
 from kotef.coders.repair import hunt
+from kotef.runs.public_record import RecordWriter
 from kotef.runs.report.html import write_page
 
 
@@ -74,7 +75,10 @@ def test_the_demo_opens_the_report_of_each_ending_and_leaves_it(
 ) -> None:
     def play(scene: demo.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
         assert kept, "what is shown is not deleted"
-        write_page(made_run(root))
+        root.mkdir(parents=True)
+        run = made_run(root)
+        write_page(run)
+        RecordWriter(run.path, run.record).update()
         return SimpleNamespace(outcome=scene.ends[0])
 
     monkeypatch.setattr(demo, "_play", play)

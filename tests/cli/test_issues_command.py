@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from support.loop import Ran, kotef
 
 from kotef.cli.main import main
+from kotef.runs.store import runs_dir
 from kotef.sdd.issues import IssueEntry, IssueFailure, parse_issues, record
 
 FAILURE = IssueFailure(
@@ -63,7 +64,7 @@ def test_a_log_that_is_not_there_is_an_empty_list(tmp_path: Path) -> None:
 
 def test_what_it_says_of_the_runs_without_an_entry_is_true(tmp_path: Path) -> None:
     assert issues(tmp_path).stdout == "no entry: no run was made here\n"
-    (tmp_path / ".sdd" / "runs" / "20260131-101500-3fa2").mkdir(parents=True)
+    (runs_dir(tmp_path) / "20260131-101500-3fa2").mkdir(parents=True)
     said = "1 run here has not ended: killed, or still at work; `kotef runs` lists it"
     assert issues(tmp_path).stdout == f"no entry; {said}\n"
     record(tmp_path / ".sdd" / "issues.md", entry("aa-1"))

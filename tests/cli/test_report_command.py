@@ -29,9 +29,10 @@ def in_a_process(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 def test_open_builds_the_page_anew_and_opens_it(tmp_path: Path, looking: Path) -> None:
+    (tmp_path / "project").mkdir()
     run = made_run(tmp_path / "project")
     done = in_a_process(tmp_path / "project", "report", "--open")
-    page = run.path / "report.html"
+    page = run.record / "report.html"
     assert (done.returncode, done.stdout, done.stderr) == (0, f"opened {page}\n", "")
     assert looking.read_text() == page.as_uri()
     assert "all 3 attempts failed verification" in page.read_text()
@@ -50,7 +51,7 @@ def test_in_ci_or_without_a_screen_the_path_is_printed(
         monkeypatch.setenv("DISPLAY", ":0")
     run = made_run(tmp_path)
     done = kotef(tmp_path, "report", RUN, "--open")
-    assert (done.code, done.stdout) == (0, f"no browser to open here; the report is {run.path / 'report.html'}\n")
+    assert (done.code, done.stdout) == (0, f"no browser to open here; the report is {run.record / 'report.html'}\n")
 
 
 def test_a_browser_that_cannot_be_started_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

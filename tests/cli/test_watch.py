@@ -16,7 +16,7 @@ from support.openai_server import OpenAIServer, call, slow, text
 from kotef.runs import store
 from kotef.runs.doing import Doing
 from kotef.runs.following import Following
-from kotef.runs.store import RunDir
+from kotef.runs.store import RunDir, runs_dir
 from kotef.workspace.lock import workspace_lock
 
 
@@ -46,7 +46,7 @@ TOOL = {"visit": 1, "tool": "view_file", "arguments": "a.py"}
 
 
 def write(root: Path, *events: dict, run: str = RUN) -> Path:
-    place = root / ".sdd" / "runs" / run
+    place = runs_dir(root) / run
     place.mkdir(parents=True, exist_ok=True)
     with (place / "events.jsonl").open("a") as file:
         for event in events:

@@ -82,7 +82,7 @@ def test_the_outputs_and_the_summary_say_how_it_ended(project: Path, run: Run, j
         "exit-code": "3",
         "run-id": ran.result["runId"],
         "branch": "",
-        "result": str(ran.run_dir / "result.json"),
+        "result": str(ran.record / "result.json"),
     }
     said = job.summary.read_text()
     assert said.startswith("## ❌ kotef: bounded_attempts_exceeded\n")

@@ -91,10 +91,13 @@ class CommandCoder:
         before = self.snapshots.take()
         file = self.run_dir / NAME.format(visit=visit)
         text = brief_text(self.prompts, brief, started_before=file.exists() and before != brief.tree)
-        write_atomic(file, redactor().text(text).encode("utf-8", "replace"))
+        content = redactor().text(text).encode("utf-8", "replace")
+        write_atomic(file, content)
+        given = self.hand.scratch / file.name  # the state of the run is not to be read in a sandbox
+        write_atomic(given, content)
         account = self.hand.scratch / f"kotef-account-{visit}-{time.monotonic_ns()}"
         self.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
-        done, hands = await self._run(file, account, seconds, visit)
+        done, hands = await self._run(given, account, seconds, visit)
         told = told_by(self.name, done.stdout, _read(account))
         spent = spent_by(told, self.price)
         if spent.unpriced:
