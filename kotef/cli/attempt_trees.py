@@ -74,7 +74,7 @@ def _run(options: dict[str, Any], *, newest: bool = False) -> tuple[Path, RunDir
     root = workspace_of(options["root"])
     run = store.find(root, options["run_id"])
     if not newest:
-        run.must_be_own("change the workspace")
+        run.must_be_own("apply or undo")
     for line in put_right(root):
         sys.stderr.write(f"kotef: note: {plain(line)}\n")
     return root, run

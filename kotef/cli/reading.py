@@ -48,7 +48,7 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
 def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
     """One run; `aborted` is one without an ending that nobody works on, `unreadable` one of another version.
 
-    `origin` is `record` where only `.sdd/runs` tells of it.
+    `origin` is `record` where only `.sdd/runs` tells of it; `unknown` is such a one without an ending.
     """
     origin = "record" if run.is_foreign else "state"
     empty = {"runId": run.run_id, "attempts": None, "ticket": None, "goal": "", "resume": None, "origin": origin}
@@ -61,10 +61,11 @@ def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
         attempts = result.failure_history.attempts
         resume = None if run.is_foreign else result.resume
         return {**empty, **asked, "outcome": result.outcome, "attempts": attempts, "resume": resume}
+    if run.is_foreign:
+        return {**empty, **asked, "outcome": "unknown"}
     if run.run_id == holder:
         return {**empty, **asked, "outcome": "running"}
-    goes_on = f"kotef resume {run.run_id}" if task and not run.is_foreign else None
-    return {**empty, **asked, "outcome": "aborted", "resume": goes_on}
+    return {**empty, **asked, "outcome": "aborted", "resume": f"kotef resume {run.run_id}" if task else None}
 
 
 def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None:
@@ -82,7 +83,8 @@ def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None
         screen.print(f"{run.shown}: {FOREIGN}", style="yellow")
     if result is None or not report.exists():
         goes_on = "" if run.is_foreign else f"; `kotef resume {run.run_id}`"
-        screen.print(f"run {run.run_id} has no result: it was killed or is still at work{goes_on}")
+        why = "the record holds none" if run.is_foreign else "it was killed or is still at work"
+        screen.print(f"run {run.run_id} has no result: {why}{goes_on}")
         return
     text = plain(report.read_text(encoding="utf-8"))
     if screen.is_terminal:

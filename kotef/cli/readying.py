@@ -125,7 +125,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     if file:
         return _taken_up(root, Path(file), options)
     run = store.find(root, options["run_id"])
-    run.must_be_own("be resumed")
+    run.must_be_own("resume")
     return _again(root, run, options)
 
 

@@ -67,11 +67,11 @@ class RunDir:
             raise os_fault(self.path, error, hint="kotef keeps the state of its runs there") from error
 
     def must_be_own(self, what: str) -> None:
-        """UsageError where only a record tells of this run: `what` acts on what a stranger may have written."""
+        """UsageError where only a record tells of this run; `what` is the verb that asks for its state."""
         if self.is_foreign:
-            problem = f"run {self.run_id} is known only from {self.shown}, a record of unknown origin"
-            hint = "`kotef show`, `report` and `replay` take it; `kotef resume --from FILE` takes an exported run"
-            raise UsageError(f"{problem}: it cannot be used to {what}", hint=hint)
+            problem = f"{self.shown} is a record of unknown origin, and kotef does not {what} such a run"
+            hint = "`kotef show` and `replay` take it; `kotef resume --from FILE` takes an exported run"
+            raise UsageError(problem, hint=hint)
 
     def task(self) -> Task | None:
         """The task as it was when the run started; None when the run died before it was written.

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,37 @@ def test_a_model_that_obeys_it_gets_nothing_and_says_nothing(level: str, world: 
     world.assert_no_secret(ran)
     assert list((world.place / "project-canary").iterdir()) == []
     assert world._world() == world.before
+
+
+def around(world: World) -> dict[str, bytes]:
+    """Every file beside the workspace that it would like to change or to read."""
+    places = (world.place / "project-canary", world.place / "project-home")
+    return {str(path): path.read_bytes() for place in places for path in sorted(place.rglob("*")) if path.is_file()}
+
+
+COMMANDS = [
+    ["runs"], ["runs", "--json"], ["show"], ["report"], ["stats"], ["issues"], ["diff"], ["replay"], ["rejudge"],
+    ["check", "--check", "true"], ["resume", "--last"], ["undo", "--last"], ["apply", "--last", "--attempt", "1"],
+    ["runs", "prune"], ["runs", "export", "--last", "x.kotef"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_runs_that_it_ships_are_shown_and_never_obeyed(world: World, words: list[str]) -> None:
+    """Marks, tasks, links and pipes below `.sdd/runs`, each in a process with a time limit: some would wait for ever."""
+    before = around(world)
+    command = [sys.executable, "-m", "kotef", *words, "--root", str(world.root)]
+
+    done = subprocess.run(command, cwd=world.place, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode in (0, 2), done.stderr
+    assert "Traceback" not in done.stderr
+    assert around(world) == before
+    assert "a key that nobody may copy" not in done.stdout + done.stderr
+    assert not [path for path in world.root.rglob("id_rsa") if not path.is_symlink()]
+    if words[0] in ("resume", "undo", "apply") or "export" in words:
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "a record of unknown origin" in done.stderr
 
 
 def test_work_on_it_can_be_done_all_the_same(world: World, monkeypatch: Any) -> None:

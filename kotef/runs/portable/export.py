@@ -44,7 +44,7 @@ def export_run(root: Path, run: RunDir, path: Path) -> Exported:
     Ignored files, and copies of them, are not packed. Raises BusyError while a run is at work here, UsageError for a
     run that never began or whose state is not here, WorkspaceError.
     """
-    run.must_be_own("be exported")
+    run.must_be_own("export")
     put_right(root)
     with workspace_lock(root, "export"):
         if run.task() is None:
