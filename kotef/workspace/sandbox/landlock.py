@@ -11,11 +11,12 @@ import stat
 import struct
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeVar
 
-from kotef.workspace.sandbox import seccomp
+from kotef.workspace.sandbox import metadata, seccomp
 from kotef.workspace.sandbox.confinement import Confinement
 from kotef.workspace.sandbox.services import reachable_services
 
@@ -31,15 +32,18 @@ _TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
 _READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 _TCP: Final = 0b11
+_ABSTRACT_SOCKETS: Final = 0b01
 _SCOPED: Final = 0b11
 """No abstract sockets and no signals to whoever is outside."""
 _IOCTL_ABI, _TCP_ABI, _SCOPE_ABI = 5, 4, 6
 
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "shm", "ptmx", "pts", "tty")
 
-_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAP_AMBIENT = 24, 38, 22, 47
+_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 24, 38, 47
 _CLEAR_ALL: Final = 4
-_FILTER: Final = 2
+_SET_MODE_FILTER: Final = 1
+_LISTENER: Final = 1 << 3 | 1 << 5
+"""SECCOMP_FILTER_FLAG_NEW_LISTENER, and _WAIT_KILLABLE_RECV: a signal does not have a call done twice."""
 _CAPABILITY_VERSION: Final = 0x20080522
 
 T = TypeVar("T")
@@ -59,24 +63,47 @@ def confined(confinement: Confinement, start: Callable[[], T]) -> T:
     """
     rules, local = _ruleset(confinement), not reachable_services()
     with ThreadPoolExecutor(1, "confined") as thread:
-        thread.submit(_restrict, rules, network=confinement.network, local=local).result()
+        listener = thread.submit(_restrict, rules, network=confinement.network, local=local).result()
+        if listener is not None:
+            metadata.serve(listener, confinement.writable)
         return thread.submit(start).result()
 
 
 def filtered(start: Callable[[], T]) -> T:
-    """The same where namespaces do the rest: without the system calls that no namespace knows.
+    """The same where namespaces do the rest: without what no namespace keeps from the host.
 
-    The kernel's keyring, io_uring, and sockets to the host of a virtual machine.
+    The kernel's keyring, io_uring, sockets to the host of a virtual machine, and abstract sockets where the network is
+    shared.
     """
-    return _filtered_thread().submit(start).result() if seccomp.supported() else start()
+    return _filtered_thread().submit(start).result()
 
 
 @cache
 def _filtered_thread() -> ThreadPoolExecutor:
     """One thread for all of them: `--die-with-parent` of bwrap(1) means the thread that started it."""
     thread = ThreadPoolExecutor(1, "filtered")
-    thread.submit(_filter, inet=True, local=True, signals=False).result()
+    thread.submit(_leave_abstract_sockets).result()
+    if seccomp.supported():
+        thread.submit(_filter, inet=True, local=True, signals=False).result()
     return thread
+
+
+def _leave_abstract_sockets() -> None:
+    """Keep the calling thread from abstract sockets of others, where the kernel can.
+
+    Rules for files are left out of it: with one of them bubblewrap could not mount.
+    """
+    if abi() < _SCOPE_ABI:
+        return
+    libc = _libc()
+    attributes = struct.pack("QQQ", 0, 0, _ABSTRACT_SOCKETS)
+    rules = _checked(libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
+    try:
+        _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        with suppress(OSError):  # in the sixteenth domain, one in another, the kernel makes no more
+            _checked(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
+    finally:
+        os.close(rules)
 
 
 @cache
@@ -142,8 +169,11 @@ def _allow(rules: int, path: Path, access: int) -> None:
         os.close(place)
 
 
-def _restrict(rules: int, *, network: bool, local: bool) -> None:
-    """Restrict the calling thread; in this order, for each step needs a right that a later one takes away."""
+def _restrict(rules: int, *, network: bool, local: bool) -> int | None:
+    """Restrict the calling thread; in this order, for each step needs a right that a later one takes away.
+
+    Returns the descriptor of the filter, for the broker; None where there can be none.
+    """
     libc = _libc()
     for capability in range(64):
         if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
@@ -153,14 +183,29 @@ def _restrict(rules: int, *, network: bool, local: bool) -> None:
     _checked(libc.capset(header, none), "capset")
     _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _checked(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
-    _filter(inet=network, local=local, signals=abi() < _SCOPE_ABI)
+    return _filter(inet=network, local=local, signals=abi() < _SCOPE_ABI, files=True)
 
 
-def _filter(*, inet: bool, local: bool, signals: bool) -> None:
-    """Refuse system calls to the calling thread, see `seccomp.program`."""
-    libc = _libc()
-    program = seccomp.program(os.getpid(), inet=inet, local=local, signals=signals)
+def _filter(*, inet: bool, local: bool, signals: bool, files: bool = False) -> int | None:
+    """Refuse system calls to the calling thread, see `seccomp.program`; with `files` some of them go to a broker.
+
+    Returns its end of the filter. None where kotef cannot read what a call asks for, or runs in a sandbox that has a
+    broker already: the kernel allows one.
+    """
+    _checked(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    kotef = os.getpid()
+    if files and metadata.readable():
+        try:
+            program = seccomp.program(kotef, inet=inet, local=local, signals=signals, files=True, notify=True)
+            return _installed(program, _LISTENER)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+    _installed(seccomp.program(kotef, inet=inet, local=local, signals=signals, files=files), 0)
+    return None
+
+
+def _installed(program: bytes, flags: int) -> int:
     instructions = ctypes.create_string_buffer(program, len(program))
     filters = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(instructions))
-    _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _checked(libc.prctl(_PR_SET_SECCOMP, _FILTER, filters, 0, 0), "seccomp")
+    return _checked(_libc().syscall(seccomp.number("seccomp"), _SET_MODE_FILTER, flags, filters), "seccomp")

@@ -4,6 +4,7 @@ import errno
 import os
 import platform
 import struct
+from collections.abc import Mapping
 from typing import Final
 
 _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -16,6 +17,26 @@ _NUMBERS: Final = {
         "add_key": 248,
         "request_key": 249,
         "keyctl": 250,
+        "ioctl": 16,
+        "prlimit64": 302,
+        "seccomp": 317,
+        "chmod": 90,
+        "fchmod": 91,
+        "chown": 92,
+        "fchown": 93,
+        "lchown": 94,
+        "utime": 132,
+        "setxattr": 188,
+        "lsetxattr": 189,
+        "fsetxattr": 190,
+        "removexattr": 197,
+        "lremovexattr": 198,
+        "fremovexattr": 199,
+        "utimes": 235,
+        "fchownat": 260,
+        "futimesat": 261,
+        "fchmodat": 268,
+        "utimensat": 280,
     },
     "aarch64": {
         "socket": 198,
@@ -25,14 +46,47 @@ _NUMBERS: Final = {
         "add_key": 217,
         "request_key": 218,
         "keyctl": 219,
+        "ioctl": 29,
+        "prlimit64": 261,
+        "seccomp": 277,
+        "setxattr": 5,
+        "lsetxattr": 6,
+        "fsetxattr": 7,
+        "removexattr": 14,
+        "lremovexattr": 15,
+        "fremovexattr": 16,
+        "fchmod": 52,
+        "fchmodat": 53,
+        "fchownat": 54,
+        "fchown": 55,
+        "utimensat": 88,
     },
 }
-_EVERYWHERE: Final = {"pidfd_open": 434, "io_uring_setup": 425}
+_EVERYWHERE: Final = {"io_uring_setup": 425, "pidfd_open": 434, "openat2": 437, "fchmodat2": 452}
+_SETXATTRAT, _REMOVEXATTRAT, _FILE_SETATTR = 463, 466, 469
+"""Newer calls that change metadata: as if the kernel were older, which every program copes with."""
+_FIRST_UNKNOWN: Final = 470
+"""The first system call that this table does not know; those of later kernels may change metadata too."""
+METADATA: Final = (
+    *("chmod", "fchmod", "fchmodat", "fchmodat2"),
+    *("chown", "fchown", "lchown", "fchownat"),
+    *("utime", "utimes", "futimesat", "utimensat"),
+    *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
+)
+"""The calls that change mode, owner, times or extended attributes of a file; an architecture may lack some."""
 
-_LOAD, _EQUAL, _HAS_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
-"""BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_JMP|JSET|K, BPF_RET|K of linux/bpf_common.h."""
+_ATTRIBUTE_KINDS: Final = tuple(ord(letter) << 8 for letter in "fvX") + (0x94 << 8, 0xF5 << 8)
+"""Kinds of ioctl that file systems answer, also for a file that was opened for reading: ext4, XFS, btrfs, f2fs."""
+_HARMLESS_REQUESTS: Final = (
+    *(0x80086601, 0x80046601, 0x80087601, 0x801C581F),  # flags, version and attributes are read
+    *(0xC020660B, 0x40049409, 0x4020940D, 0xC0189436),  # extents are read; clones write what is open for writing
+)
+
+_LOAD, _EQUAL, _AT_LEAST, _HAS_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+"""BPF_LD|W|ABS, BPF_JMP|JEQ|K, JGE, JSET, BPF_ALU|AND|K, BPF_RET|K of linux/bpf_common.h."""
 _ALLOW: Final = 0x7FFF0000
 _ERRNO: Final = 0x00050000
+_NOTIFY: Final = 0x7FC00000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # of struct seccomp_data
 _X32: Final = 0x40000000
 """The bit in the number of a call that is made in the third way an x86-64 has."""
@@ -45,12 +99,19 @@ def supported() -> bool:
     return platform.machine() in _AUDIT_ARCH
 
 
-def program(kotef: int, *, inet: bool, local: bool, signals: bool) -> bytes:
+def number(name: str) -> int | None:
+    """The number of a system call on this machine; None where its architecture lacks it."""
+    return (_NUMBERS[platform.machine()] | _EVERYWHERE).get(name)
+
+
+def program(kotef: int, *, inet: bool, local: bool, signals: bool, files: bool = False, notify: bool = False) -> bytes:
     """A filter of 8-byte instructions for SECCOMP_MODE_FILTER.
 
     Refused: programs for another architecture, the kernel's keyring, io_uring (which makes sockets without asking),
     sockets of every unusual kind (one of them leads out of a virtual machine), those of the internet but for `inet`,
     without `local` the ones with a name in the file system too, and with `signals` those to the process `kotef`.
+    With `files` also what changes attributes of files or limits of other processes past Landlock; with `notify` the
+    calls in `METADATA` go to whoever listens at the filter.
     """
     numbers = _NUMBERS[platform.machine()] | _EVERYWHERE
     lines = [
@@ -78,7 +139,31 @@ def program(kotef: int, *, inet: bool, local: bool, signals: bool) -> bytes:
         lines += _when(numbers["tgkill"], (kotef,), errno.EPERM)
         lines += _when(numbers["tkill"], (kotef,), errno.EPERM)
         lines += _when(numbers["pidfd_open"], (kotef,), errno.EPERM)
+    if files:
+        lines += _files(numbers)
+    if notify:
+        asked = [numbers[name] for name in METADATA if name in numbers]
+        lines += [_line(_LOAD, 0, 0, _NUMBER_AT)]
+        lines += [_line(_EQUAL, len(asked) - at, 0, call) for at, call in enumerate(asked)]
+        lines += [_line(_RETURN, 0, 0, _ALLOW), _line(_RETURN, 0, 0, _NOTIFY)]
     return b"".join((*lines, _line(_RETURN, 0, 0, _ALLOW)))
+
+
+def _files(numbers: Mapping[str, int]) -> list[bytes]:
+    """What Landlock has no right for, and no honest command needs."""
+    lines = [_line(_LOAD, 0, 0, _NUMBER_AT), _line(_AT_LEAST, 0, 1, _FIRST_UNKNOWN), _refuse(errno.ENOSYS)]
+    for call in (_SETXATTRAT, _REMOVEXATTRAT, _FILE_SETATTR):
+        lines += _always(call, errno.ENOSYS)
+    lines += _unless(numbers["prlimit64"], (0,), errno.EPERM)  # of a process outside: a limit can end it
+    requests = [_line(_LOAD, 0, 0, _ARGUMENTS_AT + 8)]
+    harmless = len(_HARMLESS_REQUESTS)
+    kinds = len(_ATTRIBUTE_KINDS)
+    requests += [_line(_EQUAL, harmless - at + kinds + 1, 0, value) for at, value in enumerate(_HARMLESS_REQUESTS)]
+    requests += [_line(_AND, 0, 0, 0xFF00)]
+    requests += [_line(_EQUAL, kinds - 1 - at, 0, value) for at, value in enumerate(_ATTRIBUTE_KINDS[:-1])]
+    requests += [_line(_EQUAL, 0, 1, _ATTRIBUTE_KINDS[-1]), _refuse(errno.ENOTTY)]
+    called = [_line(_LOAD, 0, 0, _NUMBER_AT), _line(_EQUAL, 0, len(requests), numbers["ioctl"])]
+    return [*lines, *called, *requests]
 
 
 def _line(code: int, if_true: int, if_false: int, value: int) -> bytes:
