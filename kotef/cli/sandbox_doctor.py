@@ -3,6 +3,8 @@
 import json
 import os
 import pwd
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import click
@@ -16,7 +18,7 @@ from kotef.workspace.paths import state_dir
 from kotef.workspace.sandbox.confinement import Confinement, confine
 from kotef.workspace.sandbox.limits import Limits
 from kotef.workspace.sandbox.probe import LEVELS, Probed, choose, probe
-from kotef.workspace.sandbox.sandbox import MEANING
+from kotef.workspace.sandbox.sandbox import MEANING, Level
 from kotef.workspace.sandbox.services import reachable_services
 
 BROKEN: Final = 5
@@ -24,7 +26,10 @@ _DEEDS: Final = {
     "write": "write a file of the workspace",
     "listen": "listen on loopback, and connect to itself",
     "escape": "write a file outside of the workspace",
+    "change": "change the mode of a file outside of it",
     "connect": "connect to a port of this machine",
+    "join": "connect to an abstract socket of it",
+    "join with network": "the same with --network",
     "peek": "read the environment of kotef",
     "stop": "send a signal to kotef",
     "tune": "change a setting of the kernel",
@@ -37,7 +42,7 @@ def sandbox_command(root: str | None, *, as_json: bool) -> int:
     """`kotef doctor --sandbox`: a table of what was tried in each level; 0, or 5 when none holds."""
     place, env = workspace_of(root), child_environment(os.environ)
     confinement = confine(place, state_dir(place) / "sandbox", env)
-    tried = [probe(level, confinement, env) for level in LEVELS]
+    tried = [_tried(level, confinement, env) for level in LEVELS]
     auto: str
     try:
         chosen, said = choose("auto", confinement, env, ci=bool(os.environ.get("CI")))
@@ -49,6 +54,16 @@ def sandbox_command(root: str | None, *, as_json: bool) -> int:
     else:
         _tell(console(), confinement, tried, auto, said)
     return 0 if any(probed.holds for probed in tried) else BROKEN
+
+
+def _tried(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Probed:
+    """What a level does without the network, and of what the network alone could open, with it."""
+    without = probe(level, confinement, env)
+    if not without.deeds:
+        return without
+    shared = probe(level, replace(confinement, network=True), env)
+    deeds = {**without.deeds, "join with network": shared.deeds["join"] if shared.deeds else shared.why_not}
+    return replace(without, deeds=deeds)
 
 
 def _facts(confinement: Confinement, tried: list[Probed], auto: str, said: str) -> dict[str, object]:

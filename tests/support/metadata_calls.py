@@ -14,16 +14,17 @@ import sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 CWD, NOFOLLOW, EMPTY = -100, 0x100, 0x1000
-X86 = {
-    **{"chmod": 90, "fchmod": 91, "chown": 92, "fchown": 93, "lchown": 94, "utime": 132, "utimes": 235},
-    **{"setxattr": 188, "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198},
-    **{"fremovexattr": 199, "fchownat": 260, "futimesat": 261, "fchmodat": 268, "utimensat": 280, "ioctl": 16},
-}
-ARM = {
-    **{"fchmod": 52, "fchmodat": 53, "fchownat": 54, "fchown": 55, "utimensat": 88, "ioctl": 29},
-    **{"setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16},
-}
-NUMBERS = {**(X86 if platform.machine() == "x86_64" else ARM), "fchmodat2": 452}
+X86 = """
+chmod 90, fchmod 91, chown 92, fchown 93, lchown 94, utime 132, setxattr 188, lsetxattr 189, fsetxattr 190,
+removexattr 197, lremovexattr 198, fremovexattr 199, utimes 235, fchownat 260, futimesat 261, fchmodat 268,
+utimensat 280, ioctl 16, fchmodat2 452
+"""
+ARM = """
+fchmod 52, fchmodat 53, fchownat 54, fchown 55, utimensat 88, ioctl 29, setxattr 5, lsetxattr 6, fsetxattr 7,
+removexattr 14, lremovexattr 15, fremovexattr 16, fchmodat2 452
+"""
+TABLE = (X86 if platform.machine() == "x86_64" else ARM).split(",")
+NUMBERS = {name: int(number) for name, number in map(str.split, TABLE)}
 NEWER = {"setxattrat": 463, "removexattrat": 466, "file_setattr": 469}
 UID, GID = os.getuid(), os.getgid()
 
@@ -69,7 +70,7 @@ def named(kind, folder):
     paths = {
         "absolute": f"{folder}/file",
         "relative": os.path.relpath(f"{folder}/file"),
-        "dots": f"{folder}/../{os.path.basename(folder)}/./file",
+        "dots": f"{folder}/../{folder.rpartition('/')[2]}/./file",
         "link": f"{folder}/link",
         "folder": folder,
         "slash": f"{folder}/",
@@ -133,7 +134,7 @@ def main(folder):
     flags = ctypes.create_string_buffer(64)
     for request in (0x40086602, 0x40046602, 0x401C5820, 0x40087602, 0x40806685, 0x800C6613, 0x4008941A, 0x5000940E):
         newer[hex(request)] = call(NUMBERS["ioctl"], file, request, flags)
-    print(json.dumps({"known": done, "newer": newer}))
+    sys.stdout.write(json.dumps({"known": done, "newer": newer}))
 
 
 if __name__ == "__main__":

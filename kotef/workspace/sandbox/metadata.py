@@ -13,7 +13,7 @@ import select
 import stat
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -34,6 +34,9 @@ _BENEATH_WITHOUT_LINKS: Final = 0x08 | 0x04
 _HOLD: Final = os.O_PATH | os.O_CLOEXEC if hasattr(os, "O_PATH") else 0
 _PATH_MAX, _NAME_MAX, _VALUE_MAX = 4096, 256, 65536
 _PAGE: Final = 4096
+_UNCHANGED: Final = 0xFFFFFFFF
+"""The owner, or the group, stays."""
+_MICROS: Final = 1_000_000
 _TRIES: Final = 3
 """How often a file is looked for that is renamed meanwhile."""
 
@@ -155,7 +158,7 @@ class _Broker:
         """The same file, opened from a writable folder down. Raises `OSError` where it lies in none."""
         facts = os.fstat(found)
         for _ in range(_TRIES):
-            name = os.readlink(f"/proc/self/fd/{found}")
+            name = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115  quick
             if _is_nameless(name, facts):
                 yield found
                 return
@@ -221,7 +224,7 @@ def _of_descriptor(thread: int, descriptor: int, flags: int = 0) -> int:
 
 
 def _of_path(thread: int, place: Place, path: bytes) -> int:
-    if not os.path.samestat(os.stat(f"/proc/{thread}/root"), os.stat("/")):  # noqa: PTH116  quick
+    if os.readlink(f"/proc/{thread}/root") != "/":  # noqa: PTH115  quick
         raise _fault(errno.EPERM)  # the path means something else there
     flags = _HOLD | (os.O_NOFOLLOW if place.flags & _NOT_THE_LINKED else 0)
     if path.startswith(b"/"):
@@ -245,41 +248,28 @@ def _of_the_caller(path: bytes, thread: int) -> bytes:
 def _string(thread: int, address: int, most: int) -> bytes:
     """A string in the memory of the caller, without its end. Raises `OSError`."""
     found = b""
-    with closing(_Memory(thread)) as memory:
-        while len(found) < most:
-            here = address + len(found)
-            part = memory.read(here, min(_PAGE - here % _PAGE, most - len(found)))
-            text, end, _ = part.partition(b"\0")
-            found += text
-            if end:
-                return found
+    while len(found) < most:
+        here = address + len(found)
+        part = _bytes(thread, here, min(_PAGE - here % _PAGE, most - len(found)))
+        text, end, _ = part.partition(b"\0")
+        found += text
+        if end:
+            return found
     raise _fault(errno.ENAMETOOLONG)
 
 
 def _bytes(thread: int, address: int, size: int) -> bytes:
-    with closing(_Memory(thread)) as memory:
-        return memory.read(address, size)
-
-
-class _Memory:
-    """The memory of a thread."""
-
-    def __init__(self, thread: int) -> None:
-        self._file = os.open(f"/proc/{thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
-
-    def read(self, address: int, size: int) -> bytes:
-        """Exactly these bytes. Raises `OSError` with EFAULT where some are not there."""
-        try:
-            found = os.pread(self._file, size, address)
-        except (OSError, OverflowError):
-            raise _fault(errno.EFAULT) from None
-        if len(found) < size:
-            raise _fault(errno.EFAULT)
-        return found
-
-    def close(self) -> None:
-        """Let go of it."""
-        os.close(self._file)
+    """Exactly these bytes of the memory of the caller. Raises `OSError` with EFAULT where some are not there."""
+    memory = os.open(f"/proc/{thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = os.pread(memory, size, address)
+    except (OSError, OverflowError):
+        raise _fault(errno.EFAULT) from None
+    finally:
+        os.close(memory)
+    if len(found) < size:
+        raise _fault(errno.EFAULT)
+    return found
 
 
 Change = Callable[[int], None]
@@ -299,8 +289,8 @@ def _owner(call: Call, place: Place, at: int) -> tuple[Place, Change]:
 
 def _outer(call: Call, table: str, at: int) -> int:
     """A number of a user or group as this process knows it: a command may have a namespace of its own."""
-    number = call.arguments[at] & 0xFFFFFFFF
-    if number == 0xFFFFFFFF:  # as it is
+    number = call.arguments[at] & _UNCHANGED
+    if number == _UNCHANGED:
         return number
     for line in Path(f"/proc/{call.thread}/{table}").read_text(encoding="ascii").splitlines():
         inside, outside, count = map(int, line.split())
@@ -323,7 +313,7 @@ def _nanoseconds(call: Call, at: int, kind: str) -> bytes:
     if kind == "ns":
         return struct.pack("qqqq", *values)
     seconds, micros = values[::2], values[1::2]
-    if not all(0 <= micro < 1_000_000 for micro in micros):
+    if not all(0 <= micro < _MICROS for micro in micros):
         raise _fault(errno.EINVAL)
     return struct.pack("qqqq", seconds[0], micros[0] * 1000, seconds[1], micros[1] * 1000)
 

@@ -5,6 +5,7 @@ import os
 import pwd
 import secrets
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -32,6 +33,10 @@ _FORBIDDEN: Final = {
     "stop": "it can signal kotef",
     "tune": "it can change how the kernel works",
 }
+_METADATA: Final = "commands can change the mode, the owner and the times of your files outside of the workspace"
+"""What a container, or a hardened kernel, does not let kotef refuse; the level is worth having all the same."""
+_MODE: Final = 0o600
+_STAYS_INSIDE: Final = "what is changed there stays inside"
 _INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
 
 
@@ -56,6 +61,11 @@ class Probed:
         """Whether it refuses what it must, and commands can work in it."""
         return not self.why_not
 
+    @property
+    def weaker(self) -> str:
+        """What it should refuse and cannot on this machine; empty for nothing."""
+        return _METADATA if self.deeds and not self.deeds["change"] else ""
+
 
 def probe(level: Level, confinement: Confinement, env: Mapping[str, str], *, limits: Limits | None = None) -> Probed:
     """Try a level with a process that does what must be refused; nothing outside of kotef's own folder is at stake."""
@@ -64,15 +74,22 @@ def probe(level: Level, confinement: Confinement, env: Mapping[str, str], *, lim
     sandbox = Sandbox(level, confinement, limits)
     canary = confinement.room / f"canary-{secrets.token_hex(4)}"
     canary.write_text("untouched", encoding="utf-8")
+    canary.chmod(_MODE)
     try:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            arguments = [str(os.getpid()), str(canary), str(server.getsockname()[1]), str(confinement.root)]
+        with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
+            abstract = f"kotef-{secrets.token_hex(8)}"
+            if sys.platform == "linux":  # elsewhere it would be a file
+                local.bind(f"\0{abstract}")
+                local.listen()
+            arguments = [str(os.getpid()), str(canary), str(server.getsockname()[1]), abstract, str(confinement.root)]
             done, said = _run(sandbox, arguments, env)
         if not done:
             return Probed(level, f"no program starts in it: {said}", {})
         deeds: dict[str, str] = json.loads(said)
         if canary.read_text(encoding="utf-8") == "untouched":
-            deeds["escape"] = deeds["escape"] or "what is written there stays inside"
+            deeds["escape"] = deeds["escape"] or _STAYS_INSIDE
+        if stat.S_IMODE(canary.stat().st_mode) == _MODE:
+            deeds["change"] = deeds["change"] or _STAYS_INSIDE
     except OSError as error:
         return Probed(level, f"it cannot be set up: {error.strerror or error}", {})
     finally:
@@ -161,7 +178,8 @@ def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, 
     for level in _candidates(wanted):
         probed = probe(level, confinement, env, limits=limits)
         if probed.holds:
-            return Sandbox(level, confinement, limits), limits.said() if limits else ""
+            said = (limits.said() if limits else "", probed.weaker)
+            return Sandbox(level, confinement, limits), "; ".join(filter(None, said))
         tried.append(probed)
     alone = len(tried) == 1
     reasons = "; ".join(probed.why_not if alone else f"{probed.level}: {probed.why_not}" for probed in tried)

@@ -75,7 +75,7 @@ METADATA: Final = (
 )
 """The calls that change mode, owner, times or extended attributes of a file; an architecture may lack some."""
 
-_ATTRIBUTE_KINDS: Final = tuple(ord(letter) << 8 for letter in "fvX") + (0x94 << 8, 0xF5 << 8)
+_ATTRIBUTE_KINDS: Final = tuple(kind << 8 for kind in (*b"fvX", 0x94, 0xF5))
 """Kinds of ioctl that file systems answer, also for a file that was opened for reading: ext4, XFS, btrfs, f2fs."""
 _HARMLESS_REQUESTS: Final = (
     *(0x80086601, 0x80046601, 0x80087601, 0x801C581F),  # flags, version and attributes are read

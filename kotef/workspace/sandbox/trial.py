@@ -6,17 +6,28 @@ import socket
 import sys
 
 
-def main(kotef: int, canary: str, port: int, inside: str) -> None:
-    """Try what must work and what must not; `canary` is a file outside, `port` one that kotef listens on."""
+def main(kotef: int, canary: str, port: int, abstract: str, inside: str) -> None:
+    """Try what must work and what must not.
+
+    `canary` is a file outside; kotef listens on `port` and on the abstract socket `abstract`.
+    """
 
     def write() -> None:
         with open(os.path.join(inside, ".kotef-trial"), "w") as file:  # noqa: PTH118, PTH123  pathlib is slow to import
             file.write("written")
+        os.chmod(file.name, 0o600)  # noqa: PTH101
         os.unlink(file.name)  # noqa: PTH108
 
     def escape() -> None:
         with open(canary, "a") as file:  # noqa: PTH123
             file.write("written from inside")
+
+    def change() -> None:
+        os.chmod(canary, 0o640)  # noqa: PTH101
+
+    def join() -> None:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(f"\0{abstract}")
 
     def connect() -> None:
         socket.create_connection(("127.0.0.1", port), 2).close()
@@ -38,7 +49,7 @@ def main(kotef: int, canary: str, port: int, inside: str) -> None:
             server.listen()
             socket.create_connection(server.getsockname(), 2).close()
 
-    deeds = (write, escape, connect, peek, stop, tune, listen)
+    deeds = (write, escape, change, connect, join, peek, stop, tune, listen)
     print(json.dumps({deed.__name__: _tried(deed) for deed in deeds}))  # noqa: T201  the answer
 
 
@@ -51,4 +62,4 @@ def _tried(deed) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001  Callab
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import resource
 import shutil
 import stat
 import sys
@@ -14,6 +15,9 @@ import pytest
 from support import metadata_calls
 from support.confined import shell
 
+from kotef.workspace.environment import child_environment
+from kotef.workspace.sandbox import metadata
+from kotef.workspace.sandbox.probe import choose, probe
 from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox
 
 Make = Callable[..., Sandbox]
@@ -86,3 +90,119 @@ def test_inside_each_call_does_and_answers_as_the_kernel_would(make: Make, proje
 def _without_times(told: list[object]) -> list[object]:
     """Times that were set to now differ."""
     return [each[:3] if isinstance(each, tuple) else each for each in told]
+
+
+RACE = """
+import os, sys, threading
+inside, outside = sys.argv[1:]
+os.makedirs(f"{inside}/a")
+open(f"{inside}/a/file", "w").close()
+over = threading.Event()
+def swap():
+    while not over.is_set():
+        for one in ("a", "b"):
+            try:
+                os.rename(f"{inside}/a", f"{inside}/real")
+                os.symlink(outside, f"{inside}/a")
+                os.unlink(f"{inside}/a")
+                os.rename(f"{inside}/real", f"{inside}/a")
+            except OSError:
+                pass
+threading.Thread(target=swap).start()
+done = 0
+for turn in range(2000):
+    for change in (lambda: os.chmod(f"{inside}/a/file", 0o777), lambda: os.utime(f"{inside}/a/file", (5, 5))):
+        try:
+            change()
+            done += 1
+        except OSError:
+            pass
+over.set()
+print(done)
+"""
+
+
+def test_a_path_that_leads_in_and_out_by_turns_changes_nothing_outside(make: Make, project: Path) -> None:
+    sandbox = make("landlock")
+    outside = target(project.parent / "out")
+    before = facts(outside)
+    (project / "race.py").write_text(RACE)
+
+    done = shell(f"{sys.executable} race.py {project}/swapped {outside}", sandbox, project)
+
+    assert facts(outside) == before
+    assert int(done.stdout) > 0, "some of them met the file inside"
+
+
+def test_what_a_command_leaves_behind_is_answered_too_and_ends_with_it(make: Make, project: Path) -> None:
+    """Children of children, of a parent that has ended, many at a time."""
+    sandbox = make("landlock")
+    (project / "many.sh").write_text(
+        "for i in $(seq 20); do (for j in 1 2 3; do touch -d @$j f$i; chmod 64$j f$i; done) & done; wait\n"
+    )
+    done = shell("(setsid sh many.sh; echo over > over) & sh many.sh; wait", sandbox, project)
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in project.glob("f*")} == {0o643}
+
+
+def test_a_limit_of_a_process_outside_cannot_be_set(make: Make, project: Path) -> None:
+    """One of them would end it, as a signal does."""
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    done = shell(
+        f"{sys.executable} -c 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); "
+        f"resource.prlimit({os.getpid()}, resource.RLIMIT_CPU, (10000, 10000))'",
+        make("landlock"),
+        project,
+    )
+    assert "PermissionError" in done.stderr
+    assert resource.getrlimit(resource.RLIMIT_CPU) == before
+
+
+def test_where_another_listens_the_level_holds_and_says_what_it_lacks(
+    make: Make, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as in a container whose own broker the kernel has, or where nobody may read another's memory."""
+    confinement = make("landlock").confinement
+    assert confinement
+    monkeypatch.setattr(metadata, "readable", lambda: False)
+    env = child_environment(os.environ)
+
+    probed = probe("landlock", confinement, env)
+
+    assert (probed.holds, probed.deeds["change"]) == (True, "")
+    assert "can change the mode" in choose("landlock", confinement, env, ci=True)[1]
+
+
+DETACHED = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+outside, inside = sys.argv[1:]
+print(libc.unshare(0x10000000 | 0x00020000))
+tree = libc.syscall(428, -100, outside.encode(), 1 | 0x8000)  # open_tree, a copy that is mounted nowhere
+print(tree, ctypes.get_errno())
+found = os.open(inside.lstrip("/"), os.O_PATH, dir_fd=tree) if tree >= 0 else -1
+print(os.readlink(f"/proc/self/fd/{found}") if found >= 0 else "")
+for path in (f"/proc/self/fd/{found}", inside.lstrip("/")):
+    try:
+        os.chmod(path, 0o777, dir_fd=tree) if found >= 0 else None
+        print("changed")
+    except OSError as error:
+        print(error)
+"""
+
+
+def test_a_mount_of_its_own_whose_paths_look_like_those_inside_deceives_nobody(make: Make, project: Path) -> None:
+    sandbox = make("landlock")
+    inside = project / "file"
+    inside.write_text("theirs")
+    copy = project.parent / "backup" / str(inside).lstrip("/")
+    copy.parent.mkdir(parents=True)
+    copy.write_text("mine")
+    copy.chmod(0o600)
+    (project / "detached.py").write_text(DETACHED)
+
+    done = shell(f"{sys.executable} detached.py {project.parent}/backup {inside}", sandbox, project)
+
+    assert done.exit_code == 0, done.stderr
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600, done.stdout

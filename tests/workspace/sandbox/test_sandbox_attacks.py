@@ -12,6 +12,7 @@ from support.confined import shell
 
 from kotef.workspace.environment import child_environment
 from kotef.workspace.sandbox.confinement import confine
+from kotef.workspace.sandbox.landlock import abi
 from kotef.workspace.sandbox.sandbox import Level, Sandbox
 
 Make = Callable[..., Sandbox]
@@ -130,7 +131,12 @@ except OSError as error:
 
 
 @each_level
-def test_an_abstract_socket_of_somebody_else_cannot_be_reached(level: Level, make: Make, project: Path) -> None:
+@pytest.mark.parametrize("network", [False, True])
+def test_an_abstract_socket_of_somebody_else_cannot_be_reached(
+    level: Level, make: Make, project: Path, *, network: bool
+) -> None:
+    if abi() < 6 and (network or level == "landlock"):
+        pytest.skip("the kernel has no scope of abstract sockets")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("\0kotef-test-of-a-name")
         server.listen()
@@ -141,7 +147,7 @@ def test_an_abstract_socket_of_somebody_else_cannot_be_reached(level: Level, mak
             "    print('reached')\n"
             "except OSError as error:\n"
             "    print('refused')\n",
-            make(level),
+            make(level, network=network),
             project,
         )
 

@@ -51,6 +51,7 @@ if probed.holds:
             "network": shell(f'{sys.executable} -c "{connect}"'),
             "git": shell("echo no > .git/config; mv .git x; echo no > .sdd/x"),
             "keys": shell("cat .env ~/.ssh/id_rsa $HOME/../home/.ssh/id_rsa " + str(place / "home/.ssh/id_rsa")),
+            "metadata": shell(f"touch -d @7 made.txt; chmod 640 made.txt; chmod 777 {place}/mine; touch {place}/mine"),
             "rights": shell("grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs)' /proc/self/status"),
         }
     said |= {name: [one.exit_code, one.stdout, one.stderr] for name, one in done.items()}
@@ -69,6 +70,9 @@ def theirs() -> Iterator[Path]:
     (place / "project" / ".git" / "config").write_text("as it was")
     (place / "project" / ".env").write_text("KEY=CANARY-ENV\n")
     (place / "outside").write_text("mine")
+    (place / "mine").write_text("mine")
+    (place / "mine").chmod(0o600)
+    os.utime(place / "mine", (7, 7))
     (place / "tries.py").write_text(TRIES)
     package = Path(__file__).parents[3] / "kotef"
     for part in ("__init__.py", "errors.py", "workspace", "failures"):
@@ -121,6 +125,9 @@ def test_a_normal_user_is_held_as_well(level: Level, theirs: Path) -> None:
     assert said["signals"][1].split() == ["refused", "refused"]
     assert said["network"][0] == 1
     assert "CANARY-KEY" not in said["keys"][1]
+    made, mine = ((theirs / name).stat() for name in ("project/made.txt", "mine"))
+    assert (made.st_mode & 0o777, made.st_mtime) == (0o640, 7)
+    assert (mine.st_mode & 0o777, mine.st_mtime) == (0o600, 7)
     facts = dict(line.split(":\t") for line in said["rights"][1].splitlines())
     assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == 0
     assert facts["NoNewPrivs"] == "1"
