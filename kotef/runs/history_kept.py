@@ -1,6 +1,6 @@
-"""Is the user's git history, after each command of a run, as it was before it?"""
+"""What no command of a run may change although no sandbox keeps it from that: git's history, and `.sdd`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -9,6 +9,7 @@ from kotef.coders.git_kept import told_of_put_back
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.runs.store import RunDir
+from kotef.workspace.folder_copy import FolderCopy
 from kotef.workspace.git_history import GitHistory
 from kotef.workspace.git_objects import drop
 from kotef.workspace.paths import state_dir
@@ -17,14 +18,19 @@ ASIDE: Final = "git-history-put-back"
 """In the directory of a run: copies of what was put back."""
 OBJECTS: Final = "git-objects"
 """In the state directory of a workspace, or in that of a run: links to the objects of its git, while a run works."""
+SDD_ASIDE: Final = "sdd-put-back"
+"""In the directory of a run: copies of what stood in `.sdd` instead."""
 _THEIRS: Final = "branches, index and history of git are the user's"
+_SDD: Final = ".sdd"
+_SDD_IS: Final = ".sdd is not written by commands"
 
 
 class HistoryKept:
     """Remembers them before a command and puts them back after it, where no sandbox keeps a command from `.git`.
 
     While several commands run, what there was before the first of them counts, and the end of each is a moment to put
-    it back. What changes while none runs is the user's doing.
+    it back. What changes while none runs is the user's doing. What a person writes into `.sdd` while one runs cannot be
+    told from a command's doing: a copy of it is kept, and a notice names it.
     """
 
     def __init__(self, root: Path, run: RunDir, emit: Emit) -> None:
@@ -32,9 +38,10 @@ class HistoryKept:
         self._run = run
         self._stores = state_dir(root) / OBJECTS, run.path / OBJECTS
         self._history = GitHistory(root, *self._stores)
-        self._aside, self._emit = run.path / ASIDE, emit
+        self._sdd = FolderCopy(root, _SDD, without=("runs",))
+        self._emit = emit
         self._running = 0
-        self._warned = False
+        self._warned = set[str]()
 
     @contextmanager
     def kept(self) -> Iterator[list[str]]:
@@ -47,8 +54,8 @@ class HistoryKept:
             yield said
         finally:
             self._running -= 1
-            if told := self._put_back():
-                said.append(told)
+            sdd = self._put_back(_SDD_IS, self._sdd.put_back, SDD_ASIDE)
+            said += filter(None, (sdd, self._put_back(_THEIRS, self._history.put_back, ASIDE)))
 
     def close(self) -> None:
         """The run is over: let go of git's objects."""
@@ -56,13 +63,15 @@ class HistoryKept:
             drop(store)
 
     def _look(self) -> None:
-        try:
-            self._history.look()
-        except WorkspaceError as error:
-            if not self._warned:
-                self._emit("notice", text=f"git's objects are not protected from the commands of this run: {error}")
-            self._warned = True
+        for what, look in (("git's objects are", self._history.look), (f"{_SDD} is", self._sdd.look)):
+            try:
+                look()
+            except WorkspaceError as error:
+                if what not in self._warned:
+                    self._emit("notice", text=f"{what} not protected from the commands of this run: {error}")
+                self._warned.add(what)
 
-    def _put_back(self) -> str:
-        where = f"after a command; copies are in {ASIDE}/ of the run"
-        return told_of_put_back(_THEIRS, lambda: self._history.put_back(self._aside), self._emit, where=where)
+    def _put_back(self, theirs: str, put_back: Callable[[Path], Sequence[str]], aside: str) -> str:
+        place = self._run.path / aside
+        where = f"after a command; copies of what stood there are in {place}"
+        return told_of_put_back(theirs, lambda: put_back(place), self._emit, where=where)

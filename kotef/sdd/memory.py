@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
 from kotef.sdd.files import read_file
+from kotef.workspace.folder_copy import note_own_write
 from kotef.workspace.paths import resolve_inside, write_atomic
 
 FOLDER: Final = ".sdd/memory"
@@ -91,6 +92,7 @@ class MemoryFiles(NamedTuple):
         top = Path(os.path.realpath(self.root))
         if resolve_inside(self.root, path, write=False) != top / path:
             raise MemoryFault(f"{path} leads elsewhere through a link; leave it to a person")
+        note_own_write(top / path, text.encode())
         write_atomic(top / path, text.encode())
 
     def told(self) -> str:

@@ -1,0 +1,233 @@
+"""A copy, in memory, of a small folder of the workspace, with which it is put back after a command.
+
+Every name is opened from the workspace down, without following a link: the command may have planted some.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.errors import WorkspaceError
+from kotef.workspace.paths import os_fault, write_atomic
+from kotef.workspace.safe_open import (
+    directory_within,
+    list_within,
+    parent_within,
+    read_within,
+    remove_within,
+    write_within,
+)
+
+LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of one file."""
+LARGEST_ALTOGETHER: Final = 64 * 1024 * 1024
+MOST: Final = 10_000
+"""Files, links and folders."""
+_MOST_ASIDE: Final = 200
+"""Files copied aside of what is removed."""
+_LARGEST_ASIDE: Final = 1024 * 1024
+
+_FOLDER_MODE: Final = 0o755
+_FILE_MODE: Final = 0o644
+
+_OWN_WRITES: Final[dict[Path, bytes]] = {}
+"""What kotef itself wrote last in a folder that commands may not change."""
+
+
+def note_own_write(path: Path, content: bytes) -> None:
+    """Say that kotef itself has written a file, so that it is not put back to what it was before."""
+    _OWN_WRITES[path] = content
+
+
+class _Entry(NamedTuple):
+    mode: int
+    """Kind and permissions."""
+    content: bytes | None = None
+    """Of a file its bytes, of a link its target; None of a folder, and of what cannot be read."""
+    signature: tuple[int, ...] = ()
+    """Inode, size and times: while they are the same, so is the content; empty for what kotef wrote itself."""
+
+
+class FolderCopy:
+    """What stands in one folder of the workspace; one instance a run."""
+
+    def __init__(self, root: Path, folder: str, *, without: Collection[str] = ()) -> None:
+        """`without` are names in the folder that are left alone."""
+        self._root, self._folder = Path(os.path.realpath(root)), folder
+        self._without = {f"{folder}/{name}" for name in without}
+        self._entries: dict[str, _Entry] | None = None
+
+    def look(self) -> None:
+        """Remember how all stands now. Raises `WorkspaceError` where that is too much, or cannot be read."""
+        known, self._entries = self._entries or {}, None
+        entries, size = {}, 0
+        for path, facts in self._found():
+            entries[path] = self._entry(path, facts, known.get(path))
+            size += len(entries[path].content or b"")
+            if len(entries) > MOST or size > LARGEST_ALTOGETHER:
+                raise os_fault(self._root / self._folder, OSError(errno.EFBIG, os.strerror(errno.EFBIG)))
+        for own in self._own_writes():
+            del _OWN_WRITES[self._root / own]
+        self._entries = entries
+
+    def put_back(self, aside: Path) -> tuple[str, ...]:
+        """Make all as it was at the last look; returns what differed, by its name in the folder, sorted.
+
+        What stood there is copied into `aside`. Raises `WorkspaceError` where something cannot be put back.
+        """
+        if self._entries is None:
+            return ()
+        try:
+            known = self._with_own_writes(self._entries)
+            names = [*self._folders(known), *self._extra(known, aside), *self._changed(known, aside)]
+        except OSError as error:
+            why = f"cannot be put back: {(error.strerror or str(error)).lower()}"
+            raise WorkspaceError(self._root / self._folder, why, hint="look at it by hand") from error
+        return tuple(sorted({self._name(path) for path in names}))
+
+    def _own_writes(self) -> list[str]:
+        """Paths of what kotef wrote here since the last look."""
+        here = self._root / self._folder
+        return [path.relative_to(self._root).as_posix() for path in _OWN_WRITES if path.is_relative_to(here)]
+
+    def _with_own_writes(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
+        """What kotef wrote meanwhile counts as what was, and so do the folders it made for that."""
+        known = dict(entries)
+        for path in self._own_writes():
+            for above in Path(path).parents:
+                folder = above.as_posix()
+                if folder.startswith(self._folder) and folder not in known:
+                    known[folder] = _Entry(stat.S_IFDIR | _FOLDER_MODE)
+            mode = known[path].mode if path in known else stat.S_IFREG | _FILE_MODE
+            known[path] = _Entry(mode, _OWN_WRITES[self._root / path])
+        return known
+
+    def _folders(self, known: dict[str, _Entry]) -> Iterator[str]:
+        """Folders first, from the top down: the rest is reached through them."""
+        for path in sorted(known):
+            was = known[path]
+            now = self._facts(path)
+            if not stat.S_ISDIR(was.mode) or (now and now.st_mode == was.mode):
+                continue
+            is_folder = now is not None and stat.S_ISDIR(now.st_mode)
+            if is_folder and not was.signature:  # kotef made it: whatever its mode is
+                continue
+            if not is_folder:
+                remove_within(self._root, path)
+                with parent_within(self._root, path) as (directory, name):
+                    os.mkdir(name, dir_fd=directory)
+            self._set_mode(path, stat.S_IMODE(was.mode))
+            yield path
+
+    def _extra(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
+        """What is new, a whole folder at once."""
+        if self._folder not in known and not self._is_folder(self._folder):
+            if self._facts(self._folder):
+                remove_within(self._root, self._folder)
+                yield self._folder
+            return
+        for path, _ in list(self._found(into=known)):
+            if path not in known and path != self._folder:
+                self._keep_aside(path, aside)
+                remove_within(self._root, path)
+                yield path
+
+    def _changed(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
+        """Files and links that are not as they were."""
+        for path, was in known.items():
+            if stat.S_ISDIR(was.mode) or was.content is None:
+                continue
+            facts = self._facts(path)
+            now = self._entry(path, facts, was) if facts else None
+            if now and now.content == was.content and (now.mode == was.mode or not was.signature):
+                continue
+            self._keep_aside(path, aside)
+            self._write(path, was.mode, was.content)
+            yield path
+
+    def _write(self, path: str, mode: int, content: bytes) -> None:
+        if not stat.S_ISLNK(mode):
+            if self._is_folder(path):
+                remove_within(self._root, path)
+            write_within(self._root, path, content, mode=stat.S_IMODE(mode))
+            return
+        remove_within(self._root, path)
+        with parent_within(self._root, path, create=True) as (directory, name):
+            os.symlink(os.fsdecode(content), name, dir_fd=directory)
+
+    def _found(self, into: Collection[str] | None = None) -> Iterator[tuple[str, os.stat_result]]:
+        """Everything below the folder, and itself; `into` are the folders that are looked into, None for all.
+
+        What goes away meanwhile is left out.
+        """
+        facts = self._facts(self._folder)
+        waiting = [self._folder] if facts and stat.S_ISDIR(facts.st_mode) else []
+        if facts and waiting:
+            yield self._folder, facts
+        while waiting:
+            folder = waiting.pop()
+            with suppress(FileNotFoundError, NotADirectoryError), directory_within(self._root, folder) as directory:
+                for name in os.listdir(directory):  # noqa: PTH208  an open directory
+                    path = f"{folder}/{name}"
+                    if path in self._without:
+                        continue
+                    with suppress(FileNotFoundError):
+                        facts = os.stat(name, dir_fd=directory, follow_symlinks=False)
+                        yield path, facts
+                        if stat.S_ISDIR(facts.st_mode) and (into is None or path in into):
+                            waiting.append(path)
+
+    def _entry(self, path: str, facts: os.stat_result, known: _Entry | None) -> _Entry:
+        signature = (facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+        if known and known.signature == signature and known.mode == facts.st_mode:
+            return known
+        content = None
+        with suppress(PermissionError, FileNotFoundError):
+            if stat.S_ISLNK(facts.st_mode):
+                with parent_within(self._root, path) as (directory, name):
+                    content = os.fsencode(os.readlink(name, dir_fd=directory))
+            elif stat.S_ISREG(facts.st_mode):
+                content = read_within(self._root, path, largest=LARGEST)
+        return _Entry(facts.st_mode, content, signature)
+
+    def _facts(self, path: str) -> os.stat_result | None:
+        try:
+            with parent_within(self._root, path) as (directory, name):
+                return os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _is_folder(self, path: str) -> bool:
+        facts = self._facts(path)
+        return facts is not None and stat.S_ISDIR(facts.st_mode)
+
+    def _set_mode(self, path: str, mode: int) -> None:
+        """Of a folder, never of what a link in its place leads to."""
+        with parent_within(self._root, path) as (directory, name):
+            if not hasattr(os, "O_PATH"):
+                os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
+                return
+            held = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+            try:
+                Path(f"/proc/self/fd/{held}").chmod(mode)
+            finally:
+                os.close(held)
+
+    def _keep_aside(self, path: str, aside: Path) -> None:
+        """Copy what a person may want to see; what cannot be read, or is large, is not kept."""
+        files = [path]
+        if self._is_folder(path):
+            with suppress(OSError):
+                listed = list_within(self._root, path, most=_MOST_ASIDE)
+                files = [f"{path}/{entry.name}" for entry in listed if entry.is_file]
+        for file in files:
+            with suppress(OSError):
+                content = read_within(self._root, file, largest=_LARGEST_ASIDE)
+                write_atomic(aside / self._name(file), content)
+
+    def _name(self, path: str) -> str:
+        return path.removeprefix(f"{self._folder}/")
