@@ -68,8 +68,13 @@ kotef's
   .sdd/runs/RUN/         result.json, report.html, report.md, events.jsonl, record.jsonl, logs/, visit-N.patch;
                          `kotef runs` lists them, `kotef report` tells one
                          it is a record: kotef shows it, and obeys nothing in it
-  ~/.local/state/kotef/  for each workspace: the state of its runs (task, checkpoints, what to put back), snapshots,
-                         baselines; `kotef runs export` packs a run of it into one file
+  ~/.local/state/kotef/WORKSPACE/
+                         folders of mode 0700, for you alone; `kotef runs prune` deletes what no run needs
+    runs/RUN/            the state of a run: task, checkpoints, what was put back; `kotef runs export` packs one
+    store.git/           snapshots: tracked and untracked files as they were
+    kept/TREE/           copies of ignored files from before a run, `.env` and local keys too; the newest five
+    baselines/           results of checks on known trees, for a week
+    sandbox/             caches of package managers, and homes of commands for as long as kotef runs
 """
 STATUSES: Final = """\
 Exit statuses of `kotef run` and `kotef resume`; other commands use those of them that fit.

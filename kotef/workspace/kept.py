@@ -36,6 +36,7 @@ def copy_ignored(root: Path, ignored: Iterable[str], kept: Path, *, cap: int) ->
     copied: list[str] = []
     room = cap
     for path in sorted(sizes, key=lambda path: (sizes[path], path)):
+        make_private(kept, Path(path).parent)
         if sizes[path] <= room and _copy(root / path, kept / path):
             room -= sizes[path]
             copied.append(path)
@@ -86,6 +87,15 @@ def bring_back(
 
 def _through_link(root: Path, path: str) -> bool:
     return any((root / parent).is_symlink() for parent in Path(path).parents)
+
+
+def make_private(top: Path, below: Path = Path()) -> None:
+    """Make a folder, and those below it, for us alone: a copy keeps its own mode, so that it comes back with it."""
+    top.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (top.parent, top, *(top / Path(*below.parts[: depth + 1]) for depth in range(len(below.parts)))):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
 
 
 def drop_oldest(kept: Path) -> None:

@@ -37,6 +37,8 @@ def state_dir(root: Path) -> Path:
         base.mkdir(parents=True, exist_ok=True)
         for directory in (base / "kotef", base / "kotef" / name):
             directory.mkdir(mode=0o700, exist_ok=True)
+            if directory.lstat().st_mode & 0o077 and not directory.is_symlink():
+                directory.chmod(0o700)
         found = (base / "kotef" / name).lstat()
     except OSError as error:
         raise os_fault(Path(error.filename or base), error, hint=hint) from error

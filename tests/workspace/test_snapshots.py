@@ -421,6 +421,8 @@ def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: Us
     assert not [path for path in copied if path.startswith(("node_modules", "env/", "cache/")) or path.endswith(".pyc")]
     kept = state_dir(root) / "kept" / tree
     assert (kept / ".env").read_text() == "A=1"
+    folders = [path for path in (kept, kept.parent, kept.parents[1], *kept.rglob("*")) if path.is_dir()]
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}, "nobody else reads a copy"
     (root / ".env").write_text("A=2")
     assert snapshots.preserve_ignored() == (copied, left_out)
     assert (kept / ".env").read_text() == "A=2", "a later run on the same tree keeps what is there then"
