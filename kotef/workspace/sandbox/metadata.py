@@ -13,7 +13,7 @@ import select
 import stat
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -147,29 +147,30 @@ class _Broker:
 
     def _change(self, call: Call) -> None:
         place, change = _READERS[call.name](call)
-        with _named(call, place) as found:
+        found = _named(call, place)
+        try:
             # valid after the opening: the files that were opened are those of the caller, not of a successor in number
             fcntl.ioctl(self._listener, _IS_VALID, struct.pack("Q", call.id))
-            with self._owned(found) as file:
+            file = self._owned(found)
+            try:
                 change(file)
+            finally:
+                os.close(file)
+        finally:
+            os.close(found)
 
-    @contextmanager
-    def _owned(self, found: int) -> Iterator[int]:
+    def _owned(self, found: int) -> int:
         """The same file, opened from a writable folder down. Raises `OSError` where it lies in none."""
         facts = os.fstat(found)
         for _ in range(_TRIES):
             name = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115  quick
             if _is_nameless(name, facts):
-                yield found
-                return
-            with ExitStack() as stack:
-                file = self._opened(name)
-                if file is None:
-                    continue
-                stack.callback(os.close, file)
-                if os.path.samestat(os.fstat(file), facts):
-                    yield file
-                    return
+                return os.dup(found)
+            file = self._opened(name)
+            if file is not None and os.path.samestat(os.fstat(file), facts):
+                return file
+            if file is not None:
+                os.close(file)
         raise _fault(errno.EPERM)
 
     def _opened(self, name: str) -> int | None:
@@ -202,17 +203,12 @@ def _beneath(root: int, path: str) -> int | None:
     return file if file >= 0 else None
 
 
-@contextmanager
-def _named(call: Call, place: Place) -> Iterator[int]:
+def _named(call: Call, place: Place) -> int:
     """The file that a call means, wherever it is; held, not opened for anything."""
     path = _string(call.thread, place.path, _PATH_MAX) if place.path else b""
     if place.path and not path and not place.flags & _EMPTY_PATH:
         raise _fault(errno.ENOENT)
-    file = _of_path(call.thread, place, path) if path else _of_descriptor(call.thread, place.directory)
-    try:
-        yield file
-    finally:
-        os.close(file)
+    return _of_path(call.thread, place, path) if path else _of_descriptor(call.thread, place.directory)
 
 
 def _of_descriptor(thread: int, descriptor: int, flags: int = 0) -> int:
