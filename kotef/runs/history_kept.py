@@ -1,6 +1,6 @@
 """Is the user's git history, after each command of a run, as it was before it?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -27,11 +27,14 @@ class HistoryKept:
     it back. What changes while none runs is the user's doing.
     """
 
-    def __init__(self, root: Path, run: RunDir, emit: Emit) -> None:
-        """Nothing is read before the first command."""
-        self._run = run
+    def __init__(
+        self, root: Path, run: RunDir, emit: Emit, repositories: Callable[[], Sequence[str]] = lambda: ()
+    ) -> None:
+        """Nothing is read before the first command; `repositories` names those inside the workspace."""
+        self._run, self._root = run, root
         self._stores = state_dir(root) / OBJECTS, run.path / OBJECTS
-        self._history = GitHistory(root, *self._stores)
+        self._repositories = repositories
+        self._histories: dict[str, GitHistory] = {}
         self._aside, self._emit = run.path / ASIDE, emit
         self._running = 0
         self._warned = False
@@ -56,8 +59,15 @@ class HistoryKept:
             drop(store)
 
     def _look(self) -> None:
+        if not self._histories:
+            places = ("", *self._repositories())
+            stores = [tuple(store / str(number) for store in self._stores) for number in range(len(places))]
+            self._histories = {
+                path: GitHistory(self._root / path, *own) for path, own in zip(places, stores, strict=True)
+            }
         try:
-            self._history.look()
+            for history in self._histories.values():
+                history.look()
         except WorkspaceError as error:
             if not self._warned:
                 self._emit("notice", text=f"git's objects are not protected from the commands of this run: {error}")
@@ -65,4 +75,12 @@ class HistoryKept:
 
     def _put_back(self) -> str:
         where = f"after a command; copies are in {ASIDE}/ of the run"
-        return told_of_put_back(_THEIRS, lambda: self._history.put_back(self._aside), self._emit, where=where)
+        return told_of_put_back(_THEIRS, self._all_put_back, self._emit, where=where)
+
+    def _all_put_back(self) -> tuple[str, ...]:
+        """What differed, of a repository inside the workspace with its path in front."""
+        found = []
+        for path, history in self._histories.items():
+            names = history.put_back(self._aside / path)
+            found += [f"{path}: {name}" if path else name for name in names]
+        return tuple(found)
