@@ -19,7 +19,7 @@ _RECORD: Final = "restored.json"
 _REPLACED: Final = "replaced"
 
 _SAID: Final[dict[Reason, str]] = {
-    "theirs": "changed by somebody else during the run, and left as they are",
+    "theirs": "changed by somebody else, and left as they are",
     "checks": "changed by a command, but written by the checks before the run as well, so left as they are",
     "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside)",
     "blocked": "not as before the run, and cannot be put back",

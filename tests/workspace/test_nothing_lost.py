@@ -1,57 +1,22 @@
 """Whatever a command does to a workspace, all of it comes back, or what does not is named."""
 
-import os
 import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 
 from kotef.workspace.activity import ActivityLog, activity_of
 from kotef.workspace.remainder import RestoreReport, keep, note_written, restore_remainder
 from kotef.workspace.snapshots import Snapshots
 
-WORLD = """
-set -e
-export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c
-repository() { git init -q -b main "$1"; echo one > "$1/a.txt"; mkdir -p "$1/pkg"; echo two > "$1/pkg/b.txt"
-  git -C "$1" add .; git -C "$1" commit -qm first; }
-umask 022
-repository ../origin
-repository .
-mkdir -p src ro shared empty/a/b empty/c
-echo app > src/app.py; echo run > src/run.sh; chmod 755 src/run.sh
-echo key > secret.key; chmod 600 secret.key
-echo const > ro/const.txt; chmod 444 ro/const.txt
-chmod 2775 shared; echo s > shared/s.txt; chmod 664 shared/s.txt
-printf '.env\\n*.db\\nbuild/\\nvendor/\\nhere\\n' > .gitignore
-git add .; git commit -qm second
-git -c protocol.file.allow=always submodule --quiet add "$PWD/../origin" sub; git commit -qm sub
-git worktree add -q wt
-echo changed >> sub/a.txt; echo new > sub/untracked.txt; chmod 600 sub/untracked.txt
-echo changed >> wt/a.txt; echo new > wt/untracked.txt
-repository inner
-git -C inner commit -q --allow-empty -m unpushed; echo x > inner/a.txt; git -C inner stash -q
-git -C inner branch other HEAD~1
-echo '*.log' > inner/.gitignore; echo log > inner/x.log; echo changed >> inner/pkg/b.txt
-git -C inner add .gitignore
-repository inner/deep; echo changed >> inner/deep/a.txt
-mkdir vendor build; repository vendor/lib; echo work > vendor/lib/work.txt
-git clone -q "$PWD/../origin" vendor/pure
-echo notes > notes.txt; ln -s src/app.py link; ln -s nowhere dangling; ln -s src folder; ln -s .env here
-echo SECRET=1 > .env; chmod 600 .env; echo rows > local.db; echo o > build/out.o; mkdir build/empty
-chmod 555 ro
-"""
-"""A workspace with all that people have in theirs."""
-
-REPOSITORIES = ("sub", "wt", "inner", "inner/deep", "vendor/lib")
-CLEAN = "vendor/pure"
 TARGETS = (
     *(".env", "local.db", "build", "build/out.o", "notes.txt", "secret.key", "src", "src/run.sh", "ro", "ro/const.txt"),
     *("shared", "shared/s.txt", "empty", "empty/a", "link", "folder", "here", *REPOSITORIES, "inner/x.log"),
@@ -114,8 +79,7 @@ class World:
     def __init__(self, place: Path) -> None:
         self.root, self._template, self.run = place / "project", place / "template", place / "run"
         self.root.mkdir()
-        subprocess.run(["sh", "-c", WORLD], cwd=self.root, check=True, capture_output=True)
-        self.has_attributes = self._mark("notes.txt") and self._mark(".env") and self._mark("src")
+        self.has_attributes = furnish(self.root)
         subprocess.run(["cp", "-a", self.root, self._template], check=True)
         snapshots = Snapshots.open(self.root)
         self._store = snapshots.store
@@ -151,38 +115,8 @@ class World:
         return restore_remainder(snapshots, self.tree, activity, self.run / "aside", whole=True, touched=touched)
 
     def facts(self) -> dict[str, object]:
-        """All that a person would miss: kinds, modes, contents, targets, attributes; refs and index of repositories."""
-        return dict(self._facts())
-
-    def _facts(self) -> Iterator[tuple[str, object]]:
-        for place, folders, names in os.walk(self.root):
-            here = Path(place)
-            if here / ".git" != self.root / ".git" and (here / ".git").exists():
-                yield f"{here.relative_to(self.root)}/.git", self._git(here)
-            folders[:] = [name for name in folders if name != ".git"]
-            if here == self.root / CLEAN:
-                folders.clear()  # a clone of what lies elsewhere: that it was there is all that is known
-                continue
-            for path in (here / name for name in (*folders, *names) if name != ".git"):
-                mode = path.lstat().st_mode
-                held: object = path.readlink() if stat.S_ISLNK(mode) else path.read_bytes() if path.is_file() else ""
-                has = self.has_attributes and not stat.S_ISLNK(mode)
-                attributes = {name: os.getxattr(path, name) for name in os.listxattr(path)} if has else {}
-                yield str(path.relative_to(self.root)), (oct(mode), held, attributes)
-
-    @staticmethod
-    def _git(repository: Path) -> tuple[str, ...]:
-        asked = ("for-each-ref", "symbolic-ref HEAD", "ls-files --stage", "rev-list --objects --all")
-        git = ["git", "-C", str(repository)]
-        done = [subprocess.run([*git, *each.split()], check=False, capture_output=True, text=True) for each in asked]
-        return tuple(each.stdout for each in done)
-
-    def _mark(self, path: str) -> bool:
-        try:
-            os.setxattr(self.root / path, "user.note", b"mine")
-        except (AttributeError, OSError):
-            return False
-        return True
+        """All that a person would miss."""
+        return belongings(self.root)
 
 
 @pytest.fixture(scope="module")
