@@ -267,6 +267,7 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
+            activity=self._activity,
             ask=self.ask,
             seconds=seconds or SECONDS,
         )

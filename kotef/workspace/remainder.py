@@ -259,13 +259,15 @@ class _Restore:
 
     def _replace(self, path: str, copy: Path, found: os.stat_result) -> bool:
         """Put a copy in place, once what stands there is kept; False where that cannot be done."""
+        is_folder = stat.S_ISDIR(found.st_mode)  # an empty one gives way
         is_plain = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
-        if not is_plain or found.st_size > KEPT_CAP or _through_link(self._root, path):
+        if not (is_plain or is_folder) or found.st_size > KEPT_CAP or _through_link(self._root, path):
             return False
         try:
             aside = self._aside / path
-            aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copy2(self._root / path, aside, follow_symlinks=False)
+            if not is_folder:
+                aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                shutil.copy2(self._root / path, aside, follow_symlinks=False)
             if copy.is_symlink():
                 write_entry(self._root, path, LINK, os.fsencode(copy.readlink()))
             else:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from support.belongings import CLEAN, belongings, furnish
+from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 from support.confined import need
-from support.loop import CHECK, DONE, FIX, Agent, git
+from support.loop import CHECK, DONE, FIX, Agent, git, kotef
 from support.openai_server import Reply, call, calls
 
 ASKED = ("make add add", "--check", CHECK, "--max-attempts", "1")
@@ -55,13 +55,37 @@ def test_all_edits_are_undone_is_said_once_nothing_differs(project: Path, run) -
     assert "put back: .env; what stood there is in" in said
 
 
-def test_a_verified_run_names_the_work_it_lost_on_the_terminal(project: Path, run) -> None:
+def test_refs_stash_and_hooks_of_repositories_inside_are_put_back_after_a_command(project: Path, run) -> None:
+    furnish(project)
+    hook = "echo x > $(git rev-parse --git-dir)/hooks/post-commit"
+    rewriting = f"git add -A; git stash clear; git branch -f other HEAD; git branch no; {hook}"
+    deleting = shell(
+        project, f"for r in {' '.join(REPOSITORIES)}; do (cd $r && {rewriting}; rm -rf .git/objects .git/refs); done"
+    )
+    before = {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")}
+    ran = run(project, Agent(coder=[deleting, FIX, DONE]), *ASKED)
+    assert ran.result["outcome"] == "verified", ran.stdout
+    assert {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")} == before
+    assert not list(project.glob("**/hooks/post-commit"))
+    assert "git are the user's" in " ".join(each.get("text", "") for each in ran.events)
+
+
+def test_a_verified_run_names_the_work_it_lost_on_the_terminal_and_undo_brings_it_back(project: Path, run) -> None:
+    furnish(project)
     (project / "kept.py").write_text("uncommitted = 1\n")
-    (project / ".gitignore").write_text("__pycache__/\n.env\n")
-    (project / ".env").write_text("SECRET=1\n")
-    ran = run(project, Agent(coder=[shell(project, "rm kept.py; echo x > .env"), FIX, DONE]), *ASKED)
+    (project / "kept.py").chmod(0o640)
+    script = "rm -rf kept.py sub/untracked.txt empty inner/deep; echo x > .env; echo x > wt/a.txt; chmod 777 src"
+    deleting = shell(project, script)
+    before = belongings(project)
+    ran = run(project, Agent(coder=[deleting, FIX, DONE]), *ASKED)
     assert ran.result["outcome"] == "verified", ran.stdout
     said = " ".join(ran.stdout.split())
     assert "uncommitted work of before the run is gone from kept.py" in said
-    assert "changed by the run outside of its snapshots (ignored by git, or in a repository inside): .env" in said
+    assert "changed by the run outside of its snapshots (ignored by git, or in a repository inside): .env, " in said
+    assert "sub/untracked.txt, wt/a.txt" in said
     assert f"kotef undo {ran.run_dir.name}" in said.replace("- ", "-")
+
+    undone = kotef(project, "undo", "--last")
+
+    assert undone.code == 0, undone.stderr
+    assert belongings(project) == before

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 from kotef.workspace.activity import ActivityLog, activity_of
 from kotef.workspace.remainder import RestoreReport, keep, note_written, restore_remainder
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.standing import end, stand_in
 
 TARGETS = (
     *(".env", "local.db", "build", "build/out.o", "notes.txt", "secret.key", "src", "src/run.sh", "ro", "ro/const.txt"),
@@ -87,13 +89,17 @@ class World:
         assert keep(snapshots, self.tree).unkept == ()
         self.before = self.facts()
 
-    def fresh(self) -> None:
-        """Everything as it was made, at the same place: a linked worktree is known by its path."""
+    def fresh(self, *, by_a_command: bool = False) -> None:
+        """Everything as it was made, at the same place: a linked worktree is known by its path.
+
+        Its change times are those of now; `by_a_command`, a command is as good an author of them as any.
+        """
         subprocess.run(["chmod", "-R", "u+rwx", self.root], check=False, capture_output=True)
         shutil.rmtree(self.root)
         shutil.rmtree(self.run, ignore_errors=True)
         self.run.mkdir()
-        subprocess.run(["cp", "-a", self._template, self.root], check=True)
+        with ActivityLog(self.run).noted("command") if by_a_command else nullcontext():
+            subprocess.run(["cp", "-a", self._template, self.root], check=True)
 
     def play(self, deeds: list[Deed]) -> RestoreReport:
         """Deeds, then the restore of a run that is undone; what was kept is kept once, for the place is the same."""
@@ -127,7 +133,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def came_back(world: World, deeds: list[Deed]) -> None:
-    world.fresh()
+    world.fresh(by_a_command=True)
     report = world.play(deeds)
     before, after = world.before, world.facts()
     differ = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
@@ -180,6 +186,7 @@ def test_what_a_person_changes_while_no_command_runs_is_left_and_named(world: Wo
     (world.root / ".env").write_text("SECRET=2")
     (world.root / "sub" / "a.txt").write_text("mine")
     (world.root / "src" / "run.sh").chmod(0o700)
+    time.sleep(0.1)
     report = world.play([])
     assert (world.root / "local.db").read_text() == "rows\n"
     assert (world.root / ".env").read_text() == "SECRET=2"
@@ -192,6 +199,24 @@ def test_what_a_person_changes_while_no_command_runs_is_left_and_named(world: Wo
     }
     assert report.put_back == ("local.db",)
     assert (world.run / "aside" / "local.db").read_text() == "the run's", "what stood there is kept"
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_second_look_gives_modes_back(root: Path, tmp_path: Path, killed: bool) -> None:
+    """Files of the run that stood aside, held by a snapshot or not, come back with all bits of their modes."""
+    (root / ".gitignore").write_text("*.local\n")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    for name, mode in (("new.key", 0o600), ("run.sh", 0o750), ("a.local", 0o640)):
+        (root / name).write_text(name)
+        (root / name).chmod(mode)
+    now = snapshots.take()
+    changed = snapshots.changed(before, now)
+    stand_in(tmp_path, snapshots, tree=now, other=before, paths=changed, texts={}, unheld={"a.local": None})
+    assert not (root / "new.key").exists()
+    end(tmp_path, snapshots, killed=killed)
+    modes = {name: stat.S_IMODE((root / name).stat().st_mode) for name in ("new.key", "run.sh", "a.local")}
+    assert modes == {"new.key": 0o600, "run.sh": 0o750, "a.local": 0o640}
 
 
 def test_what_checks_wrote_before_the_run_is_left_to_them(root: Path, tmp_path: Path) -> None:
