@@ -88,7 +88,7 @@ def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
     for text in said:
         deps.emit("notice", text=text)
     note_lines(deps.run_dir, said)
-    differs = [*others, *report.gone, *(each.path for each in report.differences)]
+    differs = [*others, *report.unknown, *report.gone, *(each.path for each in report.differences)]
     return (differs if now else ["."])[:_NAMED]
 
 

@@ -18,6 +18,8 @@ _NAMED: Final = 8
 _RECORD: Final = "restored.json"
 _REPLACED: Final = "replaced"
 
+_UNKNOWN: Final = "ignored files, repositories inside, modes and empty folders"
+
 _SAID: Final[dict[Reason, str]] = {
     "theirs": "changed by somebody else, and left as they are",
     "checks": "changed by a command, but written by the checks before the run as well, so left as they are",
@@ -44,6 +46,11 @@ def lines_of(
         said.append(f"changed during the run outside of its snapshots, and put back: {grouped(report.put_back)}{kept}")
     if report.gone:
         said.append(f"deleted during the run, and too large to have been kept: {grouped(report.gone)}")
+    if report.unknown:
+        names = [_UNKNOWN if path == "." else path for path in report.unknown]
+        said.append(
+            f"not compared with the state before the run, for nothing of it is kept: {', '.join(names[:_NAMED])}"
+        )
     for reason, words in _SAID.items():
         found = [each for each in report.differences if each.reason == reason]
         if found:

@@ -92,6 +92,8 @@ class RestoreReport(NamedTuple):
     gone: tuple[str, ...] = ()
     """Gone, and too large to have been kept."""
     differences: tuple[Difference, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """What could not be compared, for nothing of it was kept; `.` is all that trees do not hold."""
 
 
 def keep(snapshots: Snapshots, tree: str, *, cap: int = KEPT_CAP) -> Remainder:
@@ -141,10 +143,15 @@ def note_written(snapshots: Snapshots, tree: str) -> None:
     record = recall(snapshots, tree)
     if record is None:
         return
-    facts = ((path, _facts(snapshots.root / path)) for path in (*record.copied, *record.left_out))
-    written = {path for path, found in facts if found is not None and found.st_ctime >= record.since}
+    place = _place(snapshots, tree)
+    facts = {path: _facts(snapshots.root / path) for path in (*record.copied, *record.left_out)}
+    late = {path: found for path, found in facts.items() if found is not None and found.st_ctime >= record.since}
+    unchanged = {
+        path for path in record.copied if path in late and _is_same(place / path, snapshots.root / path, late[path])
+    }
+    written = late.keys() - unchanged
     if not written <= record.written:
-        _write(_place(snapshots, tree), record.model_copy(update={"written": record.written | written}))
+        _write(place, record.model_copy(update={"written": record.written | written}))
 
 
 def copies_of(snapshots: Snapshots, tree: str) -> Path:
@@ -163,7 +170,7 @@ def restore_remainder(
     """
     record = recall(snapshots, tree)
     if record is None:
-        return RestoreReport()
+        return RestoreReport(unknown=(".",) if whole else ())
     return _Restore(snapshots, tree, record, activity, aside, whole=whole).all(touched)
 
 
@@ -191,6 +198,8 @@ class _Restore:
             self._back.update(back)
             for path in self._record.copied:
                 self._ignored(path)
+            for path in self._record.left_out:
+                self._uncopied(path)
             gone += tuple(f"{path}/" for path in self._record.clean if _facts(self._root / path) is None)
             self._new()
             if self._whole:
@@ -198,7 +207,8 @@ class _Restore:
         except OSError as error:
             raise os_fault(error.filename or self._root, error) from error
         found = tuple(sorted(self._differences))
-        return RestoreReport(tuple(sorted(self._back)), tuple(sorted(self._put)), tuple(sorted(gone)), found)
+        unknown = (*self._record.unkept, *(() if self._record.details.complete else (".",))) if self._whole else ()
+        return RestoreReport(tuple(sorted(self._back)), tuple(sorted(self._put)), tuple(sorted(gone)), found, unknown)
 
     def _author(self, path: str) -> str | None:
         found = _facts(self._root / path)
@@ -256,6 +266,14 @@ class _Restore:
             self._put.add(path)
         else:
             self._differences.add(Difference(path, "blocked", str(copy)))
+
+    def _uncopied(self, path: str) -> None:
+        """One file without a copy: its change time tells whether it was written."""
+        found = _facts(self._root / path)
+        if found is None or path.endswith("/") or path in self._record.written or found.st_ctime < self._record.since:
+            return
+        author = self._author(path)
+        self._differences.add(Difference(path, "theirs" if author is None else "blocked" if self._whole else "run"))
 
     def _replace(self, path: str, copy: Path, found: os.stat_result) -> bool:
         """Put a copy in place, once what stands there is kept; False where that cannot be done."""

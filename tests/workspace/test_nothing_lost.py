@@ -201,6 +201,23 @@ def test_what_a_person_changes_while_no_command_runs_is_left_and_named(world: Wo
     assert (world.run / "aside" / "local.db").read_text() == "the run's", "what stood there is kept"
 
 
+def test_what_could_not_be_kept_is_named_once_it_is_overwritten_or_unknown(root: Path, tmp_path: Path) -> None:
+    (root / ".gitignore").write_text("*.db\n")
+    for name in ("small.db", "large.db", "same.db"):
+        (root / name).write_bytes(bytes(2000 if name != "small.db" else 10))
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    time.sleep(0.1)
+    assert keep(snapshots, tree, cap=100).left_out == ("large.db", "same.db")
+    with ActivityLog(tmp_path).noted("command"):
+        (root / "large.db").write_bytes(b"run")
+    activity = activity_of(tmp_path)
+    report = restore_remainder(snapshots, tree, activity, tmp_path / "aside", whole=True)
+    assert [(each.path, each.reason) for each in report.differences] == [("large.db", "blocked")]
+    elsewhere = restore_remainder(snapshots, "0" * 40, activity, tmp_path / "aside", whole=True)
+    assert elsewhere.unknown == (".",), "nothing is said to be as before that was not compared"
+
+
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_second_look_gives_modes_back(root: Path, tmp_path: Path, killed: bool) -> None:
     """Files of the run that stood aside, held by a snapshot or not, come back with all bits of their modes."""
