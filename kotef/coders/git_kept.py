@@ -26,11 +26,12 @@ class GitKept:
     it back: the last of them cannot win. What changes while none runs is the user's doing.
     """
 
-    def __init__(self, root: Path, run_dir: Path, emit: Emit) -> None:
-        """Nothing is read before the first command."""
+    def __init__(self, root: Path, run_dir: Path, emit: Emit, repositories: Sequence[str] = ()) -> None:
+        """Nothing is read before the first command; `repositories` are those inside the workspace."""
         self._root, self._aside, self._emit = root, run_dir / ASIDE, emit
+        self._places = ("", *repositories)
         self._running = 0
-        self._before: GitState | None = None
+        self._before: dict[str, GitState] = {}
 
     async def after(self, command: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
         """The result of a command, with a line for the model where something was put back."""
@@ -59,7 +60,8 @@ class GitKept:
     def _kept(self) -> Iterator[list[str]]:
         """Yields the lines for the model; they are there once the block is left."""
         if not self._running:
-            self._before = git_state(self._root)
+            found = {path: git_state(self._root / path) for path in self._places}
+            self._before = {path: state for path, state in found.items() if state}
         self._running += 1
         said: list[str] = []
         try:
@@ -70,11 +72,16 @@ class GitKept:
                 said.append(told)
 
     def _put_back(self) -> str:
-        before = self._before
         where = f"after a command of the coder; copies are in {ASIDE}/ of the run"
-        return told_of_put_back(
-            _THEIRS, lambda: before.put_back(self._aside) if before else (), self._emit, where=where
-        )
+        return told_of_put_back(_THEIRS, self._all_put_back, self._emit, where=where)
+
+    def _all_put_back(self) -> tuple[str, ...]:
+        """What differed, of a repository inside the workspace with its path in front."""
+        found = []
+        for path, before in self._before.items():
+            names = before.put_back(self._aside / path)
+            found += [f"{path}: {name}" if path else name for name in names]
+        return tuple(found)
 
 
 def told_of_put_back(theirs: str, put_back: Callable[[], Sequence[str]], emit: Emit, *, where: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kotef.workspace.activity import ActivityLog
 from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
 
@@ -14,6 +15,7 @@ class Hands:
     def __init__(self, snapshots: Snapshots, run_dir: Path) -> None:
         """The first look is now, at the start of the visit; `run_dir` keeps what was seen, for a resume."""
         self.snapshots, self._run_dir = snapshots, run_dir
+        self._activity = ActivityLog(run_dir)
         self.foreign: set[str] = set()
         self.written = 0
         """Bytes that the file tools wrote, and that commands added."""
@@ -25,6 +27,7 @@ class Hands:
     def wrote(self, path: str) -> None:
         """A file tool wrote `path` (workspace-relative): from now on it is the coder's."""
         self._written.add(path)
+        self._activity.wrote(path)
         with suppress(OSError):  # it was deleted
             self.written += (self.snapshots.root / path).lstat().st_size
         self.foreign.discard(path)

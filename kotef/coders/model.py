@@ -95,7 +95,7 @@ class ModelCoder:
         hands = Hands(self.snapshots, self.run_dir)
         recent = RecentFailures(self.run_dir, visit)
         rows = self._rows(await self.outside.rows())
-        kept = GitKept(self.root, self.run_dir, self.emit)
+        kept = GitKept(self.root, self.run_dir, self.emit, self.snapshots.repositories().kept)
 
         async def run_on(command: str, log: Path, timeout: float | None) -> Completed:
             return await kept.after_background(lambda: self.run_on(command, log, timeout), log)

@@ -17,6 +17,7 @@ from kotef.nodes.guarding import all_is_protected
 from kotef.nodes.other_runner import other_runner
 from kotef.nodes.unheld import remember_unheld
 from kotef.state import StateUpdate, Task
+from kotef.workspace.remainder import Remainder, keep, note_written
 from kotef.workspace.seen import forget
 
 NO_CHECKS: Final = (
@@ -29,11 +30,11 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     """The state before the run: what is red already is known before a token is paid for."""
     began = time.monotonic()
     tree = deps.snapshots.take()
-    kept, left_out = deps.snapshots.preserve_ignored()
-    named = list(dict.fromkeys((*deps.snapshots.left_out, *left_out)))
-    deps.emit("snapshot", tree=tree, kept=len(kept), left_out=named[:50])
+    kept = keep(deps.snapshots, tree)
+    deps.emit("snapshot", tree=tree, kept=len(kept.copied), left_out=_left_out(deps, kept)[:50])
     forget(deps.run_dir)
-    results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
+    results, wrote = await baseline_results(task, tree, (*kept.copied, *kept.left_out), deps)
+    note_written(deps.snapshots, tree)
     judging = Judging(visit=0, tree=tree, results=tuple(results), named_text=_named_text(task))
     judging.keep(deps.run_dir)
     verification = judging.verdict(None)
@@ -54,6 +55,13 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
         "failure_history": failure_entries(verification),
         "usage": usage_of(verification, seconds=time.monotonic() - began),
     }
+
+
+def _left_out(deps: Ground, kept: Remainder) -> list[str]:
+    """What is kept nowhere: neither in the tree, nor beside it, nor as a repository of its own."""
+    held = {name for each in kept.repositories for name in (each.path, f"{each.path}/")}.union(kept.copied)
+    names = dict.fromkeys((*deps.snapshots.left_out, *kept.left_out, *kept.unkept))
+    return [name for name in names if name not in held]
 
 
 def _named_text(task: Task) -> str:

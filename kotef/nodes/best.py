@@ -1,10 +1,20 @@
 """Which visit's tree should an unsuccessful run leave behind?"""
 
+from typing import Final
+
 from kotef.deps import Deps
+from kotef.errors import WorkspaceError
+from kotef.nodes.differences import lines_of, next_replaced, note_lines
 from kotef.nodes.visits import edited
 from kotef.state import AgentState, Edits
+from kotef.workspace.activity import activity_of
+from kotef.workspace.remainder import RestoreReport, restore_remainder
 from kotef.workspace.seen import seen
 from kotef.workspace.snapshots import Restored
+
+AMBIGUOUS: Final = "ambiguous_repair"
+"""The reason of an ending that sets an edit aside."""
+_NAMED: Final = 50
 
 
 def leave_baseline(state: AgentState, deps: Deps) -> None:
@@ -13,8 +23,8 @@ def leave_baseline(state: AgentState, deps: Deps) -> None:
     if edits is not None and edits.visit in trees:
         restored = _restore(trees[0], state, edits, deps)
         patch = f"{deps.shown}/visit-{edits.visit}.patch"
-        put_back, left = list(restored.put_back), list(restored.left)
-        deps.emit("withheld", visit=edits.visit, patch=patch, put_back=put_back, left=left)
+        put_back, left, differs = list(restored.put_back), list(restored.left), _undo_rest(restored, state, deps)
+        deps.emit("withheld", visit=edits.visit, patch=patch, put_back=put_back, left=left, differs=differs)
 
 
 def leave_best(state: AgentState, deps: Deps) -> int:
@@ -29,10 +39,23 @@ def leave_best(state: AgentState, deps: Deps) -> int:
     best = _best(state, deps)
     if best is None:
         return edits.visit
-    if trees[best] != trees[edits.visit]:
-        restored = _restore(trees[best], state, edits, deps)
-        deps.emit("restored", visit=best, put_back=list(restored.put_back), left=list(restored.left))
+    same = trees[best] == trees[edits.visit]
+    restored = Restored((), ()) if same else _restore(trees[best], state, edits, deps)
+    differs = _undo_rest(restored, state, deps) if best == 0 else []
+    if not same or differs:
+        put_back, left = list(restored.put_back), list(restored.left)
+        deps.emit("restored", visit=best, put_back=put_back, left=left, differs=differs)
     return best
+
+
+def is_undone(state: AgentState, deps: Deps) -> bool:
+    """Whether the run was left as it was before it: `leave_baseline`, or `leave_best` at visit 0, has worked."""
+    edits = state.get("edits")
+    if edits is None or edits.visit not in state["snapshots"]:
+        return False
+    if state.get("outcome") in {None, "verified", "unverified"}:
+        return False
+    return state.get("reason") == AMBIGUOUS or _best(state, deps) == 0
 
 
 def put_again(state: AgentState, deps: Deps) -> None:
@@ -40,7 +63,33 @@ def put_again(state: AgentState, deps: Deps) -> None:
     trees, edits = state["snapshots"], state.get("edits")
     best = _best(state, deps)
     if edits is not None and edits.visit in trees and best is not None:
-        deps.snapshots.restore(trees[edits.visit], last=trees[best], keep=edits.foreign)
+        modes = deps.snapshots.modes(trees[0])
+        deps.snapshots.restore(trees[edits.visit], last=trees[best], keep=edits.foreign, modes=modes)
+
+
+def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
+    """Undo what no tree shows, compare the whole workspace, and name what is not as before the run."""
+    before, edits = state["snapshots"][0], state.get("edits")
+    replaced = next_replaced(deps.run_dir)
+    try:
+        report = restore_remainder(
+            deps.snapshots, before, activity_of(deps.run_dir), replaced, whole=True, touched=restored.put_back
+        )
+        now = deps.snapshots.take()
+    except WorkspaceError as error:
+        said = [f"the workspace could not be compared with the state before the run: {error}"]
+        report, now = RestoreReport(), ""
+    else:
+        said = list(lines_of(report, deps.snapshots, before, replaced=replaced))
+    known = {*restored.left, *(edits.foreign if edits else ())}
+    others = [path for path in deps.snapshots.changed(before, now) if path not in known] if now else []
+    if others:
+        said.append(f"not as before the run, by the checks or by somebody else: {', '.join(others[:10])}")
+    for text in said:
+        deps.emit("notice", text=text)
+    note_lines(deps.run_dir, said)
+    differs = [*others, *report.unknown, *report.gone, *(each.path for each in report.differences)]
+    return (differs if now else ["."])[:_NAMED]
 
 
 def _restore(target: str, state: AgentState, edits: Edits, deps: Deps) -> Restored:
@@ -50,14 +99,15 @@ def _restore(target: str, state: AgentState, edits: Edits, deps: Deps) -> Restor
     Those are compared with the tree seen after that, and what was written then is kept as a patch.
     """
     judged = state["snapshots"][edits.visit]
-    restored = deps.snapshots.restore(target, last=judged, keep=edits.foreign)
+    modes = deps.snapshots.modes(state["snapshots"][0])
+    restored = deps.snapshots.restore(target, last=judged, keep=edits.foreign, modes=modes)
     baseline = state.get("baseline")
     theirs = (
         edited(state).union(baseline.wrote if baseline else ()).intersection(restored.left).difference(edits.foreign)
     )
     if not theirs or not (last := seen(deps.run_dir)):
         return restored
-    again = deps.snapshots.restore(target, last=last, paths=theirs)
+    again = deps.snapshots.restore(target, last=last, paths=theirs, modes=modes)
     if again.put_back:
         patch = deps.snapshots.patch(judged, last)
         place = deps.run_dir / f"visit-{edits.visit}.written-by-checks.patch"

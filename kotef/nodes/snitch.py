@@ -11,7 +11,7 @@ from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
-from kotef.nodes.best import leave_baseline, leave_best
+from kotef.nodes.best import AMBIGUOUS, leave_baseline, leave_best
 from kotef.nodes.decide import Ending
 from kotef.nodes.way_out import way_out
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
@@ -33,7 +33,7 @@ async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     deps = runtime.context
     outcome = state.get("outcome")
     assert outcome is not None  # noqa: S101  the only edge to here is taken with an outcome
-    if state.get("reason") == "ambiguous_repair":
+    if state.get("reason") == AMBIGUOUS:
         leave_baseline(state, deps)
     elif outcome != "unverified":  # unjudged edits are what was asked for; none is better than another
         leave_best(state, deps)

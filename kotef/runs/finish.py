@@ -8,7 +8,9 @@ from kotef import __version__
 from kotef.deps import Deps
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
+from kotef.nodes.best import is_undone
 from kotef.nodes.decide import Ending
+from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
 from kotef.nodes.visits import left_by_checks
 from kotef.runs.attempts import attempts_of
@@ -22,8 +24,10 @@ from kotef.sdd.closing import close_asked
 from kotef.sdd.issues import has_entry, issues_path, settle, timestamp
 from kotef.sdd.proof import Evidence, trace
 from kotef.state import AgentState, Edits
+from kotef.workspace.activity import activity_of
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.remainder import restore_remainder
 from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.texts import encodable
@@ -45,8 +49,7 @@ def finish(
     state, deps, now, lost = _held(state, deps)  # before kotef itself moves a ticket
     said = [*notices, *lost]
     issue: str | None = None
-    said += _bring_back_ignored(state, deps)
-    said += _lost_work(run, state, deps, now)
+    said += _differences(run, state, deps, now)
     changed = _changed(state, deps, now)
     evidence = _evidence(state, ending, [path for path in changed if (deps.root / path).is_file()])
     if ending.outcome == "verified":
@@ -112,24 +115,28 @@ def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
     return write_entry(state, ending, deps)
 
 
-def _bring_back_ignored(state: AgentState, deps: Deps) -> list[str]:
-    """Ignored files that the run deleted are copied back; what could not be kept is named."""
+def _differences(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[str]:
+    """What was brought back, what a person had not committed and the run left without, and what else differs.
+
+    Of a run that was undone this was told before; of any other it is told now.
+    """
     before = state["snapshots"].get(0)
     if before is None:
         return []
-    back, gone = deps.snapshots.bring_back(before)
-    said = [f"deleted during the run and brought back: {', '.join(back[:10])}"] if back else []
-    return [*said, f"deleted during the run, and too large to have been kept: {', '.join(gone[:10])}"] if gone else said
-
-
-def _lost_work(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[str]:
-    """What a person had not committed, and the run left without."""
-    before = state["snapshots"].get(0)
-    if before is None or not now:
-        return []
+    if is_undone(state, deps):
+        return list(noted_lines(deps.run_dir))
     undo = f"kotef undo {run.run_id}" if (run.path / "visit-0.json").exists() else ""
-    said = lost_work(deps.snapshots, before, now, undo=undo)
-    return [said] if said else []
+    replaced = next_replaced(deps.run_dir)
+    try:
+        report = restore_remainder(deps.snapshots, before, activity_of(deps.run_dir), replaced, whole=False)
+        said = list(lines_of(report, deps.snapshots, before, replaced=replaced, undo=undo))
+    except WorkspaceError as error:
+        said = [f"the workspace could not be compared with the state before the run: {error}"]
+    lost = lost_work(deps.snapshots, before, now, undo=undo) if now else ""
+    said += [lost] if lost else []
+    for text in said:
+        deps.emit("notice", text=text)
+    return said
 
 
 def _evidence(state: AgentState, ending: Ending, written: Sequence[str]) -> tuple[Evidence, ...]:

@@ -33,11 +33,14 @@ class HistoryKept:
     told from a command's doing: a copy of it is kept, and a notice names it.
     """
 
-    def __init__(self, root: Path, run: RunDir, emit: Emit) -> None:
-        """Nothing is read before the first command."""
-        self._run = run
+    def __init__(
+        self, root: Path, run: RunDir, emit: Emit, repositories: Callable[[], Sequence[str]] = lambda: ()
+    ) -> None:
+        """Nothing is read before the first command; `repositories` names those inside the workspace."""
+        self._run, self._root = run, root
         self._stores = state_dir(root) / OBJECTS, run.path / OBJECTS
-        self._history = GitHistory(root, *self._stores)
+        self._repositories = repositories
+        self._histories: dict[str, GitHistory] = {}
         self._sdd = FolderCopy(root, _SDD, without=("runs",))
         self._emit = emit
         self._running = 0
@@ -55,7 +58,7 @@ class HistoryKept:
         finally:
             self._running -= 1
             sdd = self._put_back(_SDD_IS, self._sdd.put_back, SDD_ASIDE)
-            said += filter(None, (sdd, self._put_back(_THEIRS, self._history.put_back, ASIDE)))
+            said += filter(None, (sdd, self._put_back(_THEIRS, self._histories_put_back, ASIDE)))
 
     def close(self) -> None:
         """The run is over: let go of git's objects."""
@@ -63,7 +66,14 @@ class HistoryKept:
             drop(store)
 
     def _look(self) -> None:
-        for what, look in (("git's objects are", self._history.look), (f"{_SDD} is", self._sdd.look)):
+        if not self._histories:
+            places = ("", *self._repositories())
+            stores = [tuple(store / str(number) for store in self._stores) for number in range(len(places))]
+            self._histories = {
+                path: GitHistory(self._root / path, *own) for path, own in zip(places, stores, strict=True)
+            }
+        looks = [("git's objects are", history.look) for history in self._histories.values()]
+        for what, look in (*looks, (f"{_SDD} is", self._sdd.look)):
             try:
                 look()
             except WorkspaceError as error:
@@ -75,3 +85,11 @@ class HistoryKept:
         place = self._run.path / aside
         where = f"after a command; copies of what stood there are in {place}"
         return told_of_put_back(theirs, lambda: put_back(place), self._emit, where=where)
+
+    def _histories_put_back(self, aside: Path) -> tuple[str, ...]:
+        """What differed, of a repository inside the workspace with its path in front."""
+        found = []
+        for path, history in self._histories.items():
+            names = history.put_back(aside / path)
+            found += [f"{path}: {name}" if path else name for name in names]
+        return tuple(found)

@@ -148,7 +148,7 @@ class Loop:
             node = "__start__"
         elif known.get("reason") == "ambiguous_repair":
             trees, visit = known["snapshots"], known["edits"].visit
-            self.deps.snapshots.restore(trees[visit], last=trees[0])
+            self.deps.snapshots.restore(trees[visit], last=trees[0], modes=self.deps.snapshots.modes(trees[0]))
             node = "coder"
         elif self.task.goes_on_from:
             state = await self._state(graph)

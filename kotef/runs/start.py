@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kotef.checks.baselines import Baselines
 from kotef.checks.verification import Verification
 from kotef.coders.chain import parse_chain
-from kotef.deps import Clock, Ground
+from kotef.deps import Clock, Emit, Ground
 from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.failures.outcomes import RESUMABLE
@@ -134,7 +134,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         sandbox=setting.confined.sandbox,
         opened=setting.confined.opened,
         hired=setting.hired,
-        history=HistoryKept(setting.root, run, emit) if setting.confined.sandbox.level != "bwrap" else None,
+        history=_history_kept(setting, run, snapshots, emit),
         permits=Permits(approval.command if approval else None),
     )
     ground = Ground(
@@ -217,3 +217,10 @@ def _somebody_new(task: Task, changed: Task) -> bool:
     """Whether a coder is asked that was not: a model answers anew each time, the others do not."""
     before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
     return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before
+
+
+def _history_kept(setting: Setting, run: RunDir, snapshots: Snapshots, emit: Emit) -> HistoryKept | None:
+    """What keeps git's history; at the bwrap level the sandbox does."""
+    if setting.confined.sandbox.level == "bwrap":
+        return None
+    return HistoryKept(setting.root, run, emit, lambda: snapshots.repositories().kept)

@@ -1,6 +1,5 @@
 """How is the tree of any attempt of a run, or the state before it, shown and put in place?"""
 
-import filecmp
 import json
 import logging
 import re
@@ -10,10 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
+from kotef.nodes.differences import lines_of, next_replaced
 from kotef.runs.store import RunDir
+from kotef.workspace.activity import activity_of
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.patches import patched
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.remainder import restore_remainder
 from kotef.workspace.snapshots import Snapshots
 
 log = logging.getLogger("kotef")
@@ -143,13 +145,14 @@ def undo(root: Path, run: RunDir, *, force: bool) -> Placed:
         snapshots = Snapshots.open(root)
         trees = _trees(run, snapshots)
         placed = _place(run, snapshots, trees, trees.before, _touched(trees, snapshots), force=force)
-        back, lost = snapshots.bring_back(trees.before)
+        replaced = next_replaced(run.path)
+        report = restore_remainder(
+            snapshots, trees.before, activity_of(run.path), replaced, whole=True, touched=placed.put_back
+        )
         theirs = trees.foreign.intersection(snapshots.changed(trees.before, trees.left) if trees.left else ())
         said = [f"{path} was changed by somebody else during the run; left as it is" for path in sorted(theirs)]
-        said += [f"{path} is gone, and was too large to be kept" for path in lost]
-        for path, copy in _differing(snapshots, trees.before):
-            said.append(f"{path} is ignored by git and differs from before the run; left as it is, the copy is {copy}")
-        return Placed(placed.put_back, back, placed.saved, (*placed.notices, *said[:_NAMED]))
+        told = lines_of(report._replace(brought_back=()), snapshots, trees.before, replaced=replaced)
+        return Placed(placed.put_back, report.brought_back, placed.saved, (*placed.notices, *said[:_NAMED], *told))
 
 
 def _place(
@@ -177,7 +180,7 @@ def _place(
         hint = "move it away first"
         raise UsageError(f"{_some(stray)} cannot be kept: ignored by git, too large or unreadable", hint=hint)
     saved = save_state(run, now, todo, target)
-    restored = snapshots.restore(target, last=now, paths=todo)
+    restored = snapshots.restore(target, last=now, paths=todo, modes=snapshots.modes(trees.before))
     if restored.left:
         hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
         raise WorkspaceError(_some(restored.left), "could not be replaced; the rest is in place", hint=hint)
@@ -306,16 +309,6 @@ def _placed(run: RunDir, snapshots: Snapshots) -> Iterator[str]:
             continue
         if _is_kept(snapshots, tree):
             yield tree
-
-
-def _differing(snapshots: Snapshots, before: str) -> Iterator[tuple[str, Path]]:
-    """Ignored files that are there but not as they were kept before the run: nobody knows who changed them."""
-    kept = snapshots.store.parent / "kept" / before
-    for copy in sorted(kept.rglob("*")):
-        path = copy.relative_to(kept)
-        here = snapshots.root / path
-        if _is_file(copy) and here.is_file() and not here.is_symlink() and not filecmp.cmp(copy, here, shallow=False):
-            yield str(path), copy
 
 
 def _is_kept(snapshots: Snapshots, tree: str) -> bool:

@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,6 +29,7 @@ from kotef.tools.outside import Outside
 from kotef.tools.permits import Permits
 from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
+from kotef.workspace.activity import ActivityLog, Worker
 from kotef.workspace.environment import child_environment
 from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
@@ -75,11 +76,16 @@ class Workshop:
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
+    _activity: ActivityLog = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The log of activity lies with the run."""
+        self._activity = ActivityLog(self.run.path)
 
     async def run_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
         """One check in the project's environment; its full output goes to `logs/`, `keep` bytes a stream are told."""
         ran = Ran("check", log_name, check.command)
-        result = await self.tape.command(ran, lambda: self._run(check.command, log_name, keep=keep))
+        result = await self.tape.command(ran, lambda: self._run(check.command, log_name, worker="check", keep=keep))
         if check in self.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
@@ -90,7 +96,9 @@ class Workshop:
         self._commands += 1
         log_name = f"command-{os.getpid()}-{self._commands}"
         ran = Ran("command", "", command)
-        return await self.tape.command(ran, lambda: self._run(command, log_name, timeout=timeout, keep=WHOLE))
+        return await self.tape.command(
+            ran, lambda: self._run(command, log_name, worker="command", timeout=timeout, keep=WHOLE)
+        )
 
     async def run_setup(self, command: str, log_name: str) -> CommandResult:
         """One command of `[setup]`, which has the network, and may be silent."""
@@ -112,7 +120,7 @@ class Workshop:
     async def run_on(self, command: str, log: Path, timeout: float | None) -> Completed:
         """One command of the coder in the background: it may be silent, and last as long as the run may."""
         left = self.clock.left()
-        with self._history_kept():
+        with self._watched("command"):
             return await run_process(
                 command,
                 cwd=self.root,
@@ -205,7 +213,7 @@ class Workshop:
         async def start(
             command: str, variables: Mapping[str, str], seconds: float, idle: float, log: Path
         ) -> Completed:
-            with self._history_kept() as said:
+            with self._watched("command") as said:
                 done = await run_process(
                     command,
                     cwd=self.root,
@@ -259,15 +267,18 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
+            activity=self._activity,
             ask=self.ask,
             seconds=seconds or SECONDS,
         )
 
-    async def _run(self, command: str, log_name: str, *, timeout: float | None = None, keep: int) -> CommandResult:
+    async def _run(
+        self, command: str, log_name: str, *, worker: Worker, timeout: float | None = None, keep: int
+    ) -> CommandResult:
         await next_step()
         wall, idle = self.clock.cap(self.task.limits)
         log = self.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
-        with self._history_kept() as said:
+        with self._watched(worker) as said:
             result = await run_check(
                 command,
                 root=self.root,
@@ -281,6 +292,12 @@ class Workshop:
             )
         return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
 
-    def _history_kept(self) -> AbstractContextManager[list[str]]:
-        """What keeps git's history as it is; a sandbox does so itself."""
-        return nullcontext([]) if self.history is None else self.history.kept()
+    @contextmanager
+    def _watched(self, worker: Worker) -> Iterator[list[str]]:
+        """Notes when a command works, and keeps git's history as it is where no sandbox does.
+
+        Yields the lines for whoever reads the command's output; they are there once the block is left.
+        """
+        kept = nullcontext[list[str]]([]) if self.history is None else self.history.kept()
+        with self._activity.noted(worker), kept as said:
+            yield said

@@ -134,7 +134,11 @@ def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -
                 (copy / path).symlink_to(root / path)
         for kept in sandbox.confinement.kept if mounted and sandbox.confinement else ():
             here = copy / kept.relative_to(root) if kept.is_relative_to(root) else copy
-            here.mkdir(parents=True, exist_ok=True)  # the sandbox makes it read-only, so it has to be there
+            here.parent.mkdir(parents=True, exist_ok=True)
+            if kept.is_file() and here != copy:  # the sandbox makes it read-only, so it has to be there
+                here.touch()
+            else:
+                here.mkdir(exist_ok=True)
         yield Elsewhere(Path(os.path.realpath(root)), copy, tuple(bound), mounted)
 
 

@@ -51,11 +51,14 @@ def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
     return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, blob_id(content))
 
 
-def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
+def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: int | None = None) -> None:
     """Make `path` hold this content and mode, atomically, with the directories it needs; raises `OSError`.
 
-    An empty directory in its place gives way; a link is replaced, not followed.
+    `permissions` are all the bits of the mode, where they are known and agree with it; None keeps those of the file
+    that is there. An empty directory in its place gives way; a link is replaced, not followed.
     """
+    executable = mode == EXECUTABLE
+    known = None if permissions is None or bool(permissions & stat.S_IXUSR) != executable else permissions
     with parent_within(root, path, create=True) as (directory, name):
         temporary = f".kotef-{secrets.token_hex(8)}.tmp"
         like = regular(name, directory)
@@ -63,7 +66,8 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
             if mode == LINK:
                 os.symlink(content, os.fsencode(temporary), dir_fd=directory)
             else:
-                write_new(temporary, content, like=like, executable=mode == EXECUTABLE, directory=directory)
+                bits = executable if known is None else None
+                write_new(temporary, content, like=like, mode=known, executable=bits, directory=directory)
             with suppress(FileNotFoundError, NotADirectoryError):
                 os.rmdir(name, dir_fd=directory)
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)

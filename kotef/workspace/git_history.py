@@ -99,11 +99,16 @@ class GitHistory:
 
     def _same_index(self, was: bytes, path: Path) -> bool:
         """Whether two indexes hold the same files, whatever they know of times."""
+        own = {
+            "GIT_DIR": str(self._places[0]),
+            "GIT_WORK_TREE": str(self._root),
+        }  # not one further out, if this is broken
         with NamedTemporaryFile(prefix="kotef-") as before:
             before.write(was)
             before.flush()
             command = ("ls-files", "-z", "--stage", "-v")
-            held = [run_git(command, cwd=self._root, env={"GIT_INDEX_FILE": name}) for name in (before.name, str(path))]
+            names = (before.name, str(path))
+            held = [run_git(command, cwd=self._root, env=own | {"GIT_INDEX_FILE": name}) for name in names]
         return not any(each.returncode for each in held) and held[0].stdout == held[1].stdout
 
     def _name(self, path: Path) -> str:

@@ -34,7 +34,7 @@ class GitObjects:
         try:
             self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name in names.difference(_files(self.store)):
-                _link(self.objects / name, self.store / name)
+                link(self.objects / name, self.store / name)
         except FileNotFoundError:  # somebody packs them just now: what is packed was linked, or is next time
             return
         except OSError as error:
@@ -47,7 +47,7 @@ class GitObjects:
         gone = self._kept.difference(_files(self.objects))
         for name in gone:
             with suppress(FileNotFoundError):
-                _link(self.store / name, self.objects / name)
+                link(self.store / name, self.objects / name)
         return len(gone)
 
 
@@ -68,14 +68,15 @@ def _files(objects: Path) -> Iterator[str]:
                 yield from (f"{directory}/{entry.name}" for entry in os.scandir(objects / directory))
 
 
-def _link(source: Path, target: Path) -> None:
+def link(source: Path, target: Path) -> None:
+    """Give a file a second name, where it lacks one; a copy where the file system has no second names."""
     try:
         os.link(source, target)
     except FileNotFoundError:
         if not source.exists():
             raise
         target.parent.mkdir(parents=True, exist_ok=True)
-        _link(source, target)
+        link(source, target)
     except FileExistsError:
         return
     except OSError as error:

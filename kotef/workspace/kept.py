@@ -1,9 +1,11 @@
-"""Which ignored files are copied aside before the first edit, since no snapshot holds them?"""
+"""Copies of ignored files, taken before the first edit, since no snapshot holds them."""
 
+import json
 import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,10 +21,13 @@ _MOST_FILES: Final = 10_000
 """Files looked at; directories beyond are left out as a whole."""
 
 
-def copy_ignored(root: Path, ignored: Iterable[str], kept: Path, *, cap: int) -> tuple[list[str], list[str]]:
+def copy_ignored(
+    root: Path, ignored: Iterable[str], kept: Path, *, cap: int, links: bool = False
+) -> tuple[list[str], list[str]]:
     """Copy files (and those in directories, which end in a slash) to `kept`, small ones first, up to `cap` bytes.
 
-    Returns what was copied and what was left out, sorted; links are not looked at. Raises `WorkspaceError`.
+    Returns what was copied and what was left out, sorted. Links are copied as links, or, without `links`, not at all.
+    Raises `WorkspaceError`.
     """
     left_out: list[str] = []
     sizes: dict[str, int] = {}
@@ -31,7 +36,7 @@ def copy_ignored(root: Path, ignored: Iterable[str], kept: Path, *, cap: int) ->
             found = (root / path).lstat()
         except FileNotFoundError:
             continue
-        if stat.S_ISREG(found.st_mode):
+        if stat.S_ISREG(found.st_mode) or (links and stat.S_ISLNK(found.st_mode)):
             sizes[path] = found.st_size
     copied: list[str] = []
     room = cap
@@ -61,12 +66,13 @@ def _files(root: Path, ignored: Iterable[str], left_out: list[str]) -> Iterator[
             if here == root / ".sdd":
                 names[:] = [name for name in names if name != "runs"]  # kotef's own
             names[:] = sorted(set(names) - REBUILT)
+            linked = [name for name in names if (here / name).is_symlink()]
             if seen + len(files) > _MOST_FILES:
                 left_out.append(f"{here.relative_to(root)}/")
                 names.clear()
                 continue
             seen += len(files)
-            yield from (str((here / name).relative_to(root)) for name in files)
+            yield from (str((here / name).relative_to(root)) for name in (*files, *linked))
 
 
 def bring_back(
@@ -98,17 +104,32 @@ def make_private(top: Path, below: Path = Path()) -> None:
             folder.chmod(0o700)
 
 
+def ignored_files(root: Path, ignored: Iterable[str], *, most: int) -> Iterator[str]:
+    """The single files among what is ignored, at most so many; those of dependencies and caches are passed over."""
+    return islice(_files(root, sorted(ignored), []), most)
+
+
+def modes_of(kept: Path, tree: str) -> dict[str, int]:
+    """Path → permission bits, as they were kept with a tree; empty where they were not."""
+    try:
+        modes = json.loads((kept / f"{tree}.json").read_bytes())["details"]["modes"]
+        return {str(path): int(mode) for path, mode in modes.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
 def drop_oldest(kept: Path) -> None:
     """Delete all but the newest copies: they are a net under the runs of these days, not an archive."""
     records = sorted(kept.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for record in records[_TREES_KEPT:]:
-        shutil.rmtree(record.with_suffix(""), ignore_errors=True)
+        for copies in (record.with_suffix(""), record.with_suffix(".git")):
+            shutil.rmtree(copies, ignore_errors=True)
         record.unlink()
 
 
 def _copy(source: Path, target: Path) -> bool:
     """Copy one file with its mode; False when it cannot be read."""
-    if not os.access(source, os.R_OK):
+    if not source.is_symlink() and not os.access(source, os.R_OK):
         return False
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,11 +1,11 @@
 """How is the state of the workspace kept, compared and brought back, whatever happens to it?"""
 
-import json
+import hashlib
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,11 +14,13 @@ from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
+from kotef.workspace.details import opened
 from kotef.workspace.entries import DIRECTORY, Entry, blob_id, delete_entry, entry_at, write_entry
 from kotef.workspace.git import git, git_error, run_git
-from kotef.workspace.kept import KEPT_CAP, bring_back, copy_ignored, drop_oldest
+from kotef.workspace.kept import modes_of
 from kotef.workspace.listing import LARGEST, Listing, split
-from kotef.workspace.paths import os_fault, state_dir, write_atomic
+from kotef.workspace.nested import Repositories, repositories
+from kotef.workspace.paths import os_fault, state_dir
 
 _CONFIG: Final = """\
 [core]
@@ -68,19 +70,23 @@ class Snapshots:
     The user's `.git` is only read. One writer at a time: the caller holds `workspace_lock`.
     """
 
-    def __init__(self, root: Path, store: Path) -> None:
+    def __init__(self, root: Path, store: Path, index: str = "index") -> None:
+        """`index` is the name of a file in the store: what each of its workspaces held last."""
         self.root = root
         self.store = store
         self.left_out: tuple[str, ...] = ()
-        """What the last `take` could not hold: nested repositories, files above 5 MB, unreadable or special ones."""
+        """What the last `take` could not hold: repositories inside, files above 5 MB, unreadable or special ones."""
         self.size = 0
         """Bytes of the files it held and of those it left out."""
         self.told: Callable[[str], None] | None = None
         """Told of each tree that is taken."""
-        self._index = store / "index"
+        self._index = store / index
         self._listing = Listing(root, store)
         self._indexed: frozenset[str] | None = None
         self._entries = lru_cache(maxsize=8)(self._read_entries)
+        self._modes = lru_cache(maxsize=2)(lambda tree: modes_of(store.parent / "kept", tree))
+        self._repositories: Repositories | None = None
+        self._inside: dict[str, Snapshots] = {}
 
     @classmethod
     def open(cls, root: Path) -> "Snapshots":
@@ -118,35 +124,28 @@ class Snapshots:
             self.told(tree)
         return tree
 
-    def preserve_ignored(self, *, cap: int = KEPT_CAP) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Copy what a snapshot does not hold, ignored and large files, beside the store; returns copied and left out.
+    def ignored(self) -> Iterable[str]:
+        """Ignored files and, with a slash at the end, folders ignored as a whole; nothing that is rebuilt."""
+        return self._listing.ignored()
 
-        They are found under `kept/<tree>/` in the state directory, `cap` bytes together, the small ones first; never
-        dependencies, environments or caches.
-        """
-        tree = self._git("write-tree").decode().strip() if self._indexed is not None else self.take()
-        kept = self._kept(tree)
-        shutil.rmtree(kept, ignore_errors=True)  # of an earlier run on the same tree; what is ignored may have changed
-        large = [path for path in self.left_out if not path.endswith("/")]
-        copied, left_out = copy_ignored(self.root, [*self._listing.ignored(), *large], kept, cap=cap)
-        record = kept.with_suffix(".json")
-        write_atomic(record, json.dumps((copied, left_out)).encode())
-        drop_oldest(record.parent)
-        return tuple(copied), tuple(left_out)
+    def repositories(self) -> Repositories:
+        """The repositories inside the workspace, as they were at the first call."""
+        if self._repositories is None:
+            self._repositories = repositories(self.root)
+        return self._repositories
 
-    def bring_back(self, tree: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Copy back what `preserve_ignored` kept for this tree and what is gone now; returns those, and those lost.
+    def inside(self, path: str) -> "Snapshots":
+        """The snapshots of a repository inside the workspace: trees of its own, in the same store."""
+        if path not in self._inside:
+            index = f"index-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
+            with suppress(FileNotFoundError):
+                (self.store / f"{index}.lock").unlink()
+            self._inside[path] = Snapshots(self.root / path, self.store, index)
+        return self._inside[path]
 
-        A file that is there is left as it is, whatever it holds.
-        """
-        record = self._kept(tree).with_suffix(".json")
-        if not record.exists():
-            return (), ()
-        copied, left_out = json.loads(record.read_bytes())
-        return bring_back(self.root, self._kept(tree), copied, left_out)
-
-    def _kept(self, tree: str) -> Path:
-        return self.store.parent / "kept" / tree
+    def modes(self, tree: str) -> Mapping[str, int]:
+        """Path → permission bits, where they were kept with this tree; folders end with a slash."""
+        return self._modes(tree)
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Paths that differ between two trees, sorted; a renamed file is two of them."""
@@ -203,9 +202,10 @@ class Snapshots:
     def prune(self, needed: Collection[str], *, dry_run: bool) -> int:
         """Delete every object that none of the `needed` ids leads to; returns the bytes they take, or took.
 
-        What was kept under one of these ids may name others (`keep`, `keep_files`), and these may name more.
+        What was kept under one of these ids may name others (`keep`, `keep_files`), and these may name more; so may
+        the records of what was kept beside the trees.
         """
-        there = self._reached(needed)
+        there = self._reached({*needed, *self._beside(needed)})
         (self.store / "refs" / "needed").mkdir(parents=True, exist_ok=True)
         for name in there:
             (self.store / "refs" / "needed" / name).write_text(f"{name}\n")
@@ -252,6 +252,12 @@ class Snapshots:
             names = {id_.decode() for name in blobs for id_ in _ID.findall(self.blob(name) or b"")}
         return found
 
+    def _beside(self, needed: Collection[str]) -> Iterator[str]:
+        """The ids in the records of what was kept with these trees."""
+        for record in (self.store.parent / "kept").glob("*.json"):
+            if record.stem in needed:
+                yield from (found.decode() for found in _ID.findall(record.read_bytes()))
+
     def _kinds(self, names: Collection[str]) -> dict[str, str]:
         """Those of the ids that the store has an object of, with its kind."""
         asked = "".join(f"{name}\n" for name in sorted(names)).encode()
@@ -259,24 +265,34 @@ class Snapshots:
         return {name: kind for name, kind in (line.split(" ")[:2] for line in lines) if kind != "missing"}
 
     def restore(
-        self, target: str, *, last: str, paths: Collection[str] | None = None, keep: Collection[str] = ()
+        self,
+        target: str,
+        *,
+        last: str,
+        paths: Collection[str] | None = None,
+        keep: Collection[str] = (),
+        modes: Mapping[str, int] | None = None,
     ) -> Restored:
         """Make `paths` (None: all that differ between the two trees) as they are in `target`.
 
         `last` is what kotef saw last: a file is written or deleted only while it is still as in `last`; one that is
-        not, or that `keep` names, is left. No link is followed. Raises `NoSpaceError`, and `WorkspaceError` when the
-        store is damaged.
+        not, or that `keep` names, is left. No link is followed. What is written gets its permissions from `modes`
+        (None: from `modes(target)`). Raises `NoSpaceError`, and `WorkspaceError` when the store is damaged.
         """
         wanted, seen = self._entries(target), self._entries(last)
         chosen = set(self.changed(last, target) if paths is None else paths)
+        known = self.modes(target) if modes is None else modes
+        chosen -= self.modes(target).keys() - wanted.keys()  # ignored then, so of no tree; not ours to delete
         put_back: list[str] = []
         left: list[str] = []
-        for path, content in self._in_order(chosen, wanted):
-            want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST)
-            if now == want or (want is None and now == DIRECTORY):
-                continue
-            ours = (path in wanted or path in seen) and now == seen.get(path) and path not in keep
-            (put_back if ours and self._apply(path, want, content) else left).append(path)
+        with opened(self.root, chosen, known):
+            for path, content in self._in_order(chosen, wanted):
+                want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST)
+                if now == want or (want is None and now == DIRECTORY):
+                    continue
+                ours = (path in wanted or path in seen) and now == seen.get(path) and path not in keep
+                done = ours and self._apply(path, want, content, known.get(path))
+                (put_back if done else left).append(path)
         return Restored(tuple(sorted(put_back)), tuple(sorted(left)))
 
     def _in_order(self, chosen: set[str], wanted: Mapping[str, Entry]) -> Iterator[tuple[str, bytes]]:
@@ -287,12 +303,12 @@ class Snapshots:
             some = written[start : start + _AT_ONCE]
             yield from zip(some, self._blobs([wanted[path].oid for path in some]), strict=True)
 
-    def _apply(self, path: str, want: Entry | None, content: bytes) -> bool:
+    def _apply(self, path: str, want: Entry | None, content: bytes, permissions: int | None) -> bool:
         try:
             if want is None:
                 delete_entry(self.root, path)
             else:
-                write_entry(self.root, path, want.mode, content)
+                write_entry(self.root, path, want.mode, content, permissions)
         except OSError as error:
             fault = os_fault(path, error)
             if isinstance(fault, NoSpaceError):
@@ -320,8 +336,8 @@ class Snapshots:
         return None
 
     def _start_over(self) -> None:
-        for name in ("index", "index.lock"):
-            (self.store / name).unlink(missing_ok=True)
+        for path in (self._index, self._index.with_name(f"{self._index.name}.lock")):
+            path.unlink(missing_ok=True)
 
     def _read_entries(self, tree: str) -> Mapping[str, Entry]:
         lines = self._git("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")

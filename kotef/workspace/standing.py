@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import stat
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,7 @@ def stand_in(
         "paths": [*paths],
         "texts": {path: _digest(content) for path, content in texts.items()},
         "unheld": {path: None if content is None else _digest(content) for path, content in unheld.items()},
+        "modes": {path: mode for path in (*paths, *texts) if (mode := _permissions(snapshots.root / path)) is not None},
     }
     write_atomic(run_dir / MARK, json.dumps(noted).encode())
     snapshots.restore(other, last=tree, paths=paths)
@@ -66,16 +68,17 @@ def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None
     tree, last = noted["tree"], snapshots.take()
     untouched = [path for path, digest in noted["texts"].items() if _holds(snapshots.root / path, digest)]
     others = [path for path in noted["texts"] if path not in untouched]
+    modes = noted.get("modes", {})
     done = [
-        snapshots.restore(tree, last=noted["other"], paths=noted["paths"]),
-        snapshots.restore(tree, last=last, paths=untouched),
-        snapshots.restore(tree, last=tree, paths=others),
+        snapshots.restore(tree, last=noted["other"], paths=noted["paths"], modes=modes),
+        snapshots.restore(tree, last=last, paths=untouched, modes=modes),
+        snapshots.restore(tree, last=tree, paths=others, modes=modes),
     ]
     changed = [path for restored in done for path in restored.left]
     if changed and not killed:
         kept = snapshots.patch(tree, last)
         (run_dir / "stood-in.patch").write_text(kept, encoding="utf-8", errors="surrogateescape")
-        done.append(snapshots.restore(tree, last=last, paths=changed))
+        done.append(snapshots.restore(tree, last=last, paths=changed, modes=modes))
         changed = list(done[-1].left)
     renewed = _brought_back(snapshots.root, run_dir, noted["unheld"])
     mark.unlink()
@@ -110,7 +113,8 @@ def _brought_back(root: Path, run_dir: Path, unheld: Mapping[str, str | None]) -
                 move(run_dir / ASIDE, path, run_dir / HIDDEN)
                 renewed.append(path)
             continue
-        write_entry(root, path, EXECUTABLE if real.stat().st_mode & 0o100 else PLAIN, real.read_bytes())
+        mode = _permissions(real) or 0
+        write_entry(root, path, EXECUTABLE if mode & stat.S_IXUSR else PLAIN, real.read_bytes(), mode)
     return renewed
 
 
@@ -120,6 +124,15 @@ def _holds(path: Path, digest: str) -> bool:
         return _digest(path.read_bytes()) == digest
     except OSError:
         return False
+
+
+def _permissions(path: Path) -> int | None:
+    """All the bits of the mode of a regular file; None of anything else."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return None
+    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
 
 
 def _digest(content: bytes) -> str:

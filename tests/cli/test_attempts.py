@@ -152,7 +152,8 @@ def test_a_file_that_git_ignores_is_not_overwritten_but_named(root: Path, ran: R
     (root / "secret.local").write_text("newer\n")
     undone = kotef(root, "undo", "--last")
     assert undone.code == 0
-    assert "secret.local is ignored by git and differs from before the run" in undone.stdout.replace("\n", " ")
+    said = undone.stdout.replace("\n", " ")
+    assert "changed by somebody else, and left as they are: secret.local; as before the run they are in" in said
     assert (root / "secret.local").read_text() == "newer\n"
 
 

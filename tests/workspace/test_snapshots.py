@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.workspace import entries, listing
 from kotef.workspace.paths import state_dir
+from kotef.workspace.remainder import keep
 from kotef.workspace.snapshots import Restored, Snapshots
 
 UserGit = Callable[..., str]
@@ -415,24 +416,27 @@ def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: Us
     (root / "big").write_bytes(bytes(listing.LARGEST + 1))
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
-    copied, left_out = snapshots.preserve_ignored()
-    assert left_out == ()
+    kept = keep(snapshots, tree)
+    copied = kept.copied
+    assert kept.left_out == ()
     assert {".env", "local/a", "local/sub/b", "sub/x.db"} <= set(copied)
     assert not [path for path in copied if path.startswith(("node_modules", "env/", "cache/")) or path.endswith(".pyc")]
-    kept = state_dir(root) / "kept" / tree
-    assert (kept / ".env").read_text() == "A=1"
-    folders = [path for path in (kept, kept.parent, kept.parents[1], *kept.rglob("*")) if path.is_dir()]
+    copies = state_dir(root) / "kept" / tree
+    assert (copies / ".env").read_text() == "A=1"
+    folders = [path for path in (copies, copies.parent, copies.parents[1], *copies.rglob("*")) if path.is_dir()]
     assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}, "nobody else reads a copy"
     (root / ".env").write_text("A=2")
-    assert snapshots.preserve_ignored() == (copied, left_out)
-    assert (kept / ".env").read_text() == "A=2", "a later run on the same tree keeps what is there then"
+    assert keep(snapshots, tree).copied == copied
+    assert (copies / ".env").read_text() == "A=2", "a later run on the same tree keeps what is there then"
 
 
 def test_the_cap_lets_the_small_ones_in_first(root: Path) -> None:
     (root / ".gitignore").write_text("*.x\n")
     for name, size in {"a.x": 60, "b.x": 10, "c.x": 50, "d.x": 30}.items():
         (root / name).write_bytes(bytes(size))
-    assert Snapshots.open(root).preserve_ignored(cap=100) == (("b.x", "c.x", "d.x"), ("a.x",))
+    snapshots = Snapshots.open(root)
+    kept = keep(snapshots, snapshots.take(), cap=100)
+    assert (kept.copied, kept.left_out) == (("b.x", "c.x", "d.x"), ("a.x",))
 
 
 NAME = st.sampled_from(["a", "b", "c", "d"])

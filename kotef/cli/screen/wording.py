@@ -72,7 +72,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[s
             return f"  review: {'accepted' if event['accepted'] else 'refused: ' + one_line(event['reason'])}", ""
         case "withheld":
             return f"the edit of attempt {event['visit']} is kept as {event['patch']}, not in the tree", ""
-        case "restored" if event["put_back"] or event["left"]:
+        case "restored" if event["put_back"] or event["left"] or event.get("differs"):
             return _restored_line(event), ""
         case _:
             return _said_in_a_visit(event)
@@ -149,7 +149,12 @@ def _restored_line(event: Event) -> str:
     left = f"; left as they are, for they changed since: {', '.join(event['left'][:8])}" if event["left"] else ""
     if event["visit"]:
         return f"the workspace was left at attempt {event['visit']}, the best one{left}"
-    return f"no attempt is better than the state before the run, so all edits are undone; visit-N.patch has each{left}"
+    undone = "so all edits are undone"
+    if differs := event.get("differs"):
+        undone = (
+            f"so the edits are undone, but {counted(len(differs), 'path')} named above differ, or were not compared"
+        )
+    return f"no attempt is better than the state before the run, {undone}; visit-N.patch has each{left}"
 
 
 def _verdict_lines(event: Event) -> tuple[str, str] | None:

@@ -115,7 +115,7 @@ class CommandCoder:
 
     async def _run(self, file: Path, account: Path, seconds: float, visit: int) -> tuple[Completed, Hands]:
         hands = Hands(self.snapshots, self.run_dir)
-        kept = GitKept(self.root, self.run_dir, self.emit)
+        kept = GitKept(self.root, self.run_dir, self.emit, self.snapshots.repositories().kept)
         log = self.run_dir / "logs" / f"visit-{visit}-{self.name}.log"
         line = self.command.filled(file, account)
         idle, variables = self._idle, self._variables()

@@ -17,6 +17,7 @@ from kotef.coders.repair.survey import told
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage
+from kotef.workspace.activity import ActivityLog
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.sandbox.sandbox import Sandbox
 from kotef.workspace.snapshots import Snapshots
@@ -49,6 +50,8 @@ class SearchCoder:
     clock: Clock
     reserve: Callable[[], float]
     """Seconds to keep back for one verification."""
+    activity: ActivityLog
+    """Told when candidates are tried: what the tests write then is theirs."""
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None where there is nobody."""
     seconds: float = SECONDS
@@ -70,17 +73,18 @@ class SearchCoder:
         check = next(check for check in brief.task.checks if check.name == verdict.name)
         seconds = self._budget()
         self.emit("trying", visit=brief.plan.visit, coder=self.name, what=f"searching for up to {seconds:.0f} s")
-        found = await repair(
-            self.root,
-            command=check.command,
-            failing=_ids(verdict.red, check),
-            python=interpreter_of(check.command, self.root, self.environment),
-            env=self.environment,
-            sandbox=self.sandbox,
-            seconds=seconds,
-            jobs=os.cpu_count() or 1,
-            protected=lambda path: brief.guard.may_edit(path) is not None,
-        )
+        with self.activity.noted("check"):
+            found = await repair(
+                self.root,
+                command=check.command,
+                failing=_ids(verdict.red, check),
+                python=interpreter_of(check.command, self.root, self.environment),
+                env=self.environment,
+                sandbox=self.sandbox,
+                seconds=seconds,
+                jobs=os.cpu_count() or 1,
+                protected=lambda path: brief.guard.may_edit(path) is not None,
+            )
         spent = Usage(by_call={f"{brief.plan.visit}/search/commands": Spent(commands=1)})
         answer = await self._answered(found, brief)
         if answer.refused:

@@ -1,6 +1,5 @@
 """How does a workspace stand again as it was before a run, somewhere else?"""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -73,9 +72,9 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
         raise gone from error
     git(["update-index", "-z", "--add", "--index-info"], cwd=place, stdin=listed)
     kept = state / "kept" / tree
-    if kept.with_suffix(".json").exists():
-        copied, left_out = json.loads(kept.with_suffix(".json").read_bytes())
-        bring_back(place, kept, copied, left_out)
+    if kept.is_dir():
+        copied = [path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_symlink() or path.is_file()]
+        bring_back(place, kept, sorted(copied), ())
     if (root / FOLDER).is_dir() and not (place / FOLDER).exists():
         shutil.copytree(root / FOLDER, place / FOLDER, symlinks=True)
     return copy

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from kotef.workspace.nested import repositories
 from kotef.workspace.sandbox.masks import Masks
 from kotef.workspace.sandbox.room import take_room
 from kotef.workspace.sandbox.services import reachable_services
@@ -154,8 +155,9 @@ def _repository_around(root: Path, home: Path) -> tuple[Path, ...]:
 
 
 def _kept(root: Path) -> tuple[Path, ...]:
-    """Git's own files, wherever they lie, and kotef's."""
+    """Git's own files, wherever they lie, those of repositories inside too, and kotef's."""
     git = root / ".git"
+    inside = (root / path / ".git" for path in repositories(root).kept)
     found = []
     if git.is_file():  # of a worktree or a submodule: it names the place, gitrepository-layout(5)
         pointer = git.read_text(encoding="utf-8", errors="replace")
@@ -165,7 +167,7 @@ def _kept(root: Path) -> tuple[Path, ...]:
     elif git.is_symlink():
         found.append(git)
     real = (path for path in _there(found) if not root.is_relative_to(path) and os.access(path / "HEAD", os.R_OK))
-    return (git, root / ".sdd", *real)
+    return (git, root / ".sdd", *real, *inside)
 
 
 def _resolver(*, network: bool) -> tuple[Path, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.belongings import REPOSITORIES, belongings, furnish
 from support.confined import shell
 
 from kotef.workspace.sandbox.sandbox import Level, Sandbox
@@ -149,6 +150,17 @@ def test_the_git_directory_of_a_worktree_is_as_safe_and_git_works_in_it(
     assert "app.py" in done.stdout
     assert "Read-only file system" in done.stderr
     assert done.exit_code
+
+
+def test_git_folders_of_repositories_inside_cannot_be_written_in_bwrap(make: Make, project: Path) -> None:
+    furnish(project)
+    before = {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")}
+    script = "git -C $r add -A; git -C $r stash -u; git -C $r branch no; echo x > $r/.git/config; rm -rf $r/.git"
+    done = shell(f"for r in {' '.join(REPOSITORIES)}; do {script}; done; git -C inner status", make("bwrap"), project)
+
+    assert {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")} == before
+    assert "Read-only file system" in done.stderr
+    assert "On branch main" in done.stdout
 
 
 def test_environment_files_and_private_keys_look_empty_in_bwrap(make: Make, project: Path) -> None:

@@ -1,0 +1,112 @@
+"""Lines that name what is not as before a run although no tree shows it, each with the way back."""
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from kotef.failures.counted import counted
+from kotef.failures.plain import plain
+from kotef.workspace.paths import write_atomic
+from kotef.workspace.remainder import Difference, Reason, RestoreReport, copies_of
+from kotef.workspace.snapshots import Snapshots
+
+_NAMED: Final = 8
+_RECORD: Final = "restored.json"
+_REPLACED: Final = "replaced"
+
+_UNKNOWN: Final = "ignored files, repositories inside, modes and empty folders"
+
+_SAID: Final[dict[Reason, str]] = {
+    "theirs": "changed by somebody else, and left as they are",
+    "checks": "changed by a command, but written by the checks before the run as well, so left as they are",
+    "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside)",
+    "blocked": "not as before the run, and cannot be put back",
+    "mode": "mode or attributes not as before the run, and cannot be put back",
+    "refs": "branches, tags or stash of a repository inside are not as before the run",
+    "new": "new, ignored by git, and left",
+}
+
+
+def lines_of(
+    report: RestoreReport, snapshots: Snapshots, before: str, *, replaced: Path, undo: str = ""
+) -> tuple[str, ...]:
+    """What was brought back and what still differs; `undo` is a command line that brings all back, or empty.
+
+    `before` is the tree of before the run, `replaced` the folder for what stood in the place of what was put back.
+    """
+    said = []
+    if report.brought_back:
+        said.append(f"deleted during the run and brought back: {grouped(report.brought_back)}")
+    if report.put_back:
+        kept = f"; what stood there is in {replaced}" if replaced.is_dir() else ""
+        said.append(f"changed during the run outside of its snapshots, and put back: {grouped(report.put_back)}{kept}")
+    if report.gone:
+        said.append(f"deleted during the run, and too large to have been kept: {grouped(report.gone)}")
+    if report.unknown:
+        names = [_UNKNOWN if path == "." else path for path in report.unknown]
+        said.append(
+            f"not compared with the state before the run, for nothing of it is kept: {', '.join(names[:_NAMED])}"
+        )
+    for reason, words in _SAID.items():
+        found = [each for each in report.differences if each.reason == reason]
+        if found:
+            way = "; ".join((*_ways(found, snapshots, before), *_undo(reason, undo)))
+            said.append(f"{words}: {grouped([_name(each) for each in found])}{'; ' if way else ''}{way}")
+    return tuple(said)
+
+
+def grouped(paths: Sequence[str]) -> str:
+    """The names; of many the folders, with how many of each."""
+    if len(paths) > _NAMED:
+        folders = Counter(f"{path.split('/')[0]}/" if "/" in path.rstrip("/") else path for path in paths)
+        names = [
+            f"{plain(name, 80)} ({counted(n, 'path')})" if n > 1 else plain(name, 80) for name, n in folders.items()
+        ]
+    else:
+        names = [plain(path, 120) for path in paths]
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def next_replaced(run_dir: Path) -> Path:
+    """A folder of the run that is not there yet, for what an undoing replaces."""
+    number = 1
+    while (place := run_dir / f"{_REPLACED}-{number}").exists():
+        number += 1
+    return place
+
+
+def note_lines(run_dir: Path, lines: Collection[str]) -> None:
+    """Keep what was said when the run was undone, for its result."""
+    write_atomic(run_dir / _RECORD, json.dumps(list(lines)).encode())
+
+
+def noted_lines(run_dir: Path) -> tuple[str, ...]:
+    """What `note_lines` kept."""
+    with suppress(OSError, ValueError):
+        return tuple(str(line) for line in json.loads((run_dir / _RECORD).read_bytes()))
+    return ()
+
+
+def _name(each: Difference) -> str:
+    was = f" (was {each.copy[:12]})" if each.reason in {"refs", "mode"} and each.copy else ""
+    return f"{each.path}{was}"
+
+
+def _ways(found: Sequence[Difference], snapshots: Snapshots, before: str) -> Iterator[str]:
+    """Where these are as they were."""
+    if any(each.copy.startswith("/") for each in found):
+        yield f"as before the run they are in {copies_of(snapshots, before)}"
+    example = next((each.copy for each in found if ":" in each.copy and not each.copy.startswith("/")), "")
+    if example:
+        store = shlex.quote(str(snapshots.store))
+        yield f"`git --git-dir={store} cat-file -p {shlex.quote(example)}` shows the first as it was"
+
+
+def _undo(reason: Reason, undo: str) -> Iterator[str]:
+    if reason == "run" and undo:
+        yield f"`{undo}` brings all back"

@@ -1,0 +1,91 @@
+"""A run that fails after its coder deleted everything leaves all as it was; one that is verified names what is gone."""
+
+from pathlib import Path
+
+import pytest
+from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
+from support.confined import need
+from support.loop import CHECK, DONE, FIX, Agent, git, kotef
+from support.openai_server import Reply, call, calls
+
+ASKED = ("make add add", "--check", CHECK, "--max-attempts", "1")
+EVERYTHING = "chmod -R u+rwx . 2>/dev/null; rm -rf * .[!.]*"
+LEVELS = ("off", *(pytest.param(level, marks=pytest.mark.hostile) for level in ("bwrap", "landlock")))
+
+
+def shell(root: Path, script: str) -> Reply:
+    """A command that runs a script: the policy knows its words no more than it would those of a Makefile."""
+    (root / ".scripts").mkdir(exist_ok=True)
+    (root / ".scripts" / "all.sh").write_text(script)
+    return calls(call("run_command", command="sh .scripts/all.sh"))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_failed_run_that_deleted_everything_leaves_all_as_it_was(
+    project: Path, run, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if level != "off":
+        need("landlock" if level == "landlock" else "bwrap", project)
+    monkeypatch.setenv("KOTEF_SANDBOX", level)
+    furnish(project)
+    deleting = shell(project, EVERYTHING)
+    before, head = belongings(project), git(project, "rev-parse", "HEAD")
+
+    ran = run(project, Agent(coder=[deleting, DONE]), *ASKED)
+
+    assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded"), ran.stdout
+    after = belongings(project)
+    differ = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    assert differ <= {CLEAN, f"{CLEAN}/.git"}, ran.stdout
+    assert git(project, "rev-parse", "HEAD") == head
+    said = ran.stdout.replace("\n", " ")
+    assert f"{CLEAN}/" in said, "what does not come back is named on the terminal"
+    assert "all edits are undone" not in said
+    assert "so the edits are undone, but 1 path named above" in said
+
+
+def test_all_edits_are_undone_is_said_once_nothing_differs(project: Path, run) -> None:
+    (project / ".gitignore").write_text("__pycache__/\n.env\n")
+    (project / ".env").write_text("SECRET=1\n")
+    (project / ".env").chmod(0o600)
+    ran = run(project, Agent(coder=[shell(project, "echo x > .env; chmod 755 . ; rm -rf calc.py"), DONE]), *ASKED)
+    assert (project / ".env").read_text() == "SECRET=1\n"
+    said = ran.stdout.replace("\n", " ")
+    assert "all edits are undone" in said
+    assert "put back: .env; what stood there is in" in said
+
+
+def test_refs_stash_and_hooks_of_repositories_inside_are_put_back_after_a_command(project: Path, run) -> None:
+    furnish(project)
+    hook = "echo x > $(git rev-parse --git-dir)/hooks/post-commit"
+    rewriting = f"git add -A; git stash clear; git branch -f other HEAD; git branch no; {hook}"
+    deleting = shell(
+        project, f"for r in {' '.join(REPOSITORIES)}; do (cd $r && {rewriting}; rm -rf .git/objects .git/refs); done"
+    )
+    before = {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")}
+    ran = run(project, Agent(coder=[deleting, FIX, DONE]), *ASKED)
+    assert ran.result["outcome"] == "verified", ran.stdout
+    assert {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")} == before
+    assert not list(project.glob("**/hooks/post-commit"))
+    assert "git are the user's" in " ".join(each.get("text", "") for each in ran.events)
+
+
+def test_a_verified_run_names_the_work_it_lost_on_the_terminal_and_undo_brings_it_back(project: Path, run) -> None:
+    furnish(project)
+    (project / "kept.py").write_text("uncommitted = 1\n")
+    (project / "kept.py").chmod(0o640)
+    script = "rm -rf kept.py sub/untracked.txt empty inner/deep; echo x > .env; echo x > wt/a.txt; chmod 777 src"
+    deleting = shell(project, script)
+    before = belongings(project)
+    ran = run(project, Agent(coder=[deleting, FIX, DONE]), *ASKED)
+    assert ran.result["outcome"] == "verified", ran.stdout
+    said = " ".join(ran.stdout.split())
+    assert "uncommitted work of before the run is gone from kept.py" in said
+    assert "changed by the run outside of its snapshots (ignored by git, or in a repository inside): .env, " in said
+    assert "sub/untracked.txt, wt/a.txt" in said
+    assert f"kotef undo {ran.run_dir.name}" in said.replace("- ", "-")
+
+    undone = kotef(project, "undo", "--last")
+
+    assert undone.code == 0, undone.stderr
+    assert belongings(project) == before
