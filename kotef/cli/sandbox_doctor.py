@@ -1,15 +1,13 @@
 """What does each level of sandbox keep a command from on this machine?"""
 
-import json
 import os
 import pwd
 from typing import Final
 
-import click
 from rich.console import Console
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain
+from kotef.cli.screen import console, plain, say_json
 from kotef.errors import SandboxError
 from kotef.workspace.environment import child_environment
 from kotef.workspace.paths import state_dir
@@ -45,7 +43,7 @@ def sandbox_command(root: str | None, *, as_json: bool) -> int:
     except SandboxError as error:
         auto, said = "", str(error)
     if as_json:
-        click.echo(json.dumps(_facts(confinement, tried, auto, said), indent=2))
+        say_json(_facts(confinement, tried, auto, said))
     else:
         _tell(console(), confinement, tried, auto, said)
     return 0 if any(probed.holds for probed in tried) else BROKEN
