@@ -2,12 +2,11 @@
 
 import os
 import stat
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from kotef.errors import SpecError
-from kotef.workspace.safe_open import directory_within
+from kotef.workspace.safe_open import list_within
 
 FOLDER: Final = ".sdd"
 RUNS: Final = ".sdd/runs"
@@ -42,8 +41,7 @@ def refuse_misplaced(root: Path) -> None:
 
 def _refuse_linked_runs(root: Path) -> None:
     try:
-        with directory_within(root, RUNS) as runs, os.scandir(runs) as entries:
-            linked = sorted(entry.name for entry in islice(entries, _MOST) if entry.is_symlink())
+        linked = [entry.name for entry in list_within(root, RUNS, most=_MOST) if entry.is_link]
     except FileNotFoundError:
         return
     except OSError as error:

@@ -15,19 +15,21 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import IO
 
 from hypothesis import strategies as st
 from support.run_dirs import RUN, made_run
 
 CANARY = "canary-5f0c9a7e41d2"
 """What no output and no file of the workspace may hold."""
-STATUSES = frozenset(range(8))
+STATUSES = frozenset({*range(8), 130, 137})
+"""137 is of `kotef watch` alone: the run was killed."""
 NOBODY = 65534
-SECONDS = 10.0
 
 RUN_FILES = (
     "", "/task.json", "/result.json", "/events.jsonl", "/record.jsonl", "/report.md", "/report.html", "/left.json",
@@ -232,6 +234,12 @@ class World:
                 found[str(path)] = (facts.st_mode, facts.st_uid, facts.st_nlink, facts.st_mtime_ns, content)
         return found
 
+    def disturbed(self, before: dict[str, object]) -> list[str]:
+        """What a command did that it may not do."""
+        now = self.looks()
+        touched = [path for path in sorted(before.keys() | now.keys()) if before.get(path) != now.get(path)]
+        return [f"touched: {path}" for path in touched] + [f"the canary is in {path}" for path in self.leaks()]
+
     def leaks(self) -> list[str]:
         """Files of the workspace that hold the canary."""
         found = []
@@ -383,7 +391,13 @@ def _environment(world: World) -> dict[str, str]:
 
 
 def play(
-    world: World, arguments: Sequence[str], *, forked: bool = True, owner: int | None = None, seconds: float = SECONDS
+    world: World,
+    arguments: Sequence[str],
+    *,
+    forked: bool = True,
+    owner: int | None = None,
+    seconds: float = 10.0,
+    extra: Mapping[str, str] = MappingProxyType({}),
 ) -> Ended:
     """Run kotef there; forked, without a start of its own, else in a real process."""
     started = time.monotonic()
@@ -393,22 +407,33 @@ def play(
     if forked:
         child = os.fork()
         if not child:
-            _as_kotef(world, arguments, outputs, owner)
+            _as_kotef(world, arguments, outputs, owner, extra)
+        status = _awaited(child, started + seconds)
     else:
         with outputs[0].open("wb") as one, outputs[1].open("wb") as two:
-            command = [sys.executable, "-m", "kotef", *arguments]
-            started_as = {"user": owner, "group": owner, "extra_groups": []} if owner is not None else {}
-            env = _environment(world)
-            child = subprocess.Popen(
-                command, cwd=world.root, env=env, stdin=subprocess.DEVNULL, stdout=one, stderr=two,
-                start_new_session=True, **started_as,  # type: ignore[call-overload]
-            ).pid  # fmt: skip
-    status = _awaited(child, started + seconds)
+            status = _in_full(world, arguments, one, two, seconds)
     text = [path.read_bytes().decode("utf-8", "backslashreplace") for path in outputs]
     return Ended(status, *text, time.monotonic() - started)
 
 
-def _as_kotef(world: World, arguments: Sequence[str], outputs: tuple[Path, Path], owner: int | None) -> None:
+def _in_full(world: World, arguments: Sequence[str], one: IO[bytes], two: IO[bytes], seconds: float) -> int | None:
+    command, env = [sys.executable, "-m", "kotef", *arguments], _environment(world)
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, cwd=world.root, env=env, stdin=nothing, stdout=one, stderr=two, start_new_session=True
+    ) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _as_kotef(
+    world: World, arguments: Sequence[str], outputs: tuple[Path, Path], owner: int | None, extra: Mapping[str, str]
+) -> None:
     import gc
     import resource
     import tempfile
@@ -418,20 +443,20 @@ def _as_kotef(world: World, arguments: Sequence[str], outputs: tuple[Path, Path]
     try:
         os.setsid()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # what reads without end dies of it
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # what reads without end dies of it
         os.chdir(world.root)
         for number, path in enumerate(outputs, 1):
             os.dup2(os.open(path, os.O_WRONLY | os.O_TRUNC), number)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.stdin = open(0, closefd=False)  # noqa: SIM115, PTH123
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115, PTH123
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115, PTH123
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         if owner is not None:
             os.setgroups([])
             os.setgid(owner)
             os.setuid(owner)
         os.environ.clear()
-        os.environ.update(_environment(world))
+        os.environ.update(_environment(world) | extra)
         tempfile.tempdir = None
         sys.argv = ["kotef", *arguments]
         from kotef.cli.main import main
@@ -439,7 +464,7 @@ def _as_kotef(world: World, arguments: Sequence[str], outputs: tuple[Path, Path]
         main(args=list(arguments), prog_name="kotef")
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - this child must never go on as pytest
         import traceback
 
         traceback.print_exc()
