@@ -30,7 +30,7 @@ READING: tuple[Command, ...] = (
     ("stats",), ("stats", "--json"), ("issues",), ("issues", "list", "--json"), ("issues", "show", RUN),
     ("diff", "--stat"), ("diff", "--json"), ("report", "--format", "md"), ("report", "--format", "json"),
     ("report", "--format", "html"), ("report", "--format", "junit"), ("spec", "lint"), ("spec", "lint", "--json"),
-    ("agents",), ("skills",), ("tools",), ("config", "show"), ("config", "show", "--json"), ("watch", RUN), ("prompt",),
+    ("agents",), ("skills",), ("tools",), ("config", "show"), ("config", "show", "--json"), ("watch", RUN, "--wait", "1"), ("prompt",),
     ("mcp", "doctor"), ("completion", "bash"), ("init",), ("doctor",), ("check",), ("check", "--json"),
 )  # fmt: skip
 """Every command that only looks; `init` writes what is missing."""
