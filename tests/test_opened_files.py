@@ -32,7 +32,6 @@ OF_MODULES = {
 }
 """The same, of names that mean something else elsewhere (`str.replace`, `ast.walk`)."""
 
-RUN = "the directory of a run, which is kotef's own"
 STATE = "the state directory: kotef's own, outside of the workspace, for its user alone"
 USER = "the user's configuration and home, which no repository writes"
 NAMED = "a file that the person, or the CI service, named"
@@ -44,52 +43,26 @@ GIT = "below a `.git` that `git_layout` has looked at: it may lie elsewhere (wor
 DESCRIPTOR = "names in an open directory, to which `safe_open` led, or a descriptor"
 INSTALLED = "installed environments, found by patterns, outside and inside of the workspace"
 
-MOVES_TO_STATE = dict.fromkeys(
-    [
-        "cli/reading.py",
-        "cli/screen/live.py",
-        "coders/git_kept.py",
-        "context/prefixes.py",
-        "middleware/recent.py",
-        "nodes/approval.py",
-        "nodes/best.py",
-        "nodes/coder.py",
-        "nodes/putting_back.py",
-        "nodes/snitch.py",
-        "nodes/unheld.py",
-        "nodes/verifier.py",
-        "runs/aborted.py",
-        "runs/events.py",
-        "runs/finish.py",
-        "runs/following.py",
-        "runs/loop.py",
-        "runs/prune.py",
-        "runs/recorded/copying.py",
-        "runs/recorded/lines.py",
-        "runs/recorded/recorder.py",
-        "runs/recorded/rejudge.py",
-        "runs/recorded/replay.py",
-        "runs/report/building.py",
-        "runs/report/located.py",
-        "runs/report/logs.py",
-        "runs/setup.py",
-        "runs/store.py",
-        "runs/trees.py",
-        "runs/worked.py",
-        "serving/detached.py",
-        "tools/background.py",
-        "tools/mcp/sessions.py",
-        "workspace/kept.py",
-        "workspace/output.py",
-        "workspace/seen.py",
-        "workspace/standing.py",
-        "workspace/stash.py",
-    ],
-    RUN,
+OF_RUNS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        cli/reading.py cli/screen/live.py coders/git_kept.py context/prefixes.py middleware/recent.py
+        nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py nodes/unheld.py
+        nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
+        runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
+        runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py
+        runs/report/located.py runs/report/logs.py runs/setup.py runs/store.py runs/trees.py runs/worked.py
+        serving/detached.py tools/background.py tools/mcp/sessions.py workspace/kept.py workspace/output.py
+        workspace/seen.py workspace/standing.py workspace/stash.py
+        """,
+    )
 )
-"""What a run keeps: the state directory, and the mirror of it that kotef itself has just written."""
+"""They open what a run keeps: its state, or the private copy of a foreign record. Records are `safe_open`'s."""
 
-ELSEWHERE = MOVES_TO_STATE | {
+ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
+    "runs/portable/archive.py": f"{NAMED}; a bundle of git in {STATE}",
+    "runs/portable/export.py": f"{NAMED}; {STATE}",
     "checks/baselines.py": f"baselines in {STATE}; names alone of {INSTALLED}",
     "checks/runner.py": TEMPORARY,
     "cli/classifying.py": NAMED,

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from support.hostile_trees import (
     NOBODY,
@@ -56,10 +56,16 @@ def template() -> Iterator[World]:
 
 
 def faults(
-    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, *, seconds: float = 10
+    template: World,
+    attacks: tuple[Attack, ...],
+    commands: list[Command],
+    owner: int | None,
+    own: bool,
+    *,
+    seconds: float = 10,
 ) -> list[str]:
     """What is wrong after these commands in a world with these attacks."""
-    world = build(template, template.place.parent / str(next(_numbers)), attacks, owner=owner)
+    world = build(template, template.place.parent / str(next(_numbers)), attacks, owner=owner, own=own)
     try:
         before = world.looks()
         wrong = []
@@ -73,7 +79,7 @@ def faults(
 
 def of_this_many(examples: int) -> settings:
     """The same examples each time; a failure is as small as it was drawn, for a smaller one costs a minute."""
-    return settings(max_examples=examples, derandomize=True, database=None)
+    return settings(max_examples=examples, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
 
 
 READS = st.lists(st.sampled_from(READING), min_size=1, max_size=2)
@@ -81,41 +87,45 @@ WRITES = st.lists(st.sampled_from(WRITING), min_size=1, max_size=2)
 
 
 @of_this_many(300)
-@given(attacks=trees(), commands=READS, owner=OWNERS)
-@example(attacks=(Attack("pipe", f".sdd/runs/{RUN}/task.json"),), commands=[("runs",), ("show",)], owner=None)
-@example(attacks=(Attack("link to a device", f".sdd/runs/{RUN}/result.json"),), commands=[("stats",)], owner=None)
-@example(attacks=(Attack("pipe", f".sdd/runs/{RUN}/standing-in.json"),), commands=[("check",)], owner=None)
-@example(attacks=(Attack("pipe", ".sdd/issues.md"),), commands=[("issues",)], owner=None)
+@given(attacks=trees(), commands=READS, owner=OWNERS, own=st.booleans())
+@example(
+    attacks=(Attack("pipe", f".sdd/runs/{RUN}/task.json"),), commands=[("runs",), ("show",)], owner=None, own=False
+)
+@example(
+    attacks=(Attack("link to a device", f".sdd/runs/{RUN}/result.json"),), commands=[("stats",)], owner=None, own=False
+)
+@example(attacks=(Attack("pipe", f".sdd/runs/{RUN}/standing-in.json"),), commands=[("check",)], owner=None, own=False)
+@example(attacks=(Attack("pipe", ".sdd/issues.md"),), commands=[("issues",)], owner=None, own=False)
 def test_a_command_that_looks_ends_says_why_and_touches_nothing_outside(
-    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None
+    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
-    assert not faults(template, attacks, commands, owner)
+    assert not faults(template, attacks, commands, owner, own)
 
 
 @of_this_many(20)
-@given(attacks=trees(), commands=WRITES, owner=OWNERS)
+@given(attacks=trees(), commands=WRITES, owner=OWNERS, own=st.booleans())
 def test_a_command_that_works_there_does_the_same(
-    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None
+    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
-    assert not faults(template, attacks, commands, owner, seconds=60)
+    assert not faults(template, attacks, commands, owner, own, seconds=60)
 
 
 @pytest.mark.hostile
-@settings(max_examples=5_000, database=None)
-@given(attacks=trees(8), commands=READS, owner=OWNERS)
+@settings(max_examples=5_000, database=None, phases=(Phase.explicit, Phase.generate))
+@given(attacks=trees(8), commands=READS, owner=OWNERS, own=st.booleans())
 def test_five_thousand_trees_are_looked_at(
-    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None
+    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
-    assert not faults(template, attacks, commands, owner)
+    assert not faults(template, attacks, commands, owner, own)
 
 
 @pytest.mark.hostile
-@settings(max_examples=300, database=None)
-@given(attacks=trees(8), commands=WRITES, owner=OWNERS)
+@settings(max_examples=300, database=None, phases=(Phase.explicit, Phase.generate))
+@given(attacks=trees(8), commands=WRITES, owner=OWNERS, own=st.booleans())
 def test_three_hundred_trees_are_worked_on(
-    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None
+    template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
-    assert not faults(template, attacks, commands, owner, seconds=60)
+    assert not faults(template, attacks, commands, owner, own, seconds=60)
 
 
 @pytest.mark.parametrize("kind", sorted(kind for kind in PLANTS if kind.startswith("link") or kind == "pipe"))
@@ -173,7 +183,7 @@ def test_a_process_of_its_own_meets_the_same(template: World, command: Command) 
         clear(world.place)
 
 
-@settings(max_examples=40, derandomize=True, database=None)
+@of_this_many(40)
 @given(attacks=trees(), words=st.sampled_from(COMPLETED))
 def test_completion_is_silent_and_offers_no_name_that_steers(
     template: World, attacks: tuple[Attack, ...], words: str

@@ -5,6 +5,7 @@ it in a process of its own and says how it ended; `World.disturbed` says what it
 """
 
 import codecs
+import hashlib
 import os
 import shutil
 import signal
@@ -289,20 +290,33 @@ def innocent(place: Path) -> World:
         (world.root / name).write_text(text)
     run = made_run(world.root, attempts=2)
     (run.path / "report.md").write_text("# A report\n")
+    for copy in (world.root / ".sdd" / "runs" / RUN, place / "run"):
+        shutil.copytree(run.path, copy)
+    shutil.rmtree(run.path)
     (world.home / ".gitconfig").write_text("[user]\n\tname = Test\n\temail = test@localhost\n")
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
+    for arguments in (["init", "-q", "--template="], ["add", "-A"], ["commit", "-q", "-m", "start"]):
         subprocess.run(["git", *arguments], cwd=world.root, env=_environment(world), check=True)
     return world
 
 
-def build(template: World, place: Path, attacks: Sequence[Attack], *, owner: int | None = None) -> World:
-    """A copy of the innocent world with these attacks in it; `owner` is whom all of it then belongs to."""
+def build(
+    template: World, place: Path, attacks: Sequence[Attack], *, owner: int | None = None, own: bool = False
+) -> World:
+    """A copy of the innocent world with these attacks in it; `owner` is whom all of it then belongs to.
+
+    The run in it is known from its record alone, or where it is kotef's `own` from its state as well.
+    """
     world = World(place)
     subprocess.run(["cp", "-a", f"{template.place}/.", place], check=True)
+    if own:
+        key = hashlib.sha256(os.fsencode(os.path.realpath(world.root))).hexdigest()[:16]
+        runs = place / "state" / "kotef" / key / "runs"
+        runs.mkdir(parents=True, mode=0o700)
+        (place / "run").rename(runs / RUN)
     for attack in attacks:
         path = world.root / attack.place
         with suppress(OSError):  # what an earlier one left in the way: a link, a file for a folder
-            if path.parent.resolve().is_relative_to(world.root.resolve()):
+            if Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(world.root)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _clear(path)
                 PLANTS[attack.kind](world, path, attack.which)
@@ -320,7 +334,8 @@ def _clear(path: Path) -> None:
 
 def clear(place: Path) -> None:
     """Take a world away, however deep and closed."""
-    subprocess.run(["chmod", "-R", "u+rwx", place], check=False, capture_output=True)
+    if os.geteuid():
+        subprocess.run(["chmod", "-R", "u+rwx", place], check=False, capture_output=True)
     subprocess.run(["rm", "-rf", place], check=False)
 
 
