@@ -53,10 +53,10 @@ def configured(root: Path) -> tuple[Check, ...]:
     An entry is a command line, or a table with `command` and perhaps `name`, `role` and `required`.
     """
     path = root / CONFIGURATION
-    if checks := _entries(toml_of(path).get("checks"), path, "kotef.toml"):
+    if checks := _entries(toml_of(root, CONFIGURATION).get("checks"), path, "kotef.toml"):
         return _named_uniquely(checks)
     path = root / "pyproject.toml"
-    return _named_uniquely(_entries(table(toml_of(path), "tool", "kotef").get("checks"), path, "pyproject"))
+    return _named_uniquely(_entries(table(toml_of(root, path.name), "tool", "kotef").get("checks"), path, "pyproject"))
 
 
 def detect(root: Path) -> tuple[Check, ...]:

@@ -9,36 +9,43 @@ from typing import Any
 
 from kotef.errors import SpecError
 from kotef.workspace.listing import LARGEST
-from kotef.workspace.safe_open import read_regular
+from kotef.workspace.safe_open import read_inside, read_within
 
 
-def text_of(path: Path) -> str:
-    """The file as text; empty when there is none. Raises `SpecError` when it cannot be read as UTF-8."""
+def text_of(root: Path, name: str) -> str:
+    """A file of the workspace as text; empty when there is none.
+
+    A link may lead to another place inside the workspace; below `.sdd` none is followed. Raises `SpecError` when it
+    cannot be read as UTF-8.
+    """
+    path = root / name
+    read = read_within if name.startswith(".sdd/") else read_inside
     try:
-        return read_regular(path, largest=LARGEST).decode("utf-8-sig")
+        return read(root, name, largest=LARGEST).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except UnicodeDecodeError as error:
         raise SpecError(path, f"not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
     except OSError as error:
-        raise SpecError(path, f"cannot be read: {error.strerror}", hint="make the file readable") from error
+        raise SpecError(path, f"cannot be read: {error.strerror}", hint="make it a readable file") from error
 
 
-def toml_of(path: Path) -> dict[str, Any]:
+def toml_of(root: Path, name: str) -> dict[str, Any]:
     """The tables of a TOML file; empty when there is none. Raises `SpecError` with file and line."""
-    text = text_of(path)
+    path, text = root / name, text_of(root, name)
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"at line (\d+)", str(error))
         at = line[1] if line else text.count("\n") + 1
-        problem = re.sub(r" \(at .*\)$", "", str(error))
+        deep = isinstance(error, RecursionError)
+        problem = "nested too deep" if deep else re.sub(r" \(at .*\)$", "", str(error))
         raise SpecError(f"{path}:{at}", f"broken TOML: {problem}", hint="correct that line") from error
 
 
-def json_of(path: Path) -> dict[str, Any]:
+def json_of(root: Path, name: str) -> dict[str, Any]:
     """The object in a JSON file; empty when there is none. Raises `SpecError` with file and line."""
-    text = text_of(path)
+    path, text = root / name, text_of(root, name)
     if not text.strip():
         return {}
     try:
@@ -51,11 +58,11 @@ def json_of(path: Path) -> dict[str, Any]:
     return value
 
 
-def ini_sections(path: Path) -> frozenset[str]:
+def ini_sections(root: Path, name: str) -> frozenset[str]:
     """Names of the sections of an INI file; what configparser cannot read is left to the tool that owns the file."""
     parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
     try:
-        parser.read_string(text_of(path))
+        parser.read_string(text_of(root, name))
     except Error:
         return frozenset()
     return frozenset(parser.sections())

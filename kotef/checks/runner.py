@@ -1,9 +1,6 @@
 """What did one check command do, and does everything it left behind tell the same story?"""
 
-import contextlib
-import os
 import re
-import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +19,7 @@ from kotef.failures.places import from_root
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.hiding import redactor
 from kotef.workspace.process import KEEP, Completed, run_process
+from kotef.workspace.safe_open import read_within
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
@@ -69,7 +67,7 @@ async def run_check(
             keep=keep,
             sandbox=sandbox,
         )
-        xml = _read(Path(directory) / REPORT_NAME)
+        xml = _read(Path(directory), REPORT_NAME)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
     result = _result(done, _tests(xml) if xml else None, root, said=said, log_name=log_name if done.log else None)
@@ -112,15 +110,12 @@ def _tests(xml: bytes) -> dict[str, TestStatus] | None:
     return {redactor().text(test): status for test, status in tests.items()} if tests is not None else None
 
 
-def _read(path: Path) -> bytes:
+def _read(directory: Path, name: str) -> bytes:
     """The report; empty when there is none, or something else stands in its place (a link, a pipe, a giant)."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as report:
-            facts = os.fstat(descriptor)
-            if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_REPORT:
-                return report.read(MAX_REPORT)
-    return b""
+    try:
+        return read_within(directory, name, largest=MAX_REPORT)
+    except OSError:
+        return b""
 
 
 def _result(

@@ -1,6 +1,5 @@
 """How is the work of a run shown, put in place or taken back at a person's word?"""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain
+from kotef.cli.screen import console, plain, say_json
 from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.runs import store
@@ -30,7 +29,7 @@ def diff_command(options: dict[str, Any]) -> int:
     if options["as_json"]:
         rows = [{"path": _readable(file.path), "added": file.added, "removed": file.removed} for file in files]
         text = found.patch.decode("utf-8", "replace")
-        _print_json({"runId": run.run_id, "attempt": found.attempt, "files": rows, "patch": text})
+        say_json({"runId": run.run_id, "attempt": found.attempt, "files": rows, "patch": text})
     elif options["stat"]:
         for line in _stat(files):
             console().print(line)
@@ -84,9 +83,7 @@ def _say(run: RunDir, placed: Placed, what: str, *, as_json: bool) -> int:
     back = f"kotef apply {run.run_id} --saved {placed.saved}" if placed.saved else None
     if as_json:
         paths = {"putBack": _all(placed.put_back), "broughtBack": _all(placed.brought_back)}
-        _print_json(
-            {"runId": run.run_id, **paths, "saved": placed.saved, "back": back, "notices": _all(placed.notices)}
-        )
+        say_json({"runId": run.run_id, **paths, "saved": placed.saved, "back": back, "notices": _all(placed.notices)})
         return 0
     screen = console()
     for notice in placed.notices:
@@ -133,7 +130,3 @@ def _readable(path: str) -> str:
 def _some(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
     return ", ".join(_all(paths)[:SHOWN]) + more
-
-
-def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")

@@ -1,10 +1,9 @@
 """What does a person see of the roles in force?"""
 
-import json
 from pathlib import Path
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, one_line, plain, say
+from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.runs.config import config_path, read_config
 from kotef.runs.roles import read_agents
 from kotef.sdd.agents import Role
@@ -18,7 +17,7 @@ def agents_command(root: str | None, *, trust: bool, as_json: bool) -> None:
     """`kotef agents`: every role in force, what is special about it, and what of the files does not count."""
     found = read_agents(workspace_of(root), read_config(config_path()), trust=trust)
     if as_json:
-        say(json.dumps([_facts(role) for role in found.roles.values()], indent=2) + "\n")
+        say_json([_facts(role) for role in found.roles.values()])
         return
     screen = console()
     for role in found.roles.values():

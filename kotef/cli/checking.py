@@ -12,7 +12,7 @@ from rich.text import Text
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, is_live, one_line, plain, say
+from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
 from kotef.errors import INTERRUPTED, NoChecksError, UsageError
 from kotef.failures.counted import counted
 from kotef.runs.config import config_path, read_config
@@ -77,7 +77,7 @@ def check_command(options: dict[str, Any]) -> int:
     notices = (*righted, *unconfined, *said, *found.notices, *missing)
     found = redactor().whole(found.model_copy(update={"notices": notices}))
     if options["as_json"]:
-        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        say_json(found)
         return found.exit_code
     with deaf() if github else nullcontext():
         show(found)

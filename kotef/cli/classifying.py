@@ -1,6 +1,5 @@
 """What does a person or a CI job learn from `kotef classify`?"""
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -33,7 +32,9 @@ def classify_command(source: str, command: str, exit_code: int | None, *, as_jso
     here = f"{Path.cwd()}{os.sep}"
     diagnosis = replace(diagnosis, summary=diagnosis.summary.replace(here, ""))
     if as_json:
-        click.echo(json.dumps(as_object(diagnosis, command, exit_code), indent=2))
+        from kotef.cli.screen import say_json
+
+        say_json(as_object(diagnosis, command, exit_code))
     else:
         looks_red = diagnosis.kind is None and classify_text("", output).kind is not None
         click.echo("\n".join(as_lines(diagnosis, exit_code, looks_red=looks_red)))

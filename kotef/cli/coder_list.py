@@ -1,12 +1,11 @@
 """What does a person see of the agents that can be hired?"""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from kotef.cli.screen import console, one_line, say
+from kotef.cli.screen import console, one_line, say_json
 from kotef.coders.command.line import command_of
 from kotef.coders.command.presets import PRESETS, PROXIES, Preset, names_passed
 
@@ -20,7 +19,7 @@ _TELLS = {
 def coders_command(*, as_json: bool) -> None:
     """`kotef coders`: every row of the table, with what of it is here."""
     if as_json:
-        say(json.dumps([_facts(preset) for preset in PRESETS.values()], indent=2) + "\n")
+        say_json([_facts(preset) for preset in PRESETS.values()])
         return
     screen = console()
     for preset in PRESETS.values():

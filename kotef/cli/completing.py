@@ -1,18 +1,23 @@
 """What does a shell offer while somebody types? It must be there at once, so nothing heavy is imported."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from kotef.workspace.safe_open import Listed, list_within, read_within
+
 SHELLS: Final = ("bash", "zsh", "fish")
 VARIABLE: Final = "_KOTEF_COMPLETE"
-_TICKETS: Final = Path(".sdd", "backlog", "tickets", "open")
+_RUNS: Final = ".sdd/runs"
+_TICKETS: Final = ".sdd/backlog/tickets/open"
 _LARGEST: Final = 200_000
 _MOST: Final = 100
+_LISTED: Final = 20_000
 
 
 @click.command(short_help="Print the completion script of a shell.")
@@ -46,23 +51,21 @@ def offer(command: click.Command) -> None:
 
 def runs(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Ids of runs, the newest first; each is a directory, which a lock beside them is not."""
-    place = _root(ctx) / ".sdd" / "runs"
-    found = sorted((name for name in _names(place) if (place / name).is_dir()), reverse=True)
-    return [CompletionItem(name) for name in found if name.startswith(incomplete)][:_MOST]
+    found = sorted((entry.name for entry in _listed(_root(ctx), _RUNS) if entry.is_directory), reverse=True)
+    return _items(found, incomplete)
 
 
 def tickets(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Open tickets by the name of their file, which begins with the number."""
-    stems = sorted(name.removesuffix(".md") for name in _names(_root(ctx) / _TICKETS) if name.endswith(".md"))
-    return [CompletionItem(stem) for stem in stems if stem.startswith(incomplete)][:_MOST]
+    names = [entry.name for entry in _listed(_root(ctx), _TICKETS) if entry.name.endswith(".md")]
+    return _items(sorted(name.removesuffix(".md") for name in names), incomplete)
 
 
 def roles(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Names of roles: the built-in one, and the headings of `agents.md`, the repository's and the user's."""
     base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    files = (_root(ctx) / ".sdd" / "agents.md", base / "kotef" / "agents.md")
-    found = dict.fromkeys(("coder", *(name for file in files for name in _headings(file))))
-    return [CompletionItem(name) for name in found if name.startswith(incomplete)][:_MOST]
+    texts = (_text(_root(ctx), ".sdd/agents.md"), _text(base, "kotef/agents.md"))
+    return _items(dict.fromkeys(("coder", *(name for text in texts for name in _headings(text)))), incomplete)
 
 
 _OFFERS: Final[Mapping[str, Callable[[click.Context, str], list[CompletionItem]]]] = {
@@ -73,21 +76,29 @@ _OFFERS: Final[Mapping[str, Callable[[click.Context, str], list[CompletionItem]]
 """Name of a parameter → what it may be."""
 
 
-def _headings(file: Path) -> Iterator[str]:
+def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Names that a shell can print; no others are offered."""
+    fitting = (name for name in names if name.startswith(incomplete) and name.isprintable())
+    return [CompletionItem(name) for name in islice(fitting, _MOST)]
+
+
+def _text(place: Path, name: str) -> str:
     try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(_LARGEST)
+        return read_within(place, name, largest=_LARGEST, cut=True).decode("utf-8", "replace")
     except OSError:
-        return
+        return ""
+
+
+def _headings(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if line.startswith("## "):
             yield "-".join(line[3:].lower().split())
 
 
-def _names(place: Path) -> list[str]:
-    """What is in a directory; nothing where there is none."""
+def _listed(root: Path, folder: str) -> list[Listed]:
+    """What is in a directory; nothing where there is none, or a link."""
     try:
-        return [path.name for path in place.iterdir()]
+        return list_within(root, folder, most=_LISTED)
     except OSError:
         return []
 

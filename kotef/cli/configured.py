@@ -3,7 +3,7 @@
 import json
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, one_line, plain, say
+from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
 from kotef.runs.in_effect import Setting, in_effect
@@ -18,7 +18,7 @@ def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json:
     hide(place, config)
     found = redactor().whole(in_effect(place, config, trust=trust, profile=profile))
     if as_json:
-        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        say_json(found)
         return
     screen = console()
     there = "" if found.user_file_exists else " (there is none)"

@@ -1,13 +1,12 @@
 """Which runs left something to do, and how does a person say that it is done?"""
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, one_line, plain, warn
+from kotef.cli.screen import console, one_line, plain, say_json, warn
 from kotef.failures.counted import counted
 from kotef.runs import store
 from kotef.sdd.export import title, to_github, to_sarif
@@ -23,7 +22,7 @@ def list_command(root: str | None, *, state: str, form: Format) -> None:
     log = read_issues(issues_path(place))
     entries = [entry for entry in log.entries if state in ("all", entry.state)]
     if form != "text":
-        _print_json([stored(entry) for entry in entries] if form == "json" else to_sarif(entries))
+        say_json([stored(entry) for entry in entries] if form == "json" else to_sarif(entries))
         _complain(str(problem) for problem in log.problems)
         return
     screen = console()
@@ -69,7 +68,7 @@ def show_command(wanted: str, root: str | None, *, form: Literal["text", "json",
     entry = find_entry(read_issues(path), wanted)
     match form:
         case "json":
-            _print_json(stored(entry))
+            say_json(stored(entry))
         case "github":
             sys.stdout.write(to_github(entry))
         case "text":
@@ -82,7 +81,7 @@ def mark_command(wanted: str, root: str | None, *, state: State, as_json: bool) 
     found = find_entry(read_issues(path), wanted)
     entry = mark(path, found.run_id, state, date=timestamp())
     if as_json:
-        _print_json(stored(entry))
+        say_json(stored(entry))
         return
     said = f"was {state} already" if found.state == state else f"is {state}"
     console().print(f"issue {entry.run_id} {said}: {title(entry)}")
@@ -110,7 +109,3 @@ def _show(text: str) -> None:
 def _complain(problems: Iterable[str]) -> None:
     for problem in problems:
         warn(problem)
-
-
-def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")

@@ -1,6 +1,5 @@
 """Which commands does kotef have? Nothing heavy is imported before one of them runs."""
 
-import json
 import re
 import sys
 from typing import Any, Final, NoReturn
@@ -80,11 +79,11 @@ def _problem(error: click.UsageError) -> str:
 def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoReturn:
     """One line on stderr and, where JSON is asked for, one object on stdout; then the end."""
     from kotef.cli.annotations import unheard
-    from kotef.cli.screen import plain
+    from kotef.cli.screen import plain, say_json
 
     click.echo(unheard(f"kotef: error: {plain(message)}"), err=True)
     if ctx.meta[WANTS_JSON]:
-        click.echo(json.dumps({"error": message, "reason": reason, "exitCode": status}, indent=2))
+        say_json({"error": message, "reason": reason, "exitCode": status})
     ctx.exit(status)
 
 
@@ -304,9 +303,10 @@ def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
     Examples:
       kotef schema result > result.schema.json
     """  # noqa: D301  click reads the backspace character
+    from kotef.cli.screen import say_json
     from kotef.runs.result import schema as result_schema
 
-    click.echo(json.dumps(result_schema(), indent=2))
+    say_json(result_schema())
 
 
 for command in (

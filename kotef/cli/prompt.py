@@ -1,6 +1,5 @@
 """Which command tells what a model will be sent? Nothing heavy is imported before it runs."""
 
-import json
 import os
 from typing import Any
 
@@ -31,7 +30,7 @@ def prompt(role: str, **options: Any) -> None:
     counted. Tokens are estimated, four characters each.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.place import workspace_of
-    from kotef.cli.screen import console, plain, say
+    from kotef.cli.screen import console, plain, say_json
     from kotef.context.prompts import Prompts
     from kotef.runs.available import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
@@ -62,7 +61,7 @@ def prompt(role: str, **options: Any) -> None:
     if options["as_json"]:
         parts = [{"name": part.name, "tokens": part.tokens, "text": part.text} for part in shown.parts]
         facts = {"role": role, "tokens": total, "parts": parts, "tools": shown.tools, "prefix": shown.prefix.sha256}
-        say(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+        say_json(facts)
         return
     screen = console()
     for part in shown.parts:

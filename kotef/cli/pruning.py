@@ -1,11 +1,10 @@
 """How does a person make room?"""
 
-import json
 from dataclasses import asdict
 from typing import Any, Final
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, say
+from kotef.cli.screen import console, say_json
 from kotef.failures.counted import counted
 from kotef.runs.prune import Pruned, Wanted, prune
 
@@ -23,7 +22,7 @@ def prune_command(options: dict[str, Any]) -> None:
     wanted = Wanted(keep=keep, older_than=days or 0.0, resumable=options["resumable"])
     pruned = prune(workspace_of(options["root"]), wanted, dry_run=options["dry_run"])
     if options["as_json"]:
-        say(json.dumps(_json(pruned, dry_run=options["dry_run"]), indent=2) + "\n")
+        say_json(_json(pruned, dry_run=options["dry_run"]))
         return
     screen = console()
     would = "would free" if options["dry_run"] else "freed"

@@ -1,12 +1,11 @@
 """What happened in this workspace so far, and what can a person do about it?"""
 
-import json
 import sys
 from typing import Any, Final
 
 from kotef.checks.detect import collect_checks
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, one_line, plain
+from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.sdd.skeleton import write_skeleton
@@ -23,7 +22,7 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
     holder = at_work(place)
     rows = [row_of(run, holder) for run in store.every(place)]
     if as_json:
-        _print_json(rows)
+        say_json(rows)
         return
     screen = console()
     if not rows:
@@ -75,7 +74,7 @@ def show_command(run_id: str | None, root: str | None, *, as_json: bool) -> None
     if as_json:
         if run.is_foreign:
             sys.stderr.write(f"kotef: note: {run.shown}: {FOREIGN}\n")
-        sys.stdout.write((result.model_dump_json(by_alias=True, indent=2) if result else "null") + "\n")
+        say_json(result)
         return
     screen = console()
     report = run.path / "report.md"
@@ -107,7 +106,3 @@ def init_command(root: str | None) -> None:
         screen.print(f"kept  {path} (it exists)")
     found = ", ".join(f"`{check.command}`" for check in checks) or "none; name them in .sdd/architect.md"
     screen.print(f"checks: {found}")
-
-
-def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")

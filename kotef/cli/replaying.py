@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import Screen, console, one_line, say
+from kotef.cli.screen import Screen, console, one_line, say_json
 from kotef.errors import BusyError
 from kotef.failures.counted import counted
 from kotef.runs import store
@@ -34,7 +34,7 @@ def replay_command(run_id: str | None, root: str | None, into: str | None, *, as
         target = Path(into) if into else None
         found = replay(place, run, config, into=target, watchers=() if as_json else (view,))
     if as_json:
-        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        say_json(found)
     else:
         _say_replayed(found, console())
     return found.exit_code
@@ -73,7 +73,7 @@ def rejudge_command(run_id: str | None, root: str | None, *, as_json: bool) -> i
     hide(place, read_config(config_path()))
     found = rejudge(place, run)
     if as_json:
-        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        say_json(found)
     else:
         _say_rejudged(found, console())
     return found.exit_code

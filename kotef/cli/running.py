@@ -8,7 +8,7 @@ from typing import Any
 from kotef.cli.attending import attended
 from kotef.cli.ending import say_result
 from kotef.cli.readying import ready, ready_again
-from kotef.cli.screen import Screen, say, warn
+from kotef.cli.screen import Screen, say_json, warn
 from kotef.runs import store
 from kotef.runs.events import read_events
 from kotef.runs.public_record import RecordWriter
@@ -44,7 +44,7 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, opti
     if result.issue not in (None, ".sdd/issues.md"):
         warn(f".sdd/issues.md cannot be written; the entry of this run is in {result.issue}")
     if as_json:
-        say(result.model_dump_json(by_alias=True, indent=2) + "\n")
+        say_json(result)
     else:
         say_result(result)
         sys.stdout.flush()

@@ -1,17 +1,15 @@
 """What does each level of sandbox keep a command from on this machine?"""
 
-import json
 import os
 import pwd
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-import click
 from rich.console import Console
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain
+from kotef.cli.screen import console, plain, say_json
 from kotef.errors import SandboxError
 from kotef.workspace.environment import child_environment
 from kotef.workspace.paths import state_dir
@@ -50,7 +48,7 @@ def sandbox_command(root: str | None, *, as_json: bool) -> int:
     except SandboxError as error:
         auto, said = "", str(error)
     if as_json:
-        click.echo(json.dumps(_facts(confinement, tried, auto, said), indent=2))
+        say_json(_facts(confinement, tried, auto, said))
     else:
         _tell(console(), confinement, tried, auto, said)
     return 0 if any(probed.holds for probed in tried) else BROKEN

@@ -1,7 +1,5 @@
 """Which skills are there here, and where is each from? Nothing heavy is imported before the command runs."""
 
-import json
-
 import click
 
 from kotef.cli.options import JSON, where
@@ -22,7 +20,7 @@ def skills(root: str | None, as_json: bool) -> None:
     of these places counts. Exit status 0, also where one is broken.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.place import workspace_of
-    from kotef.cli.screen import console, one_line, plain
+    from kotef.cli.screen import console, one_line, plain, say_json
     from kotef.context.skills import FILE, PLACES
     from kotef.runs.available import skills_of, users_skills
 
@@ -36,7 +34,7 @@ def skills(root: str | None, as_json: bool) -> None:
             "hidden": [{"name": one.name, "from": one.place} for one in known.hidden],
             "problems": [problem.model_dump() for problem in known.problems],
         }
-        click.echo(json.dumps(facts, indent=2))
+        say_json(facts)
         return
     screen = console()
     if not (known.found or known.problems):

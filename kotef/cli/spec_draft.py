@@ -1,7 +1,6 @@
 """How does a goal become a drafted specification on the disk, and what does the person see of it?"""
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain, say, warn
+from kotef.cli.screen import console, plain, say_json, warn
 from kotef.cli.screen.asking import typed_line
 from kotef.cli.spec_lint import rows, tell
 from kotef.context.prompts import Prompts
@@ -108,12 +107,8 @@ async def _interview(questions: Sequence[str]) -> list[Told]:
 def _print_files(files: Sequence[Placed], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
     if as_json:
         shown = [{"path": each.path, "insteadOf": each.instead_of or None, "text": each.text} for each in files]
-        say(
-            json.dumps(
-                {"dryRun": True, "files": shown, "notices": drafted.notices, "usage": _usage(drafted.spent, price)}
-            )
-            + "\n"
-        )
+        usage = _usage(drafted.spent, price)
+        say_json({"dryRun": True, "files": shown, "notices": drafted.notices, "usage": usage})
         return
     screen = console()
     for each in files:
@@ -139,7 +134,7 @@ def _tell(
             "findings": rows(gaps),
             "usage": _usage(drafted.spent, price),
         }
-        say(json.dumps(facts, indent=2) + "\n")
+        say_json(facts)
         return
     screen = console()
     for each in files:

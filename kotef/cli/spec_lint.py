@@ -1,6 +1,5 @@
 """How are the gaps of tickets and specs told?"""
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -8,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain, say
+from kotef.cli.screen import console, plain, say_json
 from kotef.failures.counted import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
@@ -25,7 +24,7 @@ def lint_command(root: str | None, *, as_json: bool) -> int:
     hide(place, read_config(config_path()))
     linted = lint_workspace(place)
     if as_json:
-        say(json.dumps({"tickets": linted.tickets, "findings": rows(linted.findings)}, indent=2) + "\n")
+        say_json({"tickets": linted.tickets, "findings": rows(linted.findings)})
     else:
         screen = console()
         tell(screen, linted.findings)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, one_line, say
+from kotef.cli.screen import console, one_line, say_json
 from kotef.failures.counted import counted
 from kotef.runs import store
 from kotef.runs.statistics import ByModel, Statistics, statistics
@@ -16,7 +16,7 @@ def stats_command(root: str | None, *, since_days: float | None, as_json: bool) 
     """`kotef stats`."""
     found = statistics(store.every(workspace_of(root)), since_days=since_days)
     if as_json:
-        say(found.model_dump_json(by_alias=True, indent=2) + "\n")
+        say_json(found)
         return
     screen = console()
     if not (found.runs or found.unreadable):

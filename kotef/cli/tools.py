@@ -37,7 +37,7 @@ def tools(tier: str | None, as_json: bool) -> None:
       skills         a skill that `kotef skills` lists; skill_files: one with files beside SKILL.md;
                      more_skills: more of them than the brief has room for
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.screen import console, plain
+    from kotef.cli.screen import console, plain, say_json
     from kotef.models.usage import CHARACTERS_PER_TOKEN
     from kotef.runs.available import TIER
     from kotef.runs.config import config_path
@@ -59,7 +59,7 @@ def tools(tier: str | None, as_json: bool) -> None:
         if TIERS.index(row.tier) <= TIERS.index(chosen)
     ]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        say_json(rows)
         return
     screen = console()
     screen.print(f"{'tool':<22} {'kind':<7} {'tier':<9} {'needs':<12} tokens", style="bold")

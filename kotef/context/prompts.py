@@ -1,6 +1,7 @@
 """Where does the text of a model call come from, and how is it filled in?"""
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -9,9 +10,13 @@ import jinja2
 
 from kotef.context.compiled import Compiled
 from kotef.errors import SpecError
+from kotef.workspace.safe_open import read_within
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
+
+LARGEST: Final = 1024 * 1024
+"""Bytes of one prompt."""
 
 _MARKS: Final = re.compile(r"<(\s*/?\s*repository\s*)>", re.IGNORECASE)
 
@@ -48,9 +53,9 @@ def environment(*places: Path, material: bool = False) -> jinja2.Environment:
 
     `material`: what is filled in was written by strangers, and holds no mark that would end where it stands.
     """
-    ours = all(place == shipped() or PACKAGE in place.parents for place in places)
+    ours = all(_is_ours(place) for place in places)
     templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
-        loader=jinja2.FileSystemLoader([str(place) for place in places]),
+        loader=jinja2.ChoiceLoader([_loader(place) for place in places]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=False,
@@ -59,6 +64,27 @@ def environment(*places: Path, material: bool = False) -> jinja2.Environment:
     )
     templates.filters |= {"clip": clip, "cell": cell, "code": code}
     return templates
+
+
+def _is_ours(place: Path) -> bool:
+    return place == shipped() or PACKAGE in place.parents
+
+
+def _loader(place: Path) -> jinja2.BaseLoader:
+    """Of a repository's folder only plain files below it are read, and anew each time."""
+    if _is_ours(place):
+        return jinja2.FileSystemLoader(str(place))
+
+    def load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+        try:
+            text = read_within(place, name, largest=LARGEST).decode()
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise SpecError(place / name, f"cannot be read: {error}", hint="put a plain text file there") from error
+        return text, str(place / name), lambda: False
+
+    return jinja2.FunctionLoader(load)
 
 
 class Prompts:

@@ -1,6 +1,5 @@
 """Which skills are there for this workspace, and what do they say?"""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,11 +11,15 @@ from kotef.errors import KotefError
 from kotef.sdd.files import Problem, read_file
 from kotef.sdd.frontmatter import FrontmatterError, read_frontmatter
 from kotef.workspace.paths import resolve_inside
+from kotef.workspace.safe_open import list_within, walk_within
 
 PLACES: Final = (".sdd/skills", ".agents/skills")
 """Of a repository; a skill of the first hides one of the same name in the second, both one of the user's."""
 FILE: Final = "SKILL.md"
 MAX_DESCRIPTION: Final = 1024
+_MOST: Final = 5_000
+"""Entries of one folder, and folders of one skill, that are looked at."""
+
 MAX_FOLDERS: Final = 200
 """Folders looked at in one place."""
 SHOWN: Final = 8
@@ -70,7 +73,7 @@ def find_skills(root: Path, user: Path) -> Skills:
     hidden: list[Skill] = []
     problems: list[Problem] = []
     for base, prefix in places:
-        for folder in _folders(base / prefix):
+        for folder in _folders(base, prefix):
             skill = _read(base, prefix, folder)
             if isinstance(skill, Problem):
                 problems.append(skill)
@@ -95,19 +98,22 @@ def resources_of(skill: Skill) -> list[str]:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    for directory, names, files in os.walk(folder):
-        names[:] = sorted(name for name in names if not name.startswith((".", "__pycache__", "node_modules")))
-        below = Path(directory).relative_to(folder)
-        yield from (path for name in sorted(files) if (path := (below / name).as_posix()) != FILE)
+    for walked in islice(walk_within(folder, most=_MOST), _MOST):
+        walked.folders[:] = [
+            name for name in walked.folders if not name.startswith((".", "__pycache__", "node_modules"))
+        ]
+        below = f"{walked.path}/" if walked.path else ""
+        yield from (path for name in walked.others if (path := f"{below}{name}") != FILE)
 
 
-def _folders(place: Path) -> Sequence[str]:
+def _folders(base: Path, prefix: str) -> Sequence[str]:
+    """Names of folders; in the user's own directory they may be links."""
     try:
-        with os.scandir(place) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+        found = list_within(base, prefix.rstrip("/"), most=_MOST) if prefix else list_within(base, most=_MOST)
     except OSError:
         return ()
-    return names[:MAX_FOLDERS]
+    names = [entry.name for entry in found if entry.is_directory or (base / prefix / entry.name).is_dir()]
+    return [name for name in names if not name.startswith(".")][:MAX_FOLDERS]
 
 
 def _read(base: Path, prefix: str, folder: str) -> Skill | Problem:

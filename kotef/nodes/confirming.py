@@ -23,7 +23,7 @@ from kotef.nodes.putting_back import keep_patch
 from kotef.nodes.standing_in import standing_in
 from kotef.nodes.unheld import Seen, take_away
 from kotef.state import Task
-from kotef.workspace.safe_open import OPEN_FILE
+from kotef.workspace.safe_open import read_within
 from kotef.workspace.unheld import CODE, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"
@@ -120,7 +120,7 @@ def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     allow, suspects = judged.task.allow_edits, judged.unheld.suspects
     product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
     read = [path for path in (*product, *suspects) if path.endswith(READ) and not matches(path, allow)]
-    now = {path: text for path in read if (text := _text(deps.root / path)) is not None}
+    now = {path: text for path in read if (text := _text(deps.root, path)) is not None}
     now |= _loaded_unheld(now, judged, deps)
     unread = [path for path in product if not matches(path, allow) and (deps.root / path).exists()]
     found = tuple(finding for path in unread for finding in _unreadable(path, judged, deps))
@@ -145,7 +145,7 @@ def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[s
         if known is None or not inside or path in held or matches(path, judged.task.allow_edits):
             continue
         with suppress(OSError):
-            if (deps.root / path).stat().st_ctime >= known.since and (text := _text(deps.root / path)) is not None:
+            if (deps.root / path).stat().st_ctime >= known.since and (text := _text(deps.root, path)) is not None:
                 found[path] = text
     return found
 
@@ -164,7 +164,7 @@ def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     asked_for = {path for command in commands for path in judging_files(command)}
     return inside.changed_tests(
         before,
-        {path: text for path in paths if (text := _text(deps.root / path)) is not None},
+        {path: text for path in paths if (text := _text(deps.root, path)) is not None},
         runs_doctests=lambda: _runs_doctests(before, judged, deps),
         collected=lambda path: path in asked_for or any(test.startswith(f"{path}::") for test in judged.baseline.tests),
     )
@@ -174,7 +174,7 @@ def _runs_doctests(product: Mapping[str, str], judged: Judged, deps: Deps) -> bo
     """Whether a check, what it is made of, a configuration, a test or the module itself knows the word doctest."""
     known = deps.snapshots.paths(judged.before)
     protected = guard_of(judged.task, judged.before, deps.snapshots).protected
-    texts = (_text(deps.root / path) or "" for path in known if path in protected or is_shared(path))
+    texts = (_text(deps.root, path) or "" for path in known if path in protected or is_shared(path))
     commands = (check.command for check in judged.task.checks)
     return any("doctest" in text for text in (*commands, *product.values(), *texts))
 
@@ -192,18 +192,12 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
         yield Finding(path, 1, "is compiled code, which cannot be read")
 
 
-def _text(path: Path) -> str | None:
-    """The file as text; None when it is gone, or no file."""
+def _text(root: Path, path: str) -> str | None:
+    """The head of the file as text; None when it is gone, or no file."""
     try:
-        file = os.open(path, OPEN_FILE)
+        return read_within(root, path, largest=_LARGEST, cut=True).decode("utf-8", "replace")
     except OSError:
         return None
-    try:
-        return os.read(file, _LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return None
-    finally:
-        os.close(file)
 
 
 def _meddled(visit: int, judged: Judged, deps: Deps) -> tuple[str, ...]:
@@ -230,7 +224,7 @@ def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str,
     """New files to set aside, and new shared files with what they are without their judging tables."""
     baseline = deps.snapshots.paths(judged.before)
     new = [path for path in judged.changed if path not in baseline and not matches(path, judged.task.allow_edits)]
-    files = [(path, _text(deps.root / path) or "") for path in new]
+    files = [(path, _text(deps.root, path) or "") for path in new]
     commands = [check.command for check in judged.task.checks]
     known = judged.unheld.known
     awaited = known.awaited if known else ()
@@ -260,7 +254,7 @@ def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str,
 
 def _imported_by_tests(baseline: Collection[str], deps: Deps) -> frozenset[str]:
     tests = (path for path in baseline if is_test_code(path) and path.endswith(".py"))
-    return frozenset().union(*(top_imports(_text(deps.root / path) or "") for path in tests))
+    return frozenset().union(*(top_imports(_text(deps.root, path) or "") for path in tests))
 
 
 async def _without(visit: int, judged: Judged, deps: Deps) -> Results:

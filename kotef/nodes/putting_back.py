@@ -1,6 +1,5 @@
 """What is put back to the state before the run, so that the judge is the one there was?"""
 
-import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -13,6 +12,7 @@ from kotef.deps import Deps
 from kotef.nodes.guarding import guard_of
 from kotef.state import Edits, Task
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.safe_open import chmod_within, touch_within
 from kotef.workspace.snapshots import Restored
 
 
@@ -63,7 +63,7 @@ def make_fresh(root: Path, changed: Iterable[str]) -> None:
         with suppress(OSError):  # gone, or somebody else's
             found = (root / path).lstat()
             if stat.S_ISREG(found.st_mode) and found.st_mtime_ns != found.st_ctime_ns:
-                os.utime(root / path)
+                touch_within(root, path)
 
 
 def make_accessible(root: Path, protected: Iterable[str]) -> None:
@@ -73,7 +73,7 @@ def make_accessible(root: Path, protected: Iterable[str]) -> None:
             mode = (root / path).lstat().st_mode
             needed = stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR
             if not stat.S_ISLNK(mode) and mode & needed != needed:
-                (root / path).chmod(stat.S_IMODE(mode) | needed)
+                chmod_within(root, path, stat.S_IMODE(mode) | needed)
 
 
 def _in_the_way(touched: Iterable[str], before: frozenset[str], protected: frozenset[str]) -> Iterable[str]:

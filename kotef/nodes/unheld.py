@@ -1,6 +1,5 @@
 """What of that which no snapshot holds may not judge, or has to be looked at once more without it?"""
 
-import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -17,7 +16,7 @@ from kotef.nodes.guarding import guard_of
 from kotef.state import Task
 from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.listing import LARGEST
-from kotef.workspace.safe_open import read_regular
+from kotef.workspace.safe_open import read_regular, remove_within, touch_within
 from kotef.workspace.snapshots import Restored
 from kotef.workspace.standing import HIDDEN, move
 from kotef.workspace.unheld import Unheld, look, recall, remember
@@ -69,7 +68,7 @@ def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str]
     awaited = sorted(known.awaited)
     found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches(path, awaited))
     for path in found.compiled:
-        (deps.root / path).unlink(missing_ok=True)
+        remove_within(deps.root, path)
     done: list[str] = []
     left = [f"{path} (outside the workspace)" for path in found.outside if not guard.allows(path)]
     suspects: dict[str, bytes | None] = {}
@@ -130,7 +129,7 @@ def _replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
         mode = EXECUTABLE if place.exists() and place.stat().st_mode & 0o100 else PLAIN
         move(deps.root, path, deps.run_dir / HIDDEN)
         write_entry(deps.root, path, mode, content)
-        os.utime(place, (since, since))
+        touch_within(deps.root, path, since)
     except OSError:
         return False
     return True

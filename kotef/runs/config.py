@@ -4,13 +4,20 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
 from kotef.settings import Price
+from kotef.workspace.safe_open import read_within, walk_within
 from kotef.workspace.sandbox.sandbox import Wanted
+
+_MOST_FILES: Final = 2_000
+_LARGEST: Final = 4 * 1024 * 1024
+"""Bytes of a prompt, of the roles and of the settings; kotef reads none that is larger."""
 
 
 class ModelSettings(BaseModel):
@@ -75,10 +82,12 @@ def config_path(env: Mapping[str, str] = os.environ) -> Path:
 
 def read_config(path: Path) -> UserConfig:
     """The user's configuration; a broken file is a SpecError that names the place."""
-    if not path.exists():
-        return UserConfig()
     try:
         return UserConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return UserConfig()
+    except OSError as error:
+        raise SpecError(path, f"cannot be read: {error.strerror}", hint="check its permissions") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(path, f"is not TOML: {error}", hint="mend the file") from error
     except ValidationError as error:
@@ -90,11 +99,25 @@ def read_config(path: Path) -> UserConfig:
 
 
 def fingerprint_of(directory: Path) -> str:
-    """One hash over the names and contents of the files below `directory`."""
+    """One hash over the names and contents of the files below `directory`.
+
+    No link is followed. What cannot be read whole, or is no file, counts by its name alone: no prompt is read of it.
+    """
+    files: dict[str, bytes] = {}
+    for walked in islice(walk_within(directory, most=_MOST_FILES), _MOST_FILES):
+        below = f"{walked.path}/" if walked.path else ""
+        files.update((f"{below}{name}", _digest(directory, f"{below}{name}")) for name in walked.others)
     total = hashlib.sha256()
-    for file in sorted(path for path in directory.rglob("*") if path.is_file()):
-        total.update(f"{file.relative_to(directory)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    for name in sorted(files, key=Path):
+        total.update(os.fsencode(f"{name}\0") + files[name])
     return total.hexdigest()[:32]
+
+
+def _digest(directory: Path, name: str) -> bytes:
+    try:
+        return hashlib.sha256(read_within(directory, name, largest=_LARGEST)).digest()
+    except OSError:
+        return b""
 
 
 def prompt_overrides(root: Path, config: UserConfig, *, trust: bool, at: Path | None = None) -> tuple[Path | None, str]:
@@ -125,8 +148,8 @@ def untrusted(root: Path, *, at: Path | None = None) -> str:
 def _spoken(place: Path) -> str:
     """One hash over what needs trust: the prompts, and the roles and settings where there are any."""
     prompts = fingerprint_of(place / ".sdd" / "prompts")
-    files = [file for name in ("agents.md", "kotef.toml") if (file := place / ".sdd" / name).is_file()]
-    if not files:
+    files = {name: _digest(place, f".sdd/{name}") for name in ("agents.md", "kotef.toml")}
+    if not any(files.values()):
         return prompts
-    told = "".join(f"\0{file.name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files)
+    told = "".join(f"\0{name}\0{digest.hex()}" for name, digest in files.items() if digest)
     return hashlib.sha256(f"{prompts}{told}".encode()).hexdigest()[:32]

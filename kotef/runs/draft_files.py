@@ -10,7 +10,8 @@ from kotef.runs.drafting import Drafted
 from kotef.sdd.drafted import architect_page, file_name, practices_page, project_page, ticket_page
 from kotef.sdd.tickets import TicketFolder, list_tickets
 from kotef.workspace.hiding import redactor
-from kotef.workspace.paths import resolve_inside, write_atomic
+from kotef.workspace.paths import os_fault, resolve_inside
+from kotef.workspace.safe_open import write_within
 
 OPEN: Final = ".sdd/backlog/tickets/open"
 
@@ -55,7 +56,10 @@ def write_placed(root: Path, files: tuple[Placed, ...]) -> None:
     """Write them. Raises `NoSpaceError` and `WorkspaceError`; what was written before stays."""
     for each in files:
         resolve_inside(root, each.path, write=False)
-        write_atomic(root / each.path, each.text.encode())
+        try:
+            write_within(root, each.path, each.text.encode())
+        except OSError as error:
+            raise os_fault(each.path, error) from error
 
 
 def _free(root: Path, path: str, text: str) -> Placed:

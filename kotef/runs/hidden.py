@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from kotef.workspace.environment import SECRET_NAME
 from kotef.workspace.hiding import know, redactor
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import holds_secrets
+from kotef.workspace.safe_open import read_within, walk_within
 from kotef.workspace.secrets import Redactor, of_env_file, of_environment, of_run, of_settings
 
 _LARGEST: Final = 256 * 1024
@@ -52,7 +52,8 @@ def hide(
         headers = {name: value.split()[-1] for name, value in server.headers.items() if _LETS_IN.search(name) and value}
         known += [*of_run(given), *of_run(headers)]
     for path in environment_files(root):
-        known += [one for one in of_env_file(_read(path)) if not os.path.lexists(root / one[1])]  # a path is to be seen
+        text = _read(root, path.relative_to(root).as_posix())
+        known += [one for one in of_env_file(text) if not os.path.lexists(root / one[1])]  # a path is to be seen
     know(Redactor(known))
 
 
@@ -70,10 +71,11 @@ def refuse_secrets_in(commands: Iterable[str]) -> None:
 def environment_files(root: Path) -> Iterator[Path]:
     """Files of the workspace that `.env` files are named like, samples aside; dependencies are not looked into."""
     seen = 0
-    for place, folders, files in os.walk(root):
+    for place, folders, files in walk_within(root, most=_MOST_FILES):
         folders[:] = [] if "pyvenv.cfg" in files else [name for name in folders if name not in _PASSED_OVER]
-        seen += len(files)
-        yield from (Path(place, name) for name in files if name.casefold().startswith(".env") and holds_secrets(name))
+        seen += len(files) + 1
+        found = (name for name in files if name.casefold().startswith(".env") and holds_secrets(name))
+        yield from (root / place / name for name in found)
         if seen > _MOST_FILES:
             return
 
@@ -81,12 +83,9 @@ def environment_files(root: Path) -> Iterator[Path]:
 _PASSED_OVER: Final = REBUILT | {".git", ".sdd"}
 
 
-def _read(path: Path) -> str:
-    """The text of a plain file of a reasonable size; empty where it is none, or is not ours to read."""
+def _read(root: Path, path: str) -> str:
+    """The head of a plain file; empty where it is none, or is not ours to read."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_within(root, path, largest=_LARGEST, cut=True).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
-    with os.fdopen(file, "rb") as stream:
-        plain = stat.S_ISREG(os.fstat(file).st_mode)
-        return stream.read(_LARGEST).decode("utf-8", "surrogateescape") if plain else ""

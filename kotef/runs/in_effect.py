@@ -86,9 +86,7 @@ def in_effect(
     """Every setting of a run that is started here without an option; `trust` is as if by `--trust`."""
     repository = repository_of(root, config, trust=trust, env=env)
     user_file = config_path(env)
-    sources = _Sources(
-        env, config, user_file, text_of(user_file), repository, text_of(repository.place / CONFIGURATION)
-    )
+    sources = _Sources(env, config, user_file, _text(user_file), repository, text_of(repository.place, CONFIGURATION))
     settings = (
         *_models(sources),
         *_confinement(sources),
@@ -105,6 +103,10 @@ def in_effect(
         settings=settings,
         notices=repository.read_from,
     )
+
+
+def _text(user_file: Path) -> str:
+    return user_file.read_text(encoding="utf-8") if user_file.exists() else ""
 
 
 def _models(sources: _Sources) -> Iterator[Setting]:
@@ -208,7 +210,7 @@ def _per_model(sources: _Sources) -> Iterator[Setting]:
 
 def _ignored(sources: _Sources) -> Iterator[Setting]:
     """What the repository says in vain; its value is shown only of a setting that there is."""
-    asked = toml_of(sources.repository.place / CONFIGURATION)
+    asked = toml_of(sources.repository.place, CONFIGURATION)
     for name, why in sources.repository.ignored.items():
         place = "pyproject.toml" if name.startswith("tool.kotef.") else sources.of_repository(name)
         value = _value(asked, name) if name in FIELDS else SET

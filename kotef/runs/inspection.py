@@ -1,9 +1,9 @@
 """What do the checks say about the workspace, now and at an earlier commit, without a model and without an edit?"""
 
-import shutil
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -22,7 +22,11 @@ from kotef.settings import Limits
 from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
+from kotef.workspace.safe_open import list_within, remove_within
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+
+_MOST: Final = 20_000
+"""Entries of the workspace's root among which caches are looked for."""
 
 GREEN: Final = 0
 NOT_GREEN: Final = 3
@@ -136,7 +140,7 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
     """
     root = question.root
     with workspace_lock(root, "check"), ExitStack() as held:
-        caches = {path for path in root.iterdir() if _is_cache(path)}
+        caches = _caches(root)
         held.callback(_drop_new_caches, root, caches)
         commit, notices = _commit(question)
         before: Verification | None = None
@@ -332,13 +336,14 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
     )
 
 
-def _is_cache(path: Path) -> bool:
-    """A directory of the workspace's root that marks itself as a cache, as those of pytest, mypy and ruff do."""
-    return path.is_dir() and not path.is_symlink() and (path / "CACHEDIR.TAG").is_file()
+def _caches(root: Path) -> set[str]:
+    """Directories of the workspace's root that mark themselves as caches, as those of pytest, mypy and ruff do."""
+    folders = [entry.name for entry in list_within(root, most=_MOST) if entry.is_directory]
+    return {name for name in folders if os.path.lexists(root / name / "CACHEDIR.TAG")}
 
 
-def _drop_new_caches(root: Path, before: set[Path]) -> None:
+def _drop_new_caches(root: Path, before: set[str]) -> None:
     """A cache that a check made here is taken away again; one that was there is used as ever."""
-    for path in root.iterdir():
-        if path not in before and _is_cache(path):
-            shutil.rmtree(path, ignore_errors=True)
+    for name in _caches(root) - before:
+        with suppress(OSError):
+            remove_within(root, name)

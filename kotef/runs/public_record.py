@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kotef.errors import UsageError
+from kotef.sdd.folder import refuse_misplaced
 from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.safe_open import (
     append_within,
@@ -65,17 +65,6 @@ class _Facts(NamedTuple):
     mode: int
 
 
-def must_be_plain(root: Path) -> None:
-    """UsageError where `.sdd` or `.sdd/runs` is a link or no folder: what is written there would go elsewhere."""
-    for name in (".sdd", RECORDS):
-        path = root / name
-        if path.is_symlink():
-            target = os.fsencode(path.readlink()).decode("ascii", "backslashreplace")
-            raise UsageError(f"{name} is a link to {target}", hint="kotef follows no link there; make it a folder")
-        if os.path.lexists(path) and not path.is_dir():
-            raise UsageError(f"{name} is not a folder", hint="move it away")
-
-
 class RecordWriter:
     """Keeps the record of one run like its state: events at once, other files after the events that change them.
 
@@ -93,8 +82,8 @@ class RecordWriter:
         self._has_warned = False
 
     def create(self) -> None:
-        """Make the record of a new run. Raises UsageError where a link is in the way, NoSpaceError, WorkspaceError."""
-        must_be_plain(self._root)
+        """Make the record of a new run. Raises SpecError where a link is in the way, NoSpaceError, WorkspaceError."""
+        refuse_misplaced(self._root)
         try:
             self._hide_from_git()
             self._add_events()
@@ -187,9 +176,9 @@ def _files_of(state: Path) -> Iterator[tuple[str, _Facts]]:
 def foreign_records(root: Path, *, known: Collection[str]) -> list[str]:
     """Names of the records below `.sdd/runs` of which no state is `known`, sorted; at most `MOST_FOREIGN`.
 
-    UsageError where `.sdd`, `.sdd/runs` or one of them is a link.
+    SpecError where `.sdd`, `.sdd/runs` or one of them is a link.
     """
-    must_be_plain(root)
+    refuse_misplaced(root)
     try:
         entries = list_within(root, RECORDS, most=_MOST_ENTRIES)
     except OSError:
@@ -198,9 +187,6 @@ def foreign_records(root: Path, *, known: Collection[str]) -> list[str]:
     for entry in entries:
         if entry.name in known or not _NAME.fullmatch(entry.name):
             continue
-        if entry.is_link:
-            hint = "kotef follows no link there; delete it"
-            raise UsageError(f"{RECORDS}/{entry.name} is a link", hint=hint)
         if entry.is_directory:
             names.append(entry.name)
     return names[-MOST_FOREIGN:]

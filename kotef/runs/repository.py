@@ -86,7 +86,7 @@ def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[s
     setting in effect, that cannot be used as it stands.
     """
     place, read_from = settings_place(root, env)
-    asked = dict(_asked(toml_of(place / CONFIGURATION)))
+    asked = dict(_asked(toml_of(place, CONFIGURATION)))
     trusted = is_trusted(root, config, trust=trust, at=place)
     effective: dict[str, Any] = {}
     ignored: dict[str, str] = {}
@@ -101,7 +101,7 @@ def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[s
             effective[name] = value
         else:
             ignored[name] = untrusted(root, at=place)
-    for name in sorted(table(toml_of(place / "pyproject.toml"), "tool", "kotef").keys() - _FREE):
+    for name in sorted(table(toml_of(place, "pyproject.toml"), "tool", "kotef").keys() - _FREE):
         ignored[f"tool.kotef.{name}"] = f"it belongs in {CONFIGURATION}"
     return Repository(root, place, _read(effective), read_from, ignored)
 

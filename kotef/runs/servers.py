@@ -13,6 +13,10 @@ from kotef.errors import SpecError, UsageError, WorkspaceError
 from kotef.runs.config import UserConfig, config_path
 from kotef.tools.mcp.servers import MISSING, Server, named_servers, parse_servers, server_of
 from kotef.workspace.paths import resolve_inside
+from kotef.workspace.safe_open import read_inside
+
+LARGEST: Final = 1024 * 1024
+"""Bytes of one configuration file."""
 
 FILES: Final = (".mcp.json", ".sdd/mcp.json")
 """A server named in both is the later one's."""
@@ -62,7 +66,8 @@ def find_servers(root: Path) -> Found:
         if not os.path.lexists(root / name):
             continue
         try:
-            texts[name] = resolve_inside(root, name, write=False).read_text(encoding="utf-8")
+            resolve_inside(root, name, write=False)
+            texts[name] = read_inside(root, name, largest=LARGEST).decode()
         except (OSError, UnicodeDecodeError, WorkspaceError) as error:
             raise SpecError(name, f"cannot be read: {error}", hint="mend the file, or remove it") from error
     whole = "\0".join(part for item in texts.items() for part in item)

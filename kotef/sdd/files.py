@@ -6,7 +6,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import KotefError
+from kotef.sdd.folder import FOLDER
 from kotef.workspace.paths import os_fault, resolve_inside
+from kotef.workspace.safe_open import read_inside, read_within
 
 MAX_BYTES: Final = 256 * 1024
 """Bytes read of one file of the specification; of a longer one the head counts, up to the last whole line."""
@@ -43,13 +45,14 @@ class FileText(BaseModel):
 def read_file(root: Path, path: str) -> FileText:
     """Read a text file of the workspace; what is wrong with it is a problem, never an error.
 
-    Only regular files that lie inside the workspace are read, links followed; a missing file is not found.
+    Only regular files that lie inside the workspace are read; below `.sdd` no link is followed, elsewhere those that
+    lead to another place inside are. A missing file is not found.
     """
     shown = path.encode("utf-8", "backslashreplace").decode()
     try:
-        file = resolve_inside(root, path, write=False)
-        with file.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+        resolve_inside(root, path, write=False)
+        read = read_within if path.startswith(f"{FOLDER}/") else read_inside
+        raw = read(root, path, largest=MAX_BYTES + 1, cut=True)
     except FileNotFoundError:
         return FileText(found=False)
     except OSError as error:

@@ -12,7 +12,8 @@ from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line, parse_issues, render
 from kotef.sdd.issue_text import HEADER, Change, marked, recorded, settled, standing
 from kotef.sdd.repeats import opened, resolved
-from kotef.workspace.paths import os_fault, write_atomic
+from kotef.workspace.paths import os_fault
+from kotef.workspace.safe_open import append_within, read_within, write_within
 
 __all__ = [
     "HEADER",
@@ -39,6 +40,9 @@ LOCK_SECONDS: Final = 30.0
 
 A_PERSON: Final = "a person"
 """Who resolved an entry that no run did."""
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a log that is still read."""
 
 _NAMED: Final = 8
 
@@ -145,13 +149,13 @@ def _changed(path: Path, edit: Callable[[str | None], tuple[str, T]]) -> T:
     """Read, edit and replace the log under its lock; nothing is written when nothing changes."""
     lock = path.parent / "runs" / "issues.lock"
     try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
+        append_within(path.parent.parent, f"{path.parent.name}/runs/{lock.name}", b"")  # made, or found to be a file
         with FileLock(lock, timeout=LOCK_SECONDS):
             before = _text(path)
             after, result = edit(before)
             if after != (before or ""):
                 _must_be_writable(path)
-                write_atomic(path, after.encode("utf-8", "surrogateescape"))
+                write_within(*_below(path), after.encode("utf-8", "surrogateescape"))
             return result
     except Timeout as error:
         raise WorkspaceError(
@@ -161,10 +165,15 @@ def _changed(path: Path, edit: Callable[[str | None], tuple[str, T]]) -> T:
         raise os_fault(path, error) from error
 
 
+def _below(path: Path) -> tuple[Path, str]:
+    """The log as a name below the workspace: neither `.sdd` nor the log itself may be a link."""
+    return path.parent.parent, f"{path.parent.name}/{path.name}"
+
+
 def _must_be_writable(path: Path) -> None:
     """A file replaced as a whole needs no permission of its own, but whoever took it away meant it."""
     try:
-        mode = path.stat().st_mode
+        mode = path.lstat().st_mode
     except FileNotFoundError:
         return
     if not mode & 0o222:
@@ -176,7 +185,7 @@ def _text(path: Path) -> str | None:
     if path.is_symlink():
         raise WorkspaceError(path, "is a symbolic link", hint="put a plain file in its place")
     try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
+        return read_within(*_below(path), largest=LARGEST).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
     except OSError as error:

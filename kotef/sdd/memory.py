@@ -8,8 +8,10 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from kotef.sdd.files import read_file
 from kotef.workspace.folder_copy import note_own_write
-from kotef.workspace.paths import resolve_inside, write_atomic
+from kotef.workspace.paths import os_fault, resolve_inside
+from kotef.workspace.safe_open import list_within, write_within
 
+_MOST: Final = 1_000
 FOLDER: Final = ".sdd/memory"
 Action = Literal["add", "replace", "remove", "list"]
 MemoryName = Literal["core", "daily", "context"]
@@ -93,7 +95,10 @@ class MemoryFiles(NamedTuple):
         if resolve_inside(self.root, path, write=False) != top / path:
             raise MemoryFault(f"{path} leads elsewhere through a link; leave it to a person")
         note_own_write(top / path, text.encode())
-        write_atomic(top / path, text.encode())
+        try:
+            write_within(top, path, text.encode())
+        except OSError as error:
+            raise os_fault(path, error) from error
 
     def told(self) -> str:
         """The core notes for the start of a visit, the first ones as far as they go; empty when there are none."""
@@ -109,7 +114,7 @@ class MemoryFiles(NamedTuple):
 def remembers(root: Path) -> bool:
     """Whether the project keeps a `.sdd/` of its own, where a memory has its place."""
     try:
-        return not _OWN.issuperset(os.listdir(root / ".sdd"))  # noqa: PTH208  the names are all that is wanted
+        return not _OWN.issuperset(entry.name for entry in list_within(root, ".sdd", most=_MOST))
     except OSError:
         return False
 

@@ -9,10 +9,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import KotefError, SpecError, UsageError
-from kotef.sdd.files import Problem, read_file
+from kotef.sdd.files import MAX_BYTES, Problem, read_file
 from kotef.sdd.markdown import tick
 from kotef.sdd.ticket import DoneLine, Ticket, id_and_slug, open_lines, read_ticket
-from kotef.workspace.paths import os_fault, resolve_inside, write_atomic
+from kotef.workspace.paths import os_fault, resolve_inside
+from kotef.workspace.safe_open import list_within, move_within, read_within, write_within
 
 __all__ = [
     "DoneLine",
@@ -29,6 +30,9 @@ __all__ = [
 
 EMPTY: Final = "is empty; write a ticket or delete the file"
 """What is said of a file with nothing in it."""
+
+MOST: Final = 20_000
+"""Entries of a folder of tickets that are looked at."""
 
 FOLDERS: Final = (".sdd/backlog/tickets", ".sdd/backlog")
 """Where `open/` and `closed/` are looked for."""
@@ -138,13 +142,12 @@ def close_ticket(root: Path, ticket: Ticket, proved: Collection[int]) -> Path:
     if _asked(read_ticket(ticket.path, read_file(root, ticket.path).text)) != _asked(ticket):
         raise SpecError(ticket.path, "was changed during the run", hint="look at it, then move it to closed/ by hand")
     try:
-        before = source.read_bytes()
+        before = read_within(root, ticket.path, largest=MAX_BYTES)
         lines = {line.line for line in ticket.done}.intersection(proved)
         after = tick(before.decode("utf-8", "surrogateescape"), lines).encode("utf-8", "surrogateescape")
         if after != before:
-            write_atomic(source, after)
-        target.parent.mkdir(exist_ok=True)
-        source.rename(target)
+            write_within(root, ticket.path, after)
+        move_within(root, ticket.path, target.relative_to(root).as_posix())
     except OSError as error:
         raise os_fault(ticket.path, error) from error
     return target
@@ -162,7 +165,7 @@ def _files(root: Path, folder: str, problems: list[Problem]) -> list[str]:
     try:
         if not (root / folder).exists():
             return []
-        names = sorted(path.name for path in resolve_inside(root, folder, write=False).iterdir())
+        names = [entry.name for entry in list_within(root, folder, most=MOST)]
     except OSError as error:
         names = []
         problems.append(Problem(path=folder, line=1, text=str(os_fault(folder, error)).removeprefix(f"{folder}: ")))

@@ -1,10 +1,8 @@
 """How does the model look at files, and write whole ones?"""
 
-import os
 import posixpath
 import re
 from collections.abc import Collection
-from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,13 +15,14 @@ from kotef.tools.text import Text, clip_line, lines_of
 from kotef.tools.tree import Place, is_noise, locate, missing, read_text
 from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.safe_open import directory_within
+from kotef.workspace.safe_open import Listed, list_within
 from kotef.workspace.secrets import MarkError
 
 MAX_LINE: Final = 2000
 """Characters of one line that are shown."""
 MAX_VIEW: Final = 40_000
 """Characters of one view; the rest is another call."""
+_MOST_LISTED: Final = 100_000
 MAX_ENTRIES: Final = 200
 
 _PLACEHOLDER: Final = re.compile(
@@ -81,8 +80,7 @@ def list_dir(root: Path, path: str = ".", *, reads: Collection[Path] = ()) -> st
     """The entries of a directory, sorted, directories with `/` and links with `@`. Raises `ToolFault`."""
     place = locate(root, path, reads=reads)
     try:
-        with directory_within(place.top, place.below) as folder, os.scandir(folder) as found:
-            entries = sorted(((entry.name, _mark(entry)) for entry in found), key=itemgetter(0))
+        entries = [(entry.name, _mark(entry)) for entry in list_within(place.top, place.below, most=_MOST_LISTED)]
     except FileNotFoundError as error:
         raise missing(root, place) from error
     except NotADirectoryError as error:
@@ -106,8 +104,10 @@ def list_dir(root: Path, path: str = ".", *, reads: Collection[Path] = ()) -> st
     return "\n".join(lines)
 
 
-def _mark(entry: "os.DirEntry[str]") -> str:
-    return "/" if entry.is_dir(follow_symlinks=False) else "@" if entry.is_symlink() else ""
+def _mark(entry: Listed) -> str:
+    if entry.is_directory:
+        return "/"
+    return "@" if entry.is_link else ""
 
 
 def write_file(root: Path, path: str, content: str, *, guard: Guard) -> Written:

@@ -18,7 +18,7 @@ from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
 from kotef.tools.tree import NOISE, RUNS, Place, locate, missing, walk
 from kotef.tools.truncated import Keep, note
 from kotef.workspace.paths import resolve_inside
-from kotef.workspace.safe_open import read_within
+from kotef.workspace.safe_open import list_within, read_within
 
 MAX_HITS: Final = 100
 MAX_KEPT: Final = 1_000
@@ -27,6 +27,7 @@ MAX_WIDTH: Final = 300
 MAX_NAMES: Final = 200
 MAX_SECONDS: Final = 10.0
 """Wall seconds of one search; what was found until then is told."""
+_MOST_FOLDERS: Final = 20_000
 _MAX_SEARCHED_LINE: Final = 2000
 """Characters of a line that are looked at."""
 
@@ -179,7 +180,7 @@ class _Query:
         if self.file is None:
             words += [f"--glob={self.glob.removeprefix('./')}"] if self.glob else []
             words += [f"--glob=!**/{noise}/**" for noise in (*sorted(NOISE), RUNS)]
-            words += [f"--glob=!{marker.parent.name}/**" for marker in self.base.glob("*/pyvenv.cfg")]
+            words += [f"--glob=!{name}/**" for name in self._environments()]
         words += ["--regexp", self.pattern, "--", f"./{self.file}" if self.file else "./"]
         with subprocess.Popen(
             words, cwd=self.base, env={}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -199,6 +200,14 @@ class _Query:
             raise _LateError
         if status > 1 and not found:
             raise _NotUnderstoodError
+
+    def _environments(self) -> list[str]:
+        """Folders that are environments of Python."""
+        try:
+            found = [entry.name for entry in list_within(self.base, most=_MOST_FOLDERS) if entry.is_directory]
+        except OSError:
+            return []
+        return [name for name in found if (self.base / name / "pyvenv.cfg").exists()]
 
     def _python(self) -> Generator[_Hit]:
         import regex  # type: ignore[import-untyped]  # for its time limit: `re` cannot be stopped where a pattern explodes

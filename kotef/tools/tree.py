@@ -16,7 +16,7 @@ from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
 from kotef.workspace.paths import resolve_inside, top_of
-from kotef.workspace.safe_open import read_within
+from kotef.workspace.safe_open import read_within, walk_within
 
 NOISE: Final = frozenset(
     {
@@ -26,6 +26,8 @@ NOISE: Final = frozenset(
 )
 """Names of directories that hold no source: histories, dependencies, environments, caches."""
 
+_MOST: Final = 100_000
+"""Entries of one folder that are named."""
 RUNS: Final = ".sdd/runs"
 _SEARCHED: Final = 20_000
 """Files looked at for a name that is close to a missing one."""
@@ -115,16 +117,15 @@ def walk(start: Path, *, deadline: float) -> Iterator[str]:
 
     Symbolic links are named but not followed. Ends early, in silence, once `time.monotonic()` is past `deadline`.
     """
-    for directory, folders, files in os.walk(start):
+    for below, folders, files in walk_within(start, most=_MOST):
         if time.monotonic() > deadline:
             return
-        below = posixpath.normpath(Path(directory).relative_to(start).as_posix())
-        prefix = "" if below == "." else f"{below}/"
+        prefix = f"{below}/" if below else ""
         if "pyvenv.cfg" in files and prefix:
             folders.clear()
             continue
-        folders[:] = sorted(folder for folder in folders if not is_noise(folder, f"{prefix}{folder}"))
-        yield from (prefix + file for file in sorted(files))
+        folders[:] = [folder for folder in folders if not is_noise(folder, f"{prefix}{folder}")]
+        yield from (prefix + file for file in files)
 
 
 def is_noise(base: str, name: str) -> bool:

@@ -126,7 +126,10 @@ def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -
         for path in _installed(root):
             if (copy / path).exists() or (copy / path).is_symlink():
                 continue
-            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):  # what is a folder now was a file then
+                continue
             if mounted:
                 (copy / path).mkdir() if (root / path).is_dir() else (copy / path).touch()
                 bound.append(path)
@@ -159,10 +162,15 @@ def _installed(root: Path) -> list[str]:
         for name in _ENVIRONMENTS
         for pattern in (name, f"*/{name}", f"*/*/{name}")
         for path in sorted(root.glob(pattern))
-        if path.is_dir()
+        if path.is_dir() and not _is_behind_link(path, root)
     ]
     found = [path for path in found if not any(path.startswith(f"{other}/") for other in found)]
     return [*found, *([".git"] if (root / ".git").exists() else [])]
+
+
+def _is_behind_link(path: Path, root: Path) -> bool:
+    """Whether a folder on the way is a link; an environment itself may be one."""
+    return any(above.is_symlink() for above in path.parents if above != root and above.is_relative_to(root))
 
 
 def _points_into(root: Path) -> Iterator[Path]:

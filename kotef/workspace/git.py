@@ -11,10 +11,13 @@ from types import MappingProxyType
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.git_layout import pinned
+from kotef.workspace.git_layout import awaited_pipe, pinned
 
 _SECONDS: Final = 300.0
 """A git that takes longer hangs: on a network file system, or on something nobody answers."""
+
+_PATIENCE: Final = 3.0
+"""Seconds after which kotef looks whether git waits for a pipe."""
 
 _CONFIG: Final = {
     "core.fsmonitor": "",
@@ -155,17 +158,28 @@ def git_error(result: subprocess.CompletedProcess[bytes], args: Sequence[str], c
     return WorkspaceError(cwd, f"git {args[0]} failed: {said.removeprefix('fatal: ')}", hint=hint)
 
 
-def inspect(root: Path) -> GitFacts:
-    """What git knows about a directory; one in no working tree (or in a bare repository) is no repository.
+def toplevel(root: Path) -> Path | None:
+    """The real path of the working tree around a directory; None outside of one (or in a bare repository).
 
     Raises `WorkspaceError` when git is missing, or finds a repository it cannot read or does not trust.
     """
     where = ["rev-parse", "--show-toplevel"]
     found = run_git(where, cwd=root, user_config=True)
-    if found.returncode:
-        if any(words in found.stderr for words in _NO_REPOSITORY):
-            return GitFacts(is_repo=False)
-        raise git_error(found, where, root)
+    if not found.returncode:
+        return Path(os.fsdecode(found.stdout.removesuffix(b"\n")))
+    if any(words in found.stderr for words in _NO_REPOSITORY):
+        return None
+    raise git_error(found, where, root)
+
+
+def inspect(root: Path) -> GitFacts:
+    """What git knows about a directory; one in no working tree (or in a bare repository) is no repository.
+
+    Raises `WorkspaceError` when git is missing, or finds a repository it cannot read or does not trust.
+    """
+    top = toplevel(root)
+    if top is None:
+        return GitFacts(is_repo=False)
     status = git(
         ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal"],
         cwd=root,
@@ -176,7 +190,7 @@ def inspect(root: Path) -> GitFacts:
     head, branch = facts.get("branch.oid"), facts.get("branch.head")
     return GitFacts(
         is_repo=True,
-        toplevel=Path(os.fsdecode(found.stdout.removesuffix(b"\n"))),
+        toplevel=top,
         head=None if head == "(initial)" else head,
         branch=None if branch == "(detached)" else branch,
         dirty=any(line and not line.startswith("# ") for line in lines),
@@ -191,16 +205,9 @@ def _run(
     config: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[bytes]:
     fixed = [word for name, value in {**_CONFIG, **config}.items() for word in ("-c", f"{name}={value}")]
+    command = ["git", "--no-pager", *fixed, *args]
     try:
-        return subprocess.run(
-            ["git", "--no-pager", *fixed, *args],
-            cwd=cwd,
-            env=environment,
-            input=b"" if stdin is None else stdin,
-            capture_output=True,
-            check=False,
-            timeout=_SECONDS,
-        )
+        return _ended(command, cwd, environment, b"" if stdin is None else stdin)
     except FileNotFoundError as error:
         if not cwd.is_dir():
             raise WorkspaceError(cwd, "is not a directory", hint="choose another --root") from error
@@ -215,6 +222,25 @@ def _run(
         if error.errno == errno.ENOSPC:
             raise NoSpaceError(cwd) from error
         raise WorkspaceError(cwd, f"git cannot be started: {error.strerror}", hint="check git and the disk") from error
+
+
+def _ended(
+    command: list[str], cwd: Path, environment: Mapping[str, str], stdin: bytes
+) -> subprocess.CompletedProcess[bytes]:
+    """Run it to its end; one that waits for a pipe, or takes too long, is killed."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=cwd, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            try:
+                stdout, stderr = process.communicate(stdin, timeout=_PATIENCE)
+            except subprocess.TimeoutExpired:
+                if waited := awaited_pipe(cwd):
+                    raise WorkspaceError(waited, "is a pipe, and git waits for it", hint="remove it") from None
+                stdout, stderr = process.communicate(timeout=_SECONDS - _PATIENCE)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 def _without_filters(names: bytes) -> dict[str, str]:

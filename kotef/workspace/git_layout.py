@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,13 @@ from kotef.workspace.safe_open import read_regular
 
 _LARGEST: Final = 1_000_000
 """Bytes of a configuration file; git's own are a few hundred."""
-_FILES: Final = ("HEAD", "config", "config.worktree", "index", "packed-refs", "objects", "refs")
+_HUGE: Final = 100_000_000
+"""Bytes of a file with ignore patterns, attributes or configuration; git refuses larger ones itself by now."""
+_FILES: Final = ("HEAD", "config", "config.worktree", "index", "packed-refs", "objects", "refs", "info", "shallow")
+_BELOW_INFO: Final = ("info/exclude", "info/attributes", "info/sparse-checkout", "info/grafts")
+_OF_THE_TREE: Final = (".gitignore", ".gitattributes", ".gitmodules")
+_SECONDS: Final = 5.0
+"""Time to look for a pipe among all folders."""
 _HINT: Final = "run git in it yourself; kotef reads no other repository than the workspace's own"
 
 
@@ -30,6 +37,7 @@ def pinned(cwd: Path) -> dict[str, str]:
         own = git if stat.S_ISDIR(kind) else _led(place, git)
         if own is None:
             return {}
+        _check_kinds(place, _OF_THE_TREE)
         common = _common(own)
         for folder in dict.fromkeys((own, common)):
             _check(folder)
@@ -37,6 +45,21 @@ def pinned(cwd: Path) -> dict[str, str]:
         moved = any(b"worktree" in _text(config).lower() for config in configs)
         return {"GIT_WORK_TREE": os.path.realpath(place)} if moved else {}
     return {}
+
+
+def awaited_pipe(cwd: Path) -> Path | None:
+    """A pipe that git would open in the working tree around `cwd` and wait for; None where none is found in time."""
+    until = time.monotonic() + _SECONDS
+    top = next((place for place in (cwd, *cwd.parents) if (place / ".git").exists()), cwd)
+    for where, folders, files in os.walk(top):
+        for name in (*_OF_THE_TREE, "exclude", "attributes"):
+            path = Path(where, name)
+            if name in files and stat.S_ISFIFO(path.lstat().st_mode):
+                return path
+        if time.monotonic() > until:
+            return None
+        folders[:] = [name for name in folders if name != "objects"]
+    return None
 
 
 def _led(place: Path, git: Path) -> Path | None:
@@ -83,20 +106,32 @@ def _check(folder: Path) -> None:
     top = os.path.realpath(folder)
     for name in _FILES:
         path = folder / name
-        try:
-            kind = path.lstat().st_mode
-        except OSError:
-            continue
-        if stat.S_ISLNK(kind) and not _is_below(path, top):
+        if path.is_symlink() and not _is_below(path, top):
             raise WorkspaceError(path, f"is a link to {os.path.realpath(path)}", hint=_HINT)
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
-            raise WorkspaceError(path, "is neither a file nor a directory", hint=_HINT)
+    _check_kinds(folder, (*_FILES, *_BELOW_INFO))
     if (folder / "objects" / "info" / "alternates").exists():  # with these, a link to another repository's ref works
         for where, folders, files in os.walk(folder / "refs"):
             for name in (*folders, *files):
                 path = Path(where, name)
                 if path.is_symlink() and not _is_below(path, top):
                     raise WorkspaceError(path, f"is a link to {os.path.realpath(path)}", hint=_HINT)
+
+
+def _check_kinds(folder: Path, names: tuple[str, ...]) -> None:
+    """Refuse what git would wait for, or read without end."""
+    for name in names:
+        path = folder / name
+        try:
+            facts = path.lstat()
+            kind = facts.st_mode
+            if name in _BELOW_INFO and stat.S_ISLNK(kind):  # git follows it, and so do people
+                kind = path.stat().st_mode
+        except OSError:
+            continue
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
+            raise WorkspaceError(path, "is neither a file nor a directory", hint="remove it: git would wait for it")
+        if facts.st_size > _HUGE and name not in {"index", "packed-refs"}:
+            raise WorkspaceError(path, f"has {facts.st_size:,} bytes", hint="remove it: git would read all of it")
 
 
 def _is_below(path: Path, top: str) -> bool:

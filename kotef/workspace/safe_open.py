@@ -52,7 +52,7 @@ def _opened(root: Path, path: str, parts: list[str], *, create: bool = False, la
             if create:
                 with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=current)
-            deeper = os.open(part, OPEN_DIRECTORY, dir_fd=current)
+            deeper = _unlinked(part, OPEN_DIRECTORY, current, path)
             os.close(current)
             current = deeper
         yield current
@@ -60,28 +60,66 @@ def _opened(root: Path, path: str, parts: list[str], *, create: bool = False, la
         os.close(current)
 
 
-def read_within(root: Path, path: str, *, largest: int) -> bytes:
+def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
+    """Open a name in a directory; what the system says of a link differs, so it is said here."""
+    try:
+        return os.open(name, flags, 0o666, dir_fd=directory)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
+            found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if stat.S_ISLNK(found.st_mode):
+                raise OSError(errno.ELOOP, "is, or lies behind, a symbolic link", path) from error
+        raise
+
+
+def inside(root: Path, path: str) -> str:
+    """What a name of the workspace leads to, links followed, as a path below `root`; `.` is the root itself.
+
+    A repository may link `AGENTS.md` to `CLAUDE.md`. What is opened afterwards is opened without links, by the other
+    functions here. Raises `OSError`: `EXDEV` for what leads out, `ELOOP` for a circle.
+    """
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, path), strict=True)  # noqa: PTH118 - names, not paths
+    if real == top:
+        return "."
+    if not real.startswith(top.rstrip(os.sep) + os.sep):
+        raise OSError(errno.EXDEV, "leads out of the workspace", path)
+    return os.path.relpath(real, top)
+
+
+def read_inside(root: Path, path: str, *, largest: int, cut: bool = False) -> bytes:
+    """As `read_within`, of a name that may be a link to another place below `root`. Raises `OSError`."""
+    return read_within(Path(os.path.realpath(root)), inside(root, path), largest=largest, cut=cut)
+
+
+def list_inside(root: Path, path: str, *, most: int) -> list["Listed"]:
+    """As `list_within`, of a name that may be a link to another place below `root`. Raises `OSError`."""
+    return list_within(Path(os.path.realpath(root)), inside(root, path), most=most)
+
+
+def read_within(root: Path, path: str, *, largest: int, cut: bool = False) -> bytes:
     """The bytes of a regular file below `root`; no link is followed, no pipe or device waited for.
 
-    Raises `OSError`: `EFBIG` above `largest` bytes, `EINVAL` for what is no regular file.
+    Raises `OSError`: `EFBIG` above `largest` bytes, unless it is to be `cut` there; `EINVAL` for what is no regular
+    file.
     """
     with parent_within(root, path) as (directory, name):
-        file = os.open(name, OPEN_FILE, dir_fd=directory)
-    return _read(file, path, largest)
+        file = _unlinked(name, OPEN_FILE, directory, path)
+    return _read(file, path, largest, cut=cut)
 
 
-def read_regular(path: Path, *, largest: int) -> bytes:
+def read_regular(path: Path, *, largest: int, cut: bool = False) -> bytes:
     """The bytes of a regular file wherever a link leads; as `read_within` it waits for nothing. Raises `OSError`."""
-    return _read(os.open(path, OPEN_FILE & ~os.O_NOFOLLOW), str(path), largest)
+    return _read(os.open(path, OPEN_FILE & ~os.O_NOFOLLOW), str(path), largest, cut=cut)
 
 
-def _read(file: int, path: str, largest: int) -> bytes:
+def _read(file: int, path: str, largest: int, *, cut: bool) -> bytes:
     with open(file, "rb") as stream:
         mode = os.fstat(file).st_mode
         if not stat.S_ISREG(mode):
             kind = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
             raise OSError(kind, "is not a regular file", path)
-        content = stream.read(largest + 1)  # what it says of its size may be wrong by now
+        content = stream.read(largest + (not cut))  # what it says of its size may be wrong by now
     if len(content) > largest:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     return content
@@ -109,7 +147,7 @@ class Listed(NamedTuple):
     """A real one: a link to a directory is not."""
     is_file: bool
     """A regular file: a link, a pipe, a socket or a device is not."""
-    is_link: bool = False
+    is_link: bool
 
 
 def list_within(root: Path, path: str = ".", *, most: int) -> list[Listed]:
@@ -123,6 +161,63 @@ def list_within(root: Path, path: str = ".", *, most: int) -> list[Listed]:
             is_directory, is_file = entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
             found.append(Listed(entry.name, is_directory, is_file, entry.is_symlink()))
     return sorted(found)
+
+
+class Walked(NamedTuple):
+    """A folder that is walked through."""
+
+    path: str
+    """Relative to the root, with `/`; empty for the folder it began at when that is the root."""
+    folders: list[str]
+    """Sorted; what is taken out is not entered."""
+    others: list[str]
+    """Everything else by name, links to folders too."""
+
+
+def walk_within(root: Path, path: str = ".", *, most: int) -> Iterator[Walked]:
+    """Every folder below `root` from `path` down, without links, above before below; however deep, no stack grows.
+
+    What cannot be read, or is gone by then, is passed over; of a folder with more than `most` entries these many count.
+    """
+    waiting = [path]
+    while waiting:
+        here = waiting.pop()
+        try:
+            listed = list_within(root, here, most=most)
+        except OSError:
+            continue
+        below = "" if here == "." else f"{here}/"
+        folders = [entry.name for entry in listed if entry.is_directory]
+        yield Walked(below.removesuffix("/"), folders, [entry.name for entry in listed if not entry.is_directory])
+        waiting += [f"{below}{name}" for name in reversed(folders)]
+
+
+def move_within(root: Path, path: str, target: str) -> None:
+    """Give a file or folder another place below `root`, whose folder is made where it is missing. Raises `OSError`."""
+    with parent_within(root, path) as (source, name), parent_within(root, target, create=True) as (into, new):
+        os.rename(name, new, src_dir_fd=source, dst_dir_fd=into)
+
+
+def chmod_within(root: Path, path: str, mode: int) -> None:
+    """Change the mode of what stands at a path, never of what a link there leads to. Raises `OSError`."""
+    with parent_within(root, path) as (directory, name):
+        if not hasattr(os, "O_PATH"):
+            os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
+            return
+        file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        try:
+            if stat.S_ISLNK(os.fstat(file).st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+            Path(f"/proc/self/fd/{file}").chmod(mode)  # without the right to read there is no other way
+        finally:
+            os.close(file)
+
+
+def touch_within(root: Path, path: str, seconds: float | None = None) -> None:
+    """Set the times of what stands at a path, None: to now; never of what a link there leads to. Raises `OSError`."""
+    with parent_within(root, path) as (directory, name):
+        times = None if seconds is None else (seconds, seconds)
+        os.utime(name, times, dir_fd=directory, follow_symlinks=False)
 
 
 def write_within(root: Path, path: str, content: bytes, *, mode: int | None = None) -> None:
@@ -145,7 +240,7 @@ def append_within(root: Path, path: str, content: bytes) -> None:
     """Add bytes to the end of a regular file, which is made where it is missing, with its folders. Raises `OSError`."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with parent_within(root, path, create=True) as (directory, name):
-        file = os.open(name, flags, 0o666, dir_fd=directory)
+        file = _unlinked(name, flags, directory, path)
     with open(file, "ab") as stream:  # noqa: PTH123 - a descriptor, not a path
         facts = os.fstat(file)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1:

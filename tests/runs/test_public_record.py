@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.run_dirs import RUN, made_run
 
 from kotef.cli.main import main
-from kotef.errors import UsageError
+from kotef.errors import SpecError
 from kotef.runs import store
 from kotef.runs.public_record import RecordWriter, copy_record, foreign_records
 from kotef.runs.store import RunDir
@@ -116,7 +116,7 @@ def test_a_link_in_the_place_of_a_run_is_named_and_nothing_is_read_through_it(
     code, said, error = kotef(root, command)
 
     assert code == 2, said
-    assert f"{place} is a link" in error
+    assert f"{place}: is a symbolic link" in error
     assert RUN not in said
 
 
@@ -174,6 +174,6 @@ def test_a_run_that_begins_where_runs_is_a_link_is_refused(tmp_path: Path) -> No
     (tmp_path / "root" / ".sdd" / "runs").symlink_to(tmp_path / "out")
     run = store.at(tmp_path / "root", "r1")
 
-    with pytest.raises(UsageError, match=r"\.sdd/runs is a link"):
+    with pytest.raises(SpecError, match=r"\.sdd/runs: is a symbolic link"):
         RecordWriter(run.path, run.record).create()
     assert list((tmp_path / "out").iterdir()) == []

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,3 +170,23 @@ def test_no_setting_of_a_repository_runs_a_program(
     run_git(words, cwd=committed)
     run_git(words, cwd=committed, user_config=True)
     assert not canary.exists()
+
+
+@pytest.mark.parametrize("place", [".gitignore", ".gitattributes", ".git/info/exclude"])
+def test_a_pipe_that_git_would_wait_for_is_named_at_once(committed: Path, place: str) -> None:
+    (committed / place).parent.mkdir(exist_ok=True)
+    (committed / place).unlink(missing_ok=True)
+    os.mkfifo(committed / place)
+    with pytest.raises(WorkspaceError, match="remove it"):
+        inspect(committed)
+
+
+def test_a_pipe_deeper_down_is_found_while_git_waits_for_it(committed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kotef.workspace.git._PATIENCE", 0.2)
+    (committed / "a" / "b").mkdir(parents=True)
+    (committed / "a" / "b" / "new.txt").touch()
+    os.mkfifo(committed / "a" / "b" / ".gitignore")
+    started = time.monotonic()
+    with pytest.raises(WorkspaceError, match=r"a/b/\.gitignore: is a pipe"):
+        inspect(committed)
+    assert time.monotonic() - started < 20

@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import stat
+import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,12 +19,17 @@ from kotef.workspace.effects import LARGEST, digest
 from kotef.workspace.paths import granted, remove_file, resolve_inside, write_atomic
 from kotef.workspace.safe_open import (
     append_within,
+    chmod_within,
     is_below,
     list_within,
+    move_within,
     parent_within,
+    read_inside,
     read_regular,
     read_within,
     remove_within,
+    touch_within,
+    walk_within,
     write_within,
 )
 
@@ -109,9 +115,9 @@ def test_nothing_is_read_through_a_link(root: Path, outside: Path) -> None:
     (root / "pkg").symlink_to(outside)
     (root / "calc.py").symlink_to(outside / "calc.py")
     for path in ("pkg/calc.py", "calc.py"):
-        with pytest.raises(OSError, match=r"links|Not a directory") as error:
+        with pytest.raises(OSError, match="symbolic link") as error:
             read_within(root, path, largest=100)
-        assert error.value.errno in {errno.ELOOP, errno.ENOTDIR}
+        assert error.value.errno == errno.ELOOP
 
 
 @pytest.mark.parametrize("read", [read_within, lambda root, path, largest: read_regular(root / path, largest=largest)])
@@ -363,3 +369,70 @@ def test_a_list_tells_real_folders_and_files_from_links(tmp_path: Path) -> None:
         ("link", False, False, True),
     ]
     assert len(list_within(tmp_path, most=2)) == 2
+
+
+def test_a_link_inside_is_followed_by_name_and_one_that_leads_out_is_not(root: Path, outside: Path) -> None:
+    (root / "CLAUDE.md").write_text("be brief")
+    (root / "AGENTS.md").symlink_to("CLAUDE.md")
+    (root / "out").symlink_to(outside / "calc.py")
+    (root / "circle").symlink_to("circle")
+
+    assert read_inside(root, "AGENTS.md", largest=100) == b"be brief"
+    for name, fault in (("out", errno.EXDEV), ("circle", errno.ELOOP), ("nothing", errno.ENOENT)):
+        with pytest.raises(OSError, match=r"\[Errno") as error:
+            read_inside(root, name, largest=100)
+        assert error.value.errno == fault
+
+
+def test_the_head_of_a_file_that_has_no_end_is_read_when_it_is_to_be_cut(root: Path) -> None:
+    with (root / "huge").open("wb") as file:
+        file.truncate(10 << 30)
+
+    assert read_within(root, "huge", largest=10, cut=True) == bytes(10)
+    with pytest.raises(OSError, match="large"):
+        read_within(root, "huge", largest=10)
+
+
+def test_a_walk_enters_no_link_and_goes_as_deep_as_paths_are_long(root: Path, outside: Path) -> None:
+    (root / "way").symlink_to(outside)
+    deep = "/".join("d" * 1_100)  # Python's own `mkdir` and `walk` end at a thousand
+    subprocess.run(["mkdir", "-p", root / deep], check=True)
+    (root / deep / "end").touch()
+
+    walked = list(walk_within(root, most=100))
+
+    assert (walked[0].folders, "way" in walked[0].others) == (["d"], True)
+    assert walked[-1] == (deep, [], ["end"])
+    subprocess.run(["rm", "-rf", root / "d"], check=True)  # Python's own goes down by recursion
+
+
+@pytest.mark.parametrize(
+    "change", [lambda root: chmod_within(root, "x", 0o777), lambda root: touch_within(root, "x", 5)]
+)
+def test_mode_and_times_are_never_those_of_what_a_link_leads_to(
+    root: Path, outside: Path, change: Callable[[Path], None]
+) -> None:
+    (root / "x").symlink_to(outside / "calc.py")
+    before = (outside / "calc.py").stat()
+
+    with suppress(OSError):
+        change(root)
+
+    after = (outside / "calc.py").stat()
+    assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
+
+
+def test_a_mode_is_changed_of_a_file_that_cannot_be_read(root: Path) -> None:
+    (root / "x").touch(mode=0)
+    chmod_within(root, "x", 0o640)
+    assert stat.S_IMODE((root / "x").stat().st_mode) == 0o640
+
+
+def test_what_is_moved_meets_no_link_on_its_way(root: Path, outside: Path) -> None:
+    (root / "a").write_text("a")
+    move_within(root, "a", "new/a")
+    assert (root / "new" / "a").read_text() == "a"
+    (root / "way").symlink_to(outside)
+    with pytest.raises(OSError, match="symbolic link"):
+        move_within(root, "new/a", "way/a")
+    assert names(outside) == ["calc.py"]

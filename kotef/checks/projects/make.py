@@ -16,7 +16,7 @@ _TARGET: Final = re.compile(r"^((?:[\w./-]+ +)*[\w./-]+) *::?(?![=:])", re.MULTI
 
 def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:
     """`make test` or else `make check`, and `make lint` where nothing else lints."""
-    text = next((text for name in _FILES if (text := text_of(root / name))), "")
+    text = next((text for name in _FILES if (text := text_of(root, name))), "")
     targets = {target for names in _TARGET.findall(text) for target in names.split()}
     if target := next((name for name in ("test", "tests", "check") if name in targets), ""):
         yield f"make {target}", f"make {target}", "test"

@@ -12,7 +12,7 @@ def checks(root: Path) -> Iterator[Found]:
     if (root / "go.mod").is_file() or (root / "go.work").is_file():
         yield "go test", "go test ./...", "test"
         yield "go vet", "go vet ./...", "lint"
-    cargo = toml_of(root / "Cargo.toml")
+    cargo = toml_of(root, "Cargo.toml")
     if cargo:
         workspace = " --workspace" if "workspace" in cargo else ""
         yield "cargo test", f"cargo test{workspace}", "test"

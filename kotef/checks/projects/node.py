@@ -35,7 +35,7 @@ _RUNS_ONCE: Final = (
 
 def checks(root: Path) -> Iterator[Found]:
     """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files."""
-    package = json_of(root / "package.json")
+    package = json_of(root, "package.json")
     scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
     manager = _manager(root, package)
     run = f"{manager} run"
@@ -50,7 +50,7 @@ def checks(root: Path) -> Iterator[Found]:
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:
     """Dependencies that are named but not installed."""
-    package = json_of(root / "package.json")
+    package = json_of(root, "package.json")
     wanted = table(package, "dependencies") or table(package, "devDependencies")
     if wanted and not (root / "node_modules").exists() and not (root / ".pnp.cjs").exists():
         manager = _manager(root, package)

@@ -3,22 +3,29 @@
 import re
 import shutil
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.files import ini_sections, table, text_of, toml_of
 from kotef.checks.projects import Found
+from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
-_MAX_DEPTH_GLOBS: Final = ("test_*.py", "*_test.py", "*/test_*.py", "*/*_test.py", "*/*/test_*.py", "*/*/*_test.py")
+_MODULES: Final = ("test_*.py", "*_test.py")
+_DEEPEST: Final = 2
+"""Folders below a test directory in which test modules are looked for."""
+_MOST: Final = 5_000
+"""Entries of a folder, and folders, that are looked at."""
 _ENVIRONMENTS: Final = (".venv", "venv")
 
 
 def checks(root: Path) -> Iterator[Found]:
     """Run pytest where it is configured or tests exist (else tox or nox); ruff, mypy and pyright where configured."""
-    pyproject = toml_of(root / "pyproject.toml")
+    pyproject = toml_of(root, "pyproject.toml")
     tools = table(pyproject, "tool")
-    sections = ini_sections(root / "setup.cfg")
+    sections = ini_sections(root, "setup.cfg")
     if _uses_pytest(root, tools, sections):
         yield "pytest", _module(root, "pytest"), "test"
     elif (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
@@ -27,7 +34,7 @@ def checks(root: Path) -> Iterator[Found]:
         yield "nox", _program(root, "nox"), "test"
     if "ruff" in tools or (root / "ruff.toml").is_file() or (root / ".ruff.toml").is_file():
         yield "ruff check", _program(root, "ruff") + " check .", "lint"
-    if "flake8" in sections or (root / ".flake8").is_file() or "flake8" in ini_sections(root / "tox.ini"):
+    if "flake8" in sections or (root / ".flake8").is_file() or "flake8" in ini_sections(root, "tox.ini"):
         yield "flake8", _program(root, "flake8"), "lint"
     if "mypy" in tools or "mypy" in sections or (root / "mypy.ini").is_file() or (root / ".mypy.ini").is_file():
         yield "mypy", _program(root, "mypy") + _mypy_target(root, tools), "types"
@@ -52,19 +59,38 @@ def _uses_pytest(root: Path, tools: dict[str, Any], sections: frozenset[str]) ->
         "pytest" in tools
         or "tool:pytest" in sections
         or any((root / name).is_file() for name in ("pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py"))
-        or "pytest" in ini_sections(root / "tox.ini")
+        or "pytest" in ini_sections(root, "tox.ini")
     )
-    return configured or any(root.glob("test_*.py")) or any(_has_tests(root / name) for name in _TEST_DIRECTORIES)
+    if configured or any(fnmatchcase(entry.name, "test_*.py") for entry in _listed(root)):
+        return True
+    return any(_has_tests(root, name) for name in _TEST_DIRECTORIES)
 
 
-def _has_tests(directory: Path) -> bool:
-    return directory.is_dir() and any(next(directory.glob(pattern), None) for pattern in _MAX_DEPTH_GLOBS)
+def _listed(root: Path) -> list[Listed]:
+    try:
+        return list_within(root, most=_MOST)
+    except OSError:
+        return []
+
+
+def _has_tests(root: Path, directory: str) -> bool:
+    """Whether there are test modules in a directory, or up to two below it."""
+    try:
+        within = root / inside(root, directory)
+    except OSError:
+        return False
+    for walked in islice(walk_within(within, most=_MOST), _MOST):
+        if any(fnmatchcase(name, pattern) for name in walked.others for pattern in _MODULES):
+            return True
+        if walked.path.count("/") >= _DEEPEST - 1 and walked.path:
+            walked.folders.clear()
+    return False
 
 
 def _mypy_target(root: Path, tools: dict[str, Any]) -> str:
     """Nothing where the configuration says what to check, else the whole project."""
     named = {"files", "packages", "modules"}.intersection(table(tools, "mypy"))
-    ini = "\n".join(text_of(root / name) for name in ("mypy.ini", ".mypy.ini", "setup.cfg"))
+    ini = "\n".join(text_of(root, name) for name in ("mypy.ini", ".mypy.ini", "setup.cfg"))
     return "" if named or re.search(r"^(?:files|packages|modules)\s*=", ini, re.MULTILINE) else " ."
 
 

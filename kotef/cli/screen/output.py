@@ -1,5 +1,6 @@
 """Where does the output go, and what does that place bear?"""
 
+import json
 import os
 import re
 import sys
@@ -7,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import IO, Final
 
+from pydantic import BaseModel
 from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
-from kotef.cli.screen.plain import STEERING, plain
+from kotef.cli.screen.plain import escaped, plain
 
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")
@@ -43,10 +45,18 @@ class _Console(Console):
 def say(text: str) -> None:
     """Write to stdout, whether or not anybody still reads; what could steer a terminal is escaped as JSON has it."""
     try:
-        sys.stdout.write(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        sys.stdout.write(escaped(text))
         sys.stdout.flush()
     except BrokenPipeError:
         _deafen(sys.stdout)
+
+
+def say_json(value: object) -> None:
+    """One JSON value on stdout, a model of pydantic by its aliases; every character in it can be seen."""
+    if isinstance(value, BaseModel):
+        say(value.model_dump_json(by_alias=True, indent=2) + "\n")
+    else:
+        say(json.dumps(value, indent=2) + "\n")
 
 
 def warn(text: str) -> None:

@@ -4,16 +4,28 @@ import re
 import unicodedata
 from typing import Final
 
-STEERING: Final = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
-"""Control characters, marks of direction, and what no terminal can print; in JSON they stand in texts only."""
+_LOOKED_AT: Final = re.compile("[^\n\t -~]")
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of what steers or is not seen: controls, marks of direction, zero widths, separators of lines."""
 
 
 def plain(text: str) -> str:
-    """`text` without what could steer a terminal: control characters and bidirectional marks, line breaks kept."""
-    kept = (char for char in text if char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"})
-    return "".join(kept)
+    """`text` without what could steer a terminal or hide from a reader; line breaks and tabs are kept."""
+    return _LOOKED_AT.sub(lambda found: "" if _is_unseen(found[0]) else found[0], text)
+
+
+def escaped(text: str) -> str:
+    """`text` with the same characters written as JSON escapes them; in JSON they stand in strings only."""
+    return _LOOKED_AT.sub(lambda found: _as_json(found[0]) if _is_unseen(found[0]) else found[0], text)
+
+
+def _is_unseen(char: str) -> bool:
+    return unicodedata.category(char) in _UNSEEN
+
+
+def _as_json(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True))
 
 
 def flat(text: str) -> str:

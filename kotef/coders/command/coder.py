@@ -1,8 +1,8 @@
 """How does an agent that kotef did not write edit the workspace?"""
 
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,6 +24,7 @@ from kotef.state import Edits, StoppedBy, Usage
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.process import Completed
+from kotef.workspace.safe_open import list_within, read_within, remove_within, write_within
 from kotef.workspace.snapshots import Snapshots
 
 LEAST: Final = 10.0
@@ -32,6 +33,8 @@ _WORDS: Final = 2_000
 """Characters of a program's last words."""
 _SAID: Final = 300
 """Characters of them where they say why it failed."""
+_ENTRIES: Final = 20_000
+_INDEX_CAP: Final = 1 << 30
 _ACCOUNT_CAP: Final = 64 * 1024 * 1024
 """Bytes of a program's own account that are read."""
 
@@ -122,8 +125,9 @@ class CommandCoder:
         there = set(self._left_behind())
         with hands.watching():
             done = await kept.after_background(lambda: self.hand.start(line, variables, seconds, idle, log), log)
-            for path in set(self._left_behind()) - there:
-                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+            for name in set(self._left_behind()) - there:
+                with suppress(OSError):
+                    remove_within(self.root, name)
         if done.exit_code == 0:
             self._shortest = min(done.seconds, self._shortest or done.seconds)
         return done, hands
@@ -153,20 +157,20 @@ class CommandCoder:
             return {}
         index, objects = self.hand.scratch / "kotef-index", self.hand.scratch / "kotef-objects"
         objects.mkdir(exist_ok=True)
-        if (git / "index").is_file():
-            shutil.copyfile(git / "index", index)
+        with suppress(FileNotFoundError):  # nothing was added yet
+            write_within(self.hand.scratch, index.name, read_within(self.root, ".git/index", largest=_INDEX_CAP))
         return {
             "GIT_INDEX_FILE": str(index),
             "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(git / "objects"),
         }
 
-    def _left_behind(self) -> Iterator[Path]:
+    def _left_behind(self) -> Iterator[str]:
         """What lies at the top of the workspace that is no part of anybody's work; no link is followed."""
         globs = self.command.preset.leaves if self.command.preset else ()
-        for path in self.root.iterdir() if globs else ():
-            if not path.is_symlink() and any(fnmatchcase(path.name, glob) for glob in globs):
-                yield path
+        for entry in list_within(self.root, most=_ENTRIES) if globs else ():
+            if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):
+                yield entry.name
 
     def _ending(self, done: Completed, told: Told | None, seconds: float) -> tuple[StoppedBy, str]:
         """Why it ended, and where it was not of its own will, or by a failure, what it said last."""
@@ -193,8 +197,6 @@ def _last_words(output: str) -> str:
 def _read(account: Path) -> str:
     """What the program wrote of itself; empty where it wrote nothing, or a link."""
     try:
-        if account.is_symlink() or account.stat().st_size > _ACCOUNT_CAP:
-            return ""
-        return account.read_text(encoding="utf-8", errors="replace")
+        return read_within(account.parent, account.name, largest=_ACCOUNT_CAP).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from kotef.workspace.safe_open import read_regular
+
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 _SPLIT: Final = re.compile(r"&&|\|\||;|\|")
 _DROPPED: Final = re.compile(
@@ -99,8 +101,7 @@ def _found(word: str, root: Path, env: Mapping[str, str]) -> str:
 
 def _first_line(script: Path) -> str:
     try:
-        with script.open("rb") as file:
-            line = file.readline(300)
+        line = read_regular(script, largest=300, cut=True).partition(b"\n")[0]
     except OSError:  # not readable: it could not be run either
         return ""
     words = line[2:].decode("utf-8", "replace").split() if line.startswith(b"#!") else []

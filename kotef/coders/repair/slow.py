@@ -8,7 +8,9 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order
@@ -20,11 +22,14 @@ from kotef.coders.repair.scope import Scope, Surroundings, assignments
 from kotef.coders.repair.source import Source, Unit
 from kotef.coders.repair.survey import read_sources, told
 from kotef.workspace.process import Completed, run_process
+from kotef.workspace.safe_open import list_within, read_within, walk_within
 
 _LEFT_OUT: Final = shutil.ignore_patterns(
     ".git", ".hg", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__", ".sdd", ".*_cache"
 )
 _MOST_BYTES: Final = 50 << 20
+_MOST_ENTRIES: Final = 20_000
+_LARGEST_MODULE: Final = 5 << 20
 _FILES: Final = 40
 _FRAME: Final = re.compile(r'File "(?P<file>[^"\n]{1,300})", line (?P<line>\d+)')
 _NOT_STARTED: Final = (126, 127)
@@ -192,8 +197,8 @@ def _copied(root: Path, copies: list[Path]) -> str:
         shutil.copytree(root, copies[0], ignore=within_bounds)
         if total > _MOST_BYTES:
             return f"it holds over {_MOST_BYTES >> 20} MB"
-        for environment in root.glob("*/pyvenv.cfg"):  # the command may name the interpreter in it
-            (copies[0] / environment.parent.name).symlink_to(environment.parent, target_is_directory=True)
+        for name in _environments(root):  # the command may name the interpreter in it
+            (copies[0] / name).symlink_to(root / name, target_is_directory=True)
         for copy in copies[1:]:
             shutil.copytree(copies[0], copy, symlinks=True)
     except OSError as error:
@@ -205,13 +210,12 @@ def _sources(request: Request) -> tuple[dict[str, Source], tuple[str, ...]]:
     """The project's own modules, those near the top first, and what of them cannot be parsed, with the reason."""
     found: dict[str, Source] = {}
     unread: list[str] = []
-    paths = sorted(request.root.rglob("*.py"), key=lambda path: (len(path.parts), path))
-    environments = [path.parent for path in request.root.glob("*/pyvenv.cfg")]
-    for path in paths:
-        name = path.relative_to(request.root)
+    environments = _environments(request.root)
+    paths = sorted(map(PurePosixPath, _modules(request.root, "*.py")), key=lambda path: (len(path.parts), path))
+    for name in paths:
         if request.protected(name.as_posix()) or any(_LEFT_OUT("", [part]) for part in name.parts):
             continue
-        if any(path.is_relative_to(environment) for environment in environments):
+        if name.parts[0] in environments:
             continue
         sources, problems = read_sources(request.root, [name.as_posix()])
         found |= sources
@@ -223,8 +227,8 @@ def _sources(request: Request) -> tuple[dict[str, Source], tuple[str, ...]]:
 
 def _suspects(root: Path, copy: Path, sources: Mapping[str, Source], output: str) -> Iterator[Suspects]:
     frames = {(_inside(match["file"], root, copy), int(match["line"])) for match in list(_FRAME.finditer(output))[:200]}
-    tests = [path for path in root.rglob("*test*.py") if path.relative_to(root).as_posix() not in sources]
-    called = {name for path in tests[:_FILES] for name in _names(path)}
+    tests = [path for path in _modules(root, "*test*.py") if path not in sources]
+    called = {name for path in tests[:_FILES] for name in _names(root, path)}
     for path, source in sources.items():
         around = Surroundings(source)
         for unit in source.units:
@@ -258,9 +262,26 @@ def _is_of_workspace(file: str, root: Path, copy: Path) -> bool:
     return path.is_relative_to(root) and not path.is_relative_to(copy) and "site-packages" not in path.parts
 
 
-def _names(path: Path) -> set[str]:
+def _environments(root: Path) -> set[str]:
+    """Folders of the root that are environments of Python."""
+    folders = [entry.name for entry in list_within(root, most=_MOST_ENTRIES) if entry.is_directory]
+    return {name for name in folders if (root / name / "pyvenv.cfg").exists()}
+
+
+def _modules(root: Path, pattern: str) -> list[str]:
+    """Paths of the files whose names fit."""
+    walked = islice(walk_within(root, most=_MOST_ENTRIES), _MOST_ENTRIES)
+    return [
+        f"{folder.path}/{name}" if folder.path else name
+        for folder in walked
+        for name in folder.others
+        if fnmatchcase(name, pattern)
+    ]
+
+
+def _names(root: Path, path: str) -> set[str]:
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(read_within(root, path, largest=_LARGEST_MODULE))
     except (OSError, SyntaxError, ValueError, RecursionError):  # only a hint is lost
         return set()
     return {

@@ -5,15 +5,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import KotefError, SpecError
-from kotef.sdd.files import Problem, read_file
+from kotef.sdd.files import MAX_BYTES, Problem, read_file
 from kotef.sdd.foreign import kiro, spec_kit
 from kotef.sdd.foreign.spec import ForeignSpec, ticket_of
 from kotef.sdd.foreign.tasks import tick_tasks
 from kotef.sdd.ticket import Kind, Ticket
 from kotef.workspace.paths import os_fault, resolve_inside, write_atomic
+from kotef.workspace.safe_open import Listed, list_inside, read_inside
 
 MAX_FOLDERS: Final = 300
 """Specs of one place, the first by name."""
+
+MOST: Final = 5_000
+"""Entries of one folder that are looked at."""
 
 MAX_BESIDE: Final = 20
 """Other documents of a spec that are named to the model."""
@@ -67,7 +71,7 @@ def read_foreign(root: Path, folder: Folder) -> ForeignSpec:
         problems += file.problems
         if file.found:
             texts[name] = file.text
-    beside = [name for name in _documents(root / folder.path) if name not in form.read]
+    beside = [name for name in _documents(root, folder.path) if name not in form.read]
     spec = form.reader(folder.path, texts, tuple(beside[:MAX_BESIDE]))
     return spec.model_copy(update={"problems": (*problems, *spec.problems)})
 
@@ -93,11 +97,11 @@ def tick_foreign(root: Path, ticket: Ticket, proved: Collection[tuple[str, int]]
     for path in dict.fromkeys(path for path, _ in wanted):
         file = resolve_inside(root, path, write=False)
         try:
-            before = file.read_bytes()
+            before = read_inside(root, path, largest=MAX_BYTES)
             lines = {number for where, number in wanted if where == path}
             after = tick_tasks(before.decode("utf-8", "surrogateescape"), lines).encode("utf-8", "surrogateescape")
             if after != before:
-                write_atomic(file, after)
+                write_atomic(file, after, root=root)
         except OSError as error:
             raise os_fault(path, error) from error
     return tuple(line.label or f"{line.path}:{line.line}" for line in wanted.values())
@@ -123,11 +127,11 @@ def _asked(ticket: Ticket) -> Ticket:
 def _names(root: Path, place: str) -> list[str]:
     """Folders of a place that may be specs; hidden ones and drafts (`_`) are none."""
     try:
-        folder = resolve_inside(root, place, write=False)
-        found = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    except (OSError, KotefError):
+        found = list_inside(root, place, most=MOST)
+    except OSError:
         return []
-    return [name for name in found if name[0] not in "._" and name.isprintable()][:MAX_FOLDERS]
+    names = [entry.name for entry in found if entry.is_directory or (root / place / entry.name).is_dir()]
+    return [name for name in names if name[0] not in "._" and name.isprintable()][:MAX_FOLDERS]
 
 
 def _is_spec(folder: Path, markers: Iterable[str]) -> bool:
@@ -138,10 +142,22 @@ def _is_spec(folder: Path, markers: Iterable[str]) -> bool:
         return True
 
 
-def _documents(folder: Path) -> list[str]:
+def _documents(root: Path, folder: str) -> list[str]:
     """Markdown files in a folder and one level below it, by name."""
+    listed = _listed(root, folder)
+    names = [entry.name for entry in listed]
+    for entry in listed:
+        if entry.is_directory:
+            names += [f"{entry.name}/{below.name}" for below in _listed(root, f"{folder}/{entry.name}")]
+    return sorted(name for name in names if name.endswith(".md") and name.isprintable() and not _is_hidden(name))
+
+
+def _listed(root: Path, folder: str) -> list[Listed]:
     try:
-        found = sorted(path for pattern in ("*.md", "*/*.md") for path in folder.glob(pattern))
+        return list_inside(root, folder, most=MOST)
     except OSError:
         return []
-    return [str(path.relative_to(folder)) for path in found if str(path).isprintable() and path.name[0] != "."]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.rpartition("/")[2].startswith(".")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.workspace.nested import repositories
+from kotef.workspace.safe_open import read_regular
 from kotef.workspace.sandbox.masks import Masks
 from kotef.workspace.sandbox.room import take_room
 from kotef.workspace.sandbox.services import reachable_services
@@ -35,6 +36,8 @@ HIDDEN: Final = (
     "/var/spool",
 )
 """Folders in which other people's files, secrets of the machine and sockets of its services lie."""
+_LONGEST: Final = 8192
+"""Bytes of a file that names one path."""
 _MASKED: Final = (
     "/etc/shadow",
     "/etc/shadow-",
@@ -160,14 +163,22 @@ def _kept(root: Path) -> tuple[Path, ...]:
     inside = (root / path / ".git" for path in repositories(root).kept)
     found = []
     if git.is_file():  # of a worktree or a submodule: it names the place, gitrepository-layout(5)
-        pointer = git.read_text(encoding="utf-8", errors="replace")
+        pointer = _pointer(git)
         own = root / pointer.removeprefix("gitdir:").strip()
         common = own / "commondir"
-        found += [own, own / common.read_text(encoding="utf-8").strip()] if common.is_file() else [own]
+        found += [own, own / _pointer(common)] if common.is_file() else [own]
     elif git.is_symlink():
         found.append(git)
     real = (path for path in _there(found) if not root.is_relative_to(path) and os.access(path / "HEAD", os.R_OK))
     return (git, root / ".sdd", *real, *inside)
+
+
+def _pointer(file: Path) -> str:
+    """What a file says that names a place; nothing where it cannot be read, or is longer than any path."""
+    try:
+        return read_regular(file, largest=_LONGEST).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
 
 
 def _resolver(*, network: bool) -> tuple[Path, ...]:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import holds_secrets
+from kotef.workspace.safe_open import read_regular, walk_within
 
 _MOST_ENTRIES: Final = 200_000
 """Entries of the workspace that are looked at."""
@@ -79,10 +80,10 @@ def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tup
     """Environment files by their name, keys by their content as well, and what links of such a name lead to."""
     seen = 0
     for root in roots:
-        for place, folders, files in os.walk(root):
+        for place, folders, files in walk_within(root, most=_MOST_ENTRIES):
             folders[:] = [name for name in folders if name not in REBUILT and name != ".git"]
             seen += len(files)
-            for path in (Path(place, name) for name in files if holds_secrets(name)):
+            for path in (root / place / name for name in files if holds_secrets(name)):
                 real = Path(os.path.realpath(path))
                 linked = real != path
                 if linked and (real in public or not real.is_relative_to(root) or _is_sample(real)):
@@ -107,8 +108,7 @@ def _is_key(path: Path, public: Collection[Path]) -> bool:
     if path in public:
         return False
     try:
-        with path.open("rb") as file:
-            start = file.read(_KEY_HEAD)
+        start = read_regular(path, largest=_KEY_HEAD, cut=True)
     except OSError:  # nor can a command read it
         return False
     return b"-----BEGIN" not in start or b"PRIVATE KEY" in start

@@ -1,0 +1,59 @@
+"""The folder `.sdd` of a workspace: what may stand at the places kotef writes to."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from kotef.errors import SpecError
+from kotef.workspace.safe_open import list_within
+
+FOLDER: Final = ".sdd"
+RUNS: Final = ".sdd/runs"
+ISSUES: Final = ".sdd/issues.md"
+_MOST: Final = 20_000
+"""Entries of `.sdd/runs` that are looked at."""
+_PLAIN: Final = "remove it, or put a plain {wanted} in its place"
+
+
+def refuse_misplaced(root: Path) -> None:
+    """Refuse a workspace whose `.sdd`, `.sdd/runs`, a run in it or issue log is a link, or something else of that kind.
+
+    kotef writes there, and a link could lead a write out of the workspace. What is missing is fine.
+
+    Raises `SpecError` that names the path and the way out.
+    """
+    for name, is_wanted, wanted in (
+        (FOLDER, stat.S_ISDIR, "directory"),
+        (RUNS, stat.S_ISDIR, "directory"),
+        (ISSUES, stat.S_ISREG, "file"),
+    ):
+        try:
+            kind = os.lstat(root / name).st_mode
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise _unreadable(name, error) from error
+        if not is_wanted(kind):
+            raise _misplaced(name, kind, wanted)
+    _refuse_linked_runs(root)
+
+
+def _refuse_linked_runs(root: Path) -> None:
+    try:
+        linked = [entry.name for entry in list_within(root, RUNS, most=_MOST) if entry.is_link]
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unreadable(RUNS, error) from error
+    if linked:
+        raise _misplaced(f"{RUNS}/{linked[0]}", stat.S_IFLNK, "file or directory")
+
+
+def _misplaced(name: str, kind: int, wanted: str) -> SpecError:
+    what = "a symbolic link" if stat.S_ISLNK(kind) else f"not a {wanted}"
+    return SpecError(name, f"is {what}", hint=_PLAIN.format(wanted=wanted))
+
+
+def _unreadable(name: str, error: OSError) -> SpecError:
+    return SpecError(name, f"cannot be read: {(error.strerror or str(error)).lower()}", hint="check its owner and mode")

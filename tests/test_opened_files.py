@@ -1,0 +1,186 @@
+"""Files are opened in one module; each other module that opens some is listed here, with what it opens and why.
+
+A name that a repository, a command or a model can choose is opened by `kotef.workspace.safe_open`: without links,
+bounded, and never waiting. A new row in `ELSEWHERE` is a decision of design, as a new layer is.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "kotef"
+ONE_PLACE = "workspace/safe_open.py"
+OF_PATHS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        chmod copy2 copyfile copytree fdopen fwalk glob hardlink_to iglob iterdir lchmod link_to listdir makedirs mkdir
+        mkdtemp mkfifo mknod mkstemp open open_code read_bytes read_text removedirs rename rglob rmdir rmtree scandir
+        symlink symlink_to touch unlink utime write_bytes write_text
+        """,
+    )
+)
+"""Names of functions and methods that open, list or change what a path leads to, whatever they are called on."""
+NO_FILES = frozenset({"Snapshots", "session", "webbrowser"})
+"""What has an `open` of its own."""
+OF_MODULES = {
+    "os": frozenset({"chown", "link", "remove", "renames", "replace", "truncate", "walk"}),
+    "shutil": frozenset({"chown", "copy", "copymode", "copystat", "make_archive", "move", "unpack_archive"}),
+    "tempfile": frozenset({"NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile", "SpooledTemporaryFile"}),
+}
+"""The same, of names that mean something else elsewhere (`str.replace`, `ast.walk`)."""
+
+STATE = "the state directory: kotef's own, outside of the workspace, for its user alone"
+USER = "the user's configuration and home, which no repository writes"
+NAMED = "a file that the person, or the CI service, named"
+TEMPORARY = "a private temporary folder that this module makes"
+SANDBOX = "the private home, caches and folders of the sandbox, below the state directory"
+PACKAGED = "files of the package itself"
+KERNEL = "/proc, /sys, /dev"
+GIT = "below a `.git` that `git_layout` has looked at: it may lie elsewhere (worktrees), and its links are kept as such"
+DESCRIPTOR = "names in an open directory, to which `safe_open` led, or a descriptor"
+INSTALLED = "installed environments, found by patterns, outside and inside of the workspace"
+
+OF_RUNS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        cli/reading.py cli/screen/live.py coders/git_kept.py context/prefixes.py middleware/recent.py
+        nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py nodes/unheld.py
+        nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
+        runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
+        runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py
+        runs/report/located.py runs/report/logs.py runs/setup.py runs/store.py runs/trees.py runs/worked.py
+        serving/detached.py tools/background.py tools/mcp/sessions.py workspace/kept.py workspace/output.py
+        workspace/seen.py workspace/standing.py workspace/stash.py
+        """,
+    )
+)
+"""They open what a run keeps: its state, or the private copy of a foreign record. Records are `safe_open`'s."""
+
+ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
+    "runs/portable/archive.py": f"{NAMED}; a bundle of git in {STATE}",
+    "runs/portable/export.py": f"{NAMED}; {STATE}",
+    "checks/baselines.py": f"baselines in {STATE}; names alone of {INSTALLED}",
+    "checks/runner.py": TEMPORARY,
+    "cli/classifying.py": NAMED,
+    "cli/demo.py": f"examples, {PACKAGED}, copied into {TEMPORARY}, or into an empty folder that the person named",
+    "cli/github.py": NAMED,
+    "cli/mcp_doctor.py": TEMPORARY,
+    "cli/screen/asking.py": TEMPORARY,
+    "cli/screen/output.py": KERNEL,
+    "cli/ticket_file.py": NAMED,
+    "coders/command/coder.py": f"a folder for objects of git in {SANDBOX}",
+    "coders/repair/inside/children.py": f"{TEMPORARY}; {KERNEL}",
+    "coders/repair/inside/fence.py": KERNEL,
+    "coders/repair/scratch.py": TEMPORARY,
+    "coders/repair/session.py": TEMPORARY,
+    "coders/repair/slow.py": f"copies of the workspace in {TEMPORARY}; links and special files are not copied",
+    "context/compiled.py": PACKAGED,
+    "runs/base_branch.py": f"{STATE}; contents come from git's objects, never through a path",
+    "runs/commit.py": TEMPORARY,
+    "runs/config.py": USER,
+    "runs/hired.py": f"{USER}; what is copied from there into {SANDBOX}",
+    "runs/in_effect.py": USER,
+    "runs/logins.py": USER,
+    "runs/report/html.py": PACKAGED,
+    "runs/roles.py": f"{USER}; {PACKAGED}",
+    "tools/mcp/log.py": DESCRIPTOR,
+    "workspace/effects.py": "the ledger of a run; a path that `resolve_inside` has looked at, of which a hash is kept",
+    "workspace/elsewhere.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
+    "workspace/entries.py": DESCRIPTOR,
+    "workspace/git_history.py": GIT,
+    "workspace/git_layout.py": f"names alone, to find what git would wait for, and {GIT}",
+    "workspace/git_objects.py": GIT,
+    "workspace/git_state.py": GIT,
+    "workspace/lock.py": STATE,
+    "workspace/patches.py": TEMPORARY,
+    "workspace/paths.py": f"{STATE}; names in an open directory; logs of a run",
+    "workspace/process.py": DESCRIPTOR,
+    "workspace/sandbox/confinement.py": SANDBOX,
+    "workspace/sandbox/landlock.py": "opens what a command may touch without reading it (`O_PATH`)",
+    "workspace/sandbox/limits.py": KERNEL,
+    "workspace/sandbox/masks.py": "names alone, links not followed",
+    "workspace/sandbox/probe.py": TEMPORARY,
+    "workspace/sandbox/room.py": SANDBOX,
+    "workspace/sandbox/services.py": KERNEL,
+    "workspace/sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
+    "workspace/sandbox/trial.py": "runs inside of the sandbox, on what it was given to try",
+    "workspace/snapshots.py": f"snapshots in {STATE}; names in the workspace are removed by their own name alone",
+    "workspace/tree.py": KERNEL,
+    "workspace/unheld.py": "names alone, links not followed; behind a link, names and facts",
+}
+
+
+def opened(module: Path) -> list[str]:
+    """The calls in a module that open, list or change files, with their lines."""
+    tree = ast.parse(module.read_text())
+    imported = {
+        alias.asname or alias.name: node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _opens(node, imported)]
+    return [f"{module.relative_to(PACKAGE)}:{call.lineno} {ast.unparse(call)[:90]}" for call in calls]
+
+
+def _opens(call: ast.Call, imported: dict[str, str]) -> bool:
+    match call.func:
+        case ast.Name(id=name):
+            known = imported.get(name, "builtins" if name == "open" else "")
+            return known in {"builtins", "io", "os", *OF_MODULES} and (
+                name in OF_PATHS or name in OF_MODULES.get(known, ())
+            )
+        case ast.Attribute(value=ast.Name(id=base), attr=name) if base in NO_FILES or name in OF_MODULES.get(base, ()):
+            return base not in NO_FILES
+        case ast.Attribute(attr="replace"):
+            return _is_path(call)
+        case ast.Attribute(attr=name):
+            return name in OF_PATHS
+        case _:
+            return False
+
+
+def _is_path(call: ast.Call) -> bool:
+    """`Path.replace` takes one argument, `str.replace` two, `dataclasses.replace` names."""
+    return isinstance(call.func, ast.Attribute) and len(call.args) == 1 and not call.keywords
+
+
+MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != ONE_PLACE])
+def test_a_module_opens_files_only_where_the_table_says_which(name: str) -> None:
+    calls = opened(MODULES[name])
+    assert not calls or name in ELSEWHERE, "\n".join(["open it by kotef.workspace.safe_open:", *calls])
+
+
+@pytest.mark.parametrize("name", sorted(ELSEWHERE))
+def test_a_row_is_still_needed(name: str) -> None:
+    assert name in MODULES
+    assert opened(MODULES[name])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open(path)", "path.open()", "io.open(path)", "os.open(path, 0)", "path.read_text()", "path.write_bytes(b'')",
+        "shutil.rmtree(path)", "shutil.move(a, b)", "os.replace(a, b)", "path.replace(other)", "os.walk(path)",
+        "path.unlink()", "path.symlink_to(other)", "list(path.rglob('*'))", "tempfile.TemporaryDirectory()",
+        "path.touch()", "path.rename(other)", "os.scandir()", "from shutil import rmtree\nrmtree(path)",
+    ],
+)  # fmt: skip
+def test_the_walk_sees_each_way_to_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr("test_opened_files.PACKAGE", tmp_path)
+    (tmp_path / "x.py").write_text(text)
+    assert opened(tmp_path / "x.py")
+
+
+@pytest.mark.parametrize("text", ["'a'.replace('a', 'b')", "replace(value, name=1)", "ast.walk(tree)", "path.exists()"])
+def test_the_walk_sees_no_more_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr("test_opened_files.PACKAGE", tmp_path)
+    (tmp_path / "x.py").write_text(text)
+    assert not opened(tmp_path / "x.py")
