@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
@@ -110,7 +110,9 @@ class Ground:
     """The state directory of the run; what people read of it is copied to `shown`."""
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
-    """Runs one check; the second argument names its log (`visit-1-pytest`)."""
+    """Runs one check that judges; the second argument names its log (`visit-1-pytest`)."""
+    before_edits: Callable[[], AbstractContextManager[None]]
+    """Within it the checks judge the user's own code: what they leave in caches, later checks may use."""
     baselines: Baselines
     emit: Emit
     clock: Clock

@@ -33,7 +33,8 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     named = list(dict.fromkeys((*deps.snapshots.left_out, *left_out)))
     deps.emit("snapshot", tree=tree, kept=len(kept), left_out=named[:50])
     forget(deps.run_dir)
-    results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
+    with deps.before_edits():
+        results, wrote = await baseline_results(task, tree, (*kept, *left_out), deps)
     judging = Judging(visit=0, tree=tree, results=tuple(results), named_text=_named_text(task))
     judging.keep(deps.run_dir)
     verification = judging.verdict(None)

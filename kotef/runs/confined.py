@@ -16,6 +16,7 @@ from kotef.workspace.paths import granted, state_dir
 from kotef.workspace.sandbox.confinement import Confinement, confine
 from kotef.workspace.sandbox.probe import choose
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox, Wanted
+from kotef.workspace.sandbox.seed import copy_caches
 
 
 class Asked(NamedTuple):
@@ -116,7 +117,9 @@ def with_network(root: Path, asked: Asked, sandbox: Sandbox, *, near: Sequence[P
     """
     if sandbox.confinement is None:
         return sandbox
-    return replace(sandbox, confinement=_confinement(root, asked.reads, network=True, near=near))
+    confinement = _confinement(root, asked.reads, network=True, near=near)
+    copy_caches(confinement.seed, confinement.cache, writable=True)
+    return replace(sandbox, confinement=confinement)
 
 
 def _confinement(root: Path, reads: Sequence[str], *, network: bool, near: Sequence[Path] = ()) -> Confinement:

@@ -188,6 +188,7 @@ class Loop:
             run_dir=ground.run_dir,
             snapshots=ground.snapshots,
             run_check=ground.run_check,
+            before_edits=ground.before_edits,
             baselines=ground.baselines,
             emit=ground.emit,
             clock=ground.clock,

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.environment import child_environment
 from kotef.workspace.process import KEEP, Completed, run_process
+from kotef.workspace.sandbox.rooms import Rooms, filling_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import WHOLE
@@ -72,14 +73,32 @@ class Workshop:
     history: HistoryKept | None = None
     """Keeps the user's git as it is, where no sandbox does."""
     permits: Permits = field(default_factory=Permits)
+    rooms: Rooms = field(init=False)
+    """Where commands of the coder, and checks that judge, keep their home, temporary files and caches."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
 
-    async def run_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
-        """One check in the project's environment; its full output goes to `logs/`, `keep` bytes a stream are told."""
-        ran = Ran("check", log_name, check.command)
-        result = await self.tape.command(ran, lambda: self._run(check.command, log_name, keep=keep))
+    def __post_init__(self) -> None:
+        self.rooms = Rooms(self.sandbox)
+
+    async def run_check(self, check: Check, log_name: str) -> CommandResult:
+        """One check that judges, in a room of its own: nothing that a command or an earlier check left is in it."""
+
+        async def judge() -> CommandResult:
+            with self.rooms.judge() as sandbox:
+                return await self._run(check.command, log_name, sandbox, keep=KEEP)
+
+        return await self._checked(check, log_name, judge)
+
+    async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
+        """One check for the coder, in its room; its full output goes to `logs/`, `keep` bytes a stream are told."""
+        return await self._checked(
+            check, log_name, lambda: self._run(check.command, log_name, self.rooms.coder(), keep=keep)
+        )
+
+    async def _checked(self, check: Check, log_name: str, run: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
+        result = await self.tape.command(Ran("check", log_name, check.command), run)
         if check in self.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
@@ -90,20 +109,23 @@ class Workshop:
         self._commands += 1
         log_name = f"command-{os.getpid()}-{self._commands}"
         ran = Ran("command", "", command)
-        return await self.tape.command(ran, lambda: self._run(command, log_name, timeout=timeout, keep=WHOLE))
+        return await self.tape.command(
+            ran, lambda: self._run(command, log_name, self.rooms.coder(), timeout=timeout, keep=WHOLE)
+        )
 
     async def run_setup(self, command: str, log_name: str) -> CommandResult:
         """One command of `[setup]`, which has the network, and may be silent."""
-        return await run_check(
-            command,
-            root=self.root,
-            env=self.environment(),
-            timeout=self.clock.left(),
-            idle_timeout=None,
-            sandbox=self.opened,
-            log=self.run.logs / f"{log_name}.log",
-            log_name=f"logs/{log_name}.log",
-        )
+        with filling_room(self.opened) as sandbox:
+            return await run_check(
+                command,
+                root=self.root,
+                env=self.environment(),
+                timeout=self.clock.left(),
+                idle_timeout=None,
+                sandbox=sandbox,
+                log=self.run.logs / f"{log_name}.log",
+                log_name=f"logs/{log_name}.log",
+            )
 
     def environment(self) -> dict[str, str]:
         """What a command sees of kotef's own."""
@@ -119,7 +141,7 @@ class Workshop:
                 env=self.environment(),
                 timeout=min(timeout or left, left),
                 idle_timeout=None,
-                sandbox=self.sandbox,
+                sandbox=self.rooms.coder(),
                 log=log,
                 log_cap=LOG_CAP,
                 keep=1,
@@ -137,7 +159,7 @@ class Workshop:
         shown, red = [], list[Category]()
         for check in wanted:
             self._commands += 1
-            result = await self.run_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}", keep=WHOLE)
+            result = await self.try_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}", keep=WHOLE)
             state = "passed" if result.passed else f"FAILED ({result.kind}/{result.detail})\n{result.summary}"
             output = "" if result.passed else f"\n{clip_kept(result.stdout + result.stderr, MAX_OUTPUT, keep)}"
             shown.append(f"{check.name}: `{check.command}` {state}{output}")
@@ -239,7 +261,7 @@ class Workshop:
         return FixersCoder(
             root=self.root,
             snapshots=self.snapshots,
-            run_check=self.run_check,
+            run_check=self.try_check,
             run_command=self.run_command,
             emit=self.emit,
             clock=self.clock,
@@ -253,9 +275,9 @@ class Workshop:
         return SearchCoder(
             root=self.root,
             snapshots=self.snapshots,
-            run_check=self.run_check,
+            run_check=self.try_check,
             environment=self.environment(),
-            sandbox=self.sandbox,
+            sandbox=self.rooms.coder,
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
@@ -263,7 +285,9 @@ class Workshop:
             seconds=seconds or SECONDS,
         )
 
-    async def _run(self, command: str, log_name: str, *, timeout: float | None = None, keep: int) -> CommandResult:
+    async def _run(
+        self, command: str, log_name: str, sandbox: Sandbox, *, timeout: float | None = None, keep: int
+    ) -> CommandResult:
         await next_step()
         wall, idle = self.clock.cap(self.task.limits)
         log = self.run.logs / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', log_name)[:100]}.log"
@@ -274,7 +298,7 @@ class Workshop:
                 env=self.environment(),
                 timeout=min(timeout or wall, wall),
                 idle_timeout=idle,
-                sandbox=self.sandbox,
+                sandbox=sandbox,
                 log=log,
                 log_name=f"logs/{log.name}",
                 keep=keep,
