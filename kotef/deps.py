@@ -11,6 +11,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
+from kotef.workspace.installed import Installed
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ class Ground:
     """Runs one check that judges; the second argument names its log (`visit-1-pytest`)."""
     before_edits: Callable[[], AbstractContextManager[None]]
     """Within it the checks judge the user's own code: what they leave in caches, later checks may use."""
+    close_off: Callable[[Installed], None]
+    """From now on commands may read what is installed and not write it, where the sandbox can hold them to it."""
     baselines: Baselines
     emit: Emit
     clock: Clock

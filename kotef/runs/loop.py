@@ -17,6 +17,7 @@ from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
 from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
+from kotef.nodes.installed import close_off_environments
 from kotef.nodes.unheld import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.finish import finish
@@ -56,6 +57,8 @@ class Loop:
             known: dict[str, Any] = {}
             if self.opened.baseline is None:
                 known = (await graph.aget_state(self.config)).values
+                if baseline := known.get("baseline"):
+                    close_off_environments(baseline, self.deps)
                 self.deps.clock.catch_up(known.get("usage", Usage()).total.seconds)
                 self.emit(
                     "run_resumed",
@@ -189,6 +192,7 @@ class Loop:
             snapshots=ground.snapshots,
             run_check=ground.run_check,
             before_edits=ground.before_edits,
+            close_off=ground.close_off,
             baselines=ground.baselines,
             emit=ground.emit,
             clock=ground.clock,

@@ -98,7 +98,7 @@ async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Re
         if opened.baseline is not None:
             opened.baseline.cancel()
             await asyncio.gather(opened.baseline, return_exceptions=True)
-        opened.shop.rooms.close()
+        opened.shop.leave()
         if opened.shop.history is not None:
             opened.shop.history.close()
 
@@ -144,6 +144,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         snapshots=snapshots,
         run_check=shop.run_check,
         before_edits=shop.rooms.first,
+        close_off=shop.close_off,
         baselines=baselines,
         emit=emit,
         clock=clock,

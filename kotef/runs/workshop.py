@@ -30,6 +30,7 @@ from kotef.tools.permits import Permits
 from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.environment import child_environment
+from kotef.workspace.installed import Installed
 from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.rooms import Rooms, filling_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
@@ -80,7 +81,25 @@ class Workshop:
     _commands: int = 0
 
     def __post_init__(self) -> None:
-        self.rooms = Rooms(self.sandbox)
+        self.rooms = Rooms(self.sandbox, apart=self.task.allow_install)
+
+    def close_off(self, installed: Installed) -> None:
+        """Commands may read what is installed and not write it, where the sandbox can hold them to it.
+
+        With `--allow-install` that is said of the checks alone.
+        """
+        closed = {path: one for path, one in installed.places.items() if path not in installed.open}
+        others = (self.sandbox, self.opened, *(given.sandbox for given in self.hired.given.values()))
+        for sandbox in (self.rooms.judging, *(() if self.task.allow_install else others)):
+            if sandbox.level == "bwrap" and sandbox.confinement is not None:
+                sandbox.confinement.environments.close_off(closed)
+
+    def leave(self) -> None:
+        """No command is started any more."""
+        self.rooms.close()
+        for sandbox in (self.rooms.judging, self.sandbox, self.opened):
+            if sandbox.confinement is not None:
+                sandbox.confinement.environments.open_again()
 
     async def run_check(self, check: Check, log_name: str) -> CommandResult:
         """One check that judges, in a room of its own: nothing that a command or an earlier check left is in it."""

@@ -1,5 +1,6 @@
 """Which files and which network may a command see, and which may it change?"""
 
+import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from kotef.workspace.sandbox.environments import Environments
 from kotef.workspace.sandbox.masks import Masks
 from kotef.workspace.sandbox.room import clear_rooms, leave_room, remove_tree, take_room
 from kotef.workspace.sandbox.seed import copy_caches
@@ -76,6 +78,8 @@ class Confinement:
     """The real one."""
     given: Mapping[str, str] = field(compare=False)
     """The environment that commands have before `environment` is added."""
+    environments: Environments = field(compare=False)
+    """Installed environments of the workspace, once they are closed off."""
     shared: tuple[Path, ...] = ()
     """Files of the real home that may be written: logins of a program that a person chose to start."""
 
@@ -94,6 +98,12 @@ class Confinement:
     def temporary(self) -> Path:
         """Where temporary files of the commands really lie."""
         return self.room / "tmp"
+
+    def own(self, cache: Path) -> Path:
+        """What a command of this room finds in the place of a cache that lies in an environment."""
+        place = self.room / "caches" / hashlib.sha256(os.fsencode(cache)).hexdigest()[:16]
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return place
 
     @property
     def empty(self) -> Path:
@@ -154,6 +164,7 @@ def confine(
         environment=_environment(room, home, seed, env),
         home=home,
         given=dict(env),
+        environments=Environments(root),
     )
 
 

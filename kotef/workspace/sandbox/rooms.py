@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from kotef.workspace.sandbox.environments import Environments
 from kotef.workspace.sandbox.sandbox import Sandbox
 from kotef.workspace.sandbox.seed import keep_caches
 
@@ -14,8 +15,12 @@ class Rooms:
     Without a confinement (level `off`) there is one room for all: that of the person.
     """
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, sandbox: Sandbox, *, apart: bool = False) -> None:
+        """`apart`: what is closed off for the checks is not closed off for the coder."""
+        self._sandbox = self.judging = sandbox
+        if apart and sandbox.confinement is not None:
+            own = replace(sandbox.confinement, environments=Environments(sandbox.confinement.root))
+            self.judging = replace(sandbox, confinement=own)
         self._stack = ExitStack()
         self._coders: Sandbox | None = None
         self._filling: ExitStack | None = None
@@ -31,10 +36,10 @@ class Rooms:
     def judge(self) -> Iterator[Sandbox]:
         """The room of one check that judges; within `first` all checks have the same one."""
         if self._filling is not None:
-            self._first = self._first or self._filling.enter_context(filling_room(self._sandbox))
+            self._first = self._first or self._filling.enter_context(filling_room(self.judging))
             yield self._first
             return
-        with fresh_room(self._sandbox) as sandbox:
+        with fresh_room(self.judging) as sandbox:
             yield sandbox
 
     @contextmanager

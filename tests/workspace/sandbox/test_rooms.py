@@ -20,7 +20,16 @@ Make = Callable[..., Sandbox]
 
 each_level = pytest.mark.parametrize("level", ["bwrap", "landlock"])
 
-PLACES = ("$HOME", "$TMPDIR", "/tmp", "$XDG_CACHE_HOME", "$GOCACHE", "$PIP_CACHE_DIR", "$npm_config_cache", "$HOME/.cache")
+PLACES = (
+    "$HOME",
+    "$TMPDIR",
+    "/tmp",
+    "$XDG_CACHE_HOME",
+    "$GOCACHE",
+    "$PIP_CACHE_DIR",
+    "$npm_config_cache",
+    "$HOME/.cache",
+)
 PLANTED = (
     *(".npmrc", ".gitconfig", ".config/git/config", ".cargo/config.toml", ".m2/settings.xml", ".config/go/env"),
     *(".local/lib/python3.11/site-packages/usercustomize.py", ".local/lib/python3.11/site-packages/x.pth"),
