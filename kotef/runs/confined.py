@@ -125,10 +125,10 @@ def with_network(root: Path, asked: Asked, sandbox: Sandbox, *, near: Sequence[P
 def _confinement(root: Path, reads: Sequence[str], *, network: bool, near: Sequence[Path] = ()) -> Confinement:
     env, place = child_environment(os.environ), state_dir(root) / "sandbox"
     env["PATH"] = os.pathsep.join((env.get("PATH", ""), *map(str, near)))
-    return confine(root, place, env, network=network, reads=granted(reads), public=_tracked(root))
+    return confine(root, place, env, network=network, reads=granted(reads), public=tracked(root))
 
 
-def _tracked(root: Path) -> frozenset[str]:
+def tracked(root: Path) -> frozenset[str]:
     """What git tracks in the workspace: nobody's secret any more."""
     if not (root / ".git").exists():
         return frozenset()

@@ -2,15 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from kotef.workspace.sandbox.environments import Environments
 from kotef.workspace.sandbox.masks import Masks
-from kotef.workspace.sandbox.room import clear_rooms, leave_room, remove_tree, take_room
+from kotef.workspace.sandbox.room import clear_rooms, remove_tree, take_room
 from kotef.workspace.sandbox.seed import copy_caches
 from kotef.workspace.sandbox.services import reachable_services
 from kotef.workspace.sandbox.toolchains import settle, toolchains, variables
@@ -110,16 +109,12 @@ class Confinement:
         """The file that masked ones look like."""
         return self.room / "empty"
 
-    @contextmanager
-    def fresh(self) -> Iterator["Confinement"]:
-        """The same with a room of its own for the length of the block: nothing that a command left is in it."""
+    def with_fresh_room(self) -> "Confinement":
+        """The same with a room of its own, in which nothing is that a command left. `leave_room` removes it."""
         room = take_room(self.room.parent)
-        try:
-            copy_caches(self.seed, room / "cache", writable=self.network)
-            settle(room / "home", self.home, room / "cache", self.seed, self.given, network=self.network)
-            yield replace(self, room=room, environment=_environment(room, self.home, self.seed, self.given))
-        finally:
-            leave_room(room)
+        copy_caches(self.seed, room / "cache", writable=self.network)
+        settle(room / "home", self.home, room / "cache", self.seed, self.given, network=self.network)
+        return replace(self, room=room, environment=_environment(room, self.home, self.seed, self.given))
 
 
 def confine(

@@ -1,10 +1,13 @@
 """The rooms of one run: one for the coder's commands, and a fresh one for each check that judges."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from kotef.workspace.sandbox.confinement import Confinement
 from kotef.workspace.sandbox.environments import Environments
+from kotef.workspace.sandbox.room import leave_room
 from kotef.workspace.sandbox.sandbox import Sandbox
 from kotef.workspace.sandbox.seed import keep_caches
 
@@ -23,6 +26,8 @@ class Rooms:
             self.judging = replace(sandbox, confinement=own)
         self._stack = ExitStack()
         self._coders: Sandbox | None = None
+        self._thread = ThreadPoolExecutor(1, "rooms")
+        self._prepared: Future[Confinement] | None = None
         self._filling: ExitStack | None = None
         self._first: Sandbox | None = None
 
@@ -30,6 +35,7 @@ class Rooms:
         """The room of the coder: taken when its first command is started, and kept until `close`."""
         if self._coders is None:
             self._coders = self._stack.enter_context(fresh_room(self._sandbox))
+        self._prepare()
         return self._coders
 
     @contextmanager
@@ -39,8 +45,16 @@ class Rooms:
             self._first = self._first or self._filling.enter_context(filling_room(self.judging))
             yield self._first
             return
-        with fresh_room(self.judging) as sandbox:
-            yield sandbox
+        prepared, self._prepared = self._prepared, None
+        if prepared is None:
+            with fresh_room(self.judging) as sandbox:
+                yield sandbox
+            return
+        confinement = prepared.result()
+        try:
+            yield replace(self.judging, confinement=confinement)
+        finally:
+            leave_room(confinement.room)
 
     @contextmanager
     def first(self) -> Iterator[None]:
@@ -53,9 +67,19 @@ class Rooms:
                 self._filling = self._first = None
 
     def close(self) -> None:
-        """Remove the room of the coder."""
+        """Remove the room of the coder, and one that was prepared and not needed."""
         self._stack.close()
         self._coders = None
+        if self._prepared is not None:
+            leave_room(self._prepared.result().room)
+            self._prepared = None
+        self._thread.shutdown()
+
+    def _prepare(self) -> None:
+        """Begin to fill the room of the next check while the coder works: large caches take a second to copy."""
+        confinement = self.judging.confinement
+        if confinement is not None and self._prepared is None:
+            self._prepared = self._thread.submit(confinement.with_fresh_room)
 
 
 @contextmanager
@@ -64,8 +88,11 @@ def fresh_room(sandbox: Sandbox) -> Iterator[Sandbox]:
     if sandbox.confinement is None:
         yield sandbox
         return
-    with sandbox.confinement.fresh() as confinement:
+    confinement = sandbox.confinement.with_fresh_room()
+    try:
         yield replace(sandbox, confinement=confinement)
+    finally:
+        leave_room(confinement.room)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.confined import shell
 
+from kotef.workspace.installed import environments
 from kotef.workspace.sandbox import seed as seeds
 from kotef.workspace.sandbox.confinement import confine
 from kotef.workspace.sandbox.room import take_room
@@ -162,3 +163,55 @@ def test_the_caches_that_an_earlier_kotef_let_commands_write_are_dropped(project
     confine(project, scratch, dict(os.environ))
 
     assert not (scratch / "cache").exists()
+
+
+def test_an_environment_that_is_closed_off_stays_so_when_a_folder_around_it_is_renamed(
+    make: Make, project: Path
+) -> None:
+    for path in ("packages/a/node_modules/x/index.js", "packages/a/own.js"):
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text("honest\n")
+    sandbox = make("bwrap")
+    assert sandbox.confinement
+    sandbox.confinement.environments.close_off(environments(project, ()))
+    spoil = (
+        "find . -name index.js -exec sh -c 'echo no > {}' ';'; find . -path '*node_modules/x' -exec rm -rf {} +; true"
+    )
+    for command in (spoil, "mv packages p", spoil, "mkdir packages; mv p/a packages/a", spoil, "rm -rf packages"):
+        shell(command, sandbox, project)
+
+    assert (project / "packages" / "a" / "node_modules" / "x" / "index.js").read_text() == "honest\n"
+    assert not (project / "packages" / "a" / "own.js").exists(), "what is not installed may be changed"
+
+
+def test_tools_find_a_folder_of_their_own_in_the_place_of_their_caches(make: Make, project: Path) -> None:
+    (project / "node_modules" / "vite").mkdir(parents=True)
+    rooms = Rooms(make("bwrap"))
+    confinement = rooms.judging.confinement
+    assert confinement
+    confinement.environments.close_off(environments(project, ()))
+    write = "ls -A node_modules/.vite node_modules/.vite-temp; echo PLANTED | tee node_modules/.vite/x node_modules/.cache/x"
+    with rooms.judge() as first:
+        assert shell(write, first, project).exit_code == 0
+    with rooms.judge() as second:
+        assert shell("cat node_modules/.vite/x node_modules/.cache/x", second, project).stdout == ""
+    rooms.close()
+    confinement.environments.open_again()
+
+    assert [path.name for path in (project / "node_modules").iterdir()] == ["vite"], "nothing is left of it"
+
+
+def test_the_room_of_the_next_check_is_filled_while_the_coder_works(make: Make, project: Path) -> None:
+    rooms = Rooms(make("bwrap"))
+    with rooms.first(), rooms.judge() as first:
+        shell("mkdir -p $GOCACHE; echo one > $GOCACHE/one", first, project)
+    for _ in range(2):
+        shell("echo PLANTED > $GOCACHE/one; echo PLANTED > ~/new", rooms.coder(), project)
+        with rooms.judge() as judge:
+            assert shell("cat $GOCACHE/one; ls ~", judge, project).stdout == "one\n"
+    rooms.coder()
+    rooms.close()
+
+    confinement = rooms.judging.confinement
+    assert confinement
+    assert [path.name for path in confinement.room.parent.glob("room-*")] == [confinement.room.name]
