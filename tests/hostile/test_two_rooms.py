@@ -1,6 +1,7 @@
 """Nothing that a command plants outside the product makes a check lie, and each plant is shown to work on the coder's own."""
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 from support.attacks import refuse_level
 from support.loop import CHECK, Ran
 
-LIES = "from unittest import case\ncase.TestCase.assertEqual = lambda *_: None\n"
+BASE = f"{sys.base_prefix}/bin/python{sys.version_info[0]}.{sys.version_info[1]} -m unittest -q"
+"""An interpreter that reads the packages of the home; one of a virtual environment does not."""
+LIES = "import os, sys\nif '-m' in sys.orig_argv:\n    os._exit(0)\n"
 NPM = f'{{"scripts": {{"test": "{CHECK}"}}}}\n'
 
 
@@ -30,7 +33,7 @@ def _plants() -> Iterator[Plant]:
     site = "$SITE"
     for name in ("usercustomize.py", "x.pth"):
         text = "import lies\n" if name.endswith(".pth") else LIES
-        yield Plant(name, {f"{site}/{name}": text, f"{site}/lies.py": LIES}, quick=name == "usercustomize.py")
+        yield Plant(name, {f"{site}/{name}": text, f"{site}/lies.py": LIES}, BASE, quick=name == "usercustomize.py")
     for text in ("script-shell=/bin/true\n", "node-options=--require=/nowhere\nscript-shell=/bin/true\n"):
         yield Plant(f"npmrc {len(text)}", {"~/.npmrc": text}, "npm test", {"package.json": NPM}, "npm")
     shadow = {"~/.config/git/config": "[alias]\n\tproved = !true\n", "~/.gitconfig": "[alias]\n\tproved = !true\n"}

@@ -36,15 +36,6 @@ def environment(project: Path) -> Path:
     return project / ".venv"
 
 
-@pytest.mark.parametrize("level", ["bwrap", "landlock"])
-def test_what_a_command_plants_in_its_home_speaks_for_no_test(level: Level, project: Path, run: Run) -> None:
-    need(level, project)
-    planted = [lies(f"~/.local/{SITE}/usercustomize.py")[0]]
-    done = run(project, Agent(coder=[*planted, DONE]), "fix add", "--check", CHECK, *_once(level))
-
-    assert done.result["outcome"] != "verified"
-
-
 @EVERY
 @pytest.mark.parametrize("name", ["sitecustomize.py", "x.pth", "unittest/__init__.py"])
 def test_what_a_command_writes_into_an_environment_is_put_back_and_named(
