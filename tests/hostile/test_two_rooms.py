@@ -1,5 +1,6 @@
 """Nothing that a command plants outside the product makes a check lie, and each plant is shown to work on the coder's own."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from support.loop import CHECK, Ran
 
 BASE = f"{sys.base_prefix}/bin/python{sys.version_info[0]}.{sys.version_info[1]} -m unittest -q"
 """An interpreter that reads the packages of the home; one of a virtual environment does not."""
-LIES = "import os, sys\nif '-m' in sys.orig_argv:\n    os._exit(0)\n"
+LIES = "from unittest import case\ncase.TestCase.assertEqual = lambda *_: None\n"
 NPM = f'{{"scripts": {{"test": "{CHECK}"}}}}\n'
 
 
@@ -69,3 +70,5 @@ def test_what_a_command_plants_makes_no_check_lie(
     logs = "".join(path.read_text() for path in (ran.run_dir / "logs").glob("command-*"))
     assert "status 0" in logs, "the coder's own check believes it"
     assert ran.result["outcome"] != "verified"
+    judged = json.loads((ran.run_dir / "visit-1.json").read_text())
+    assert [check["exit_code"] for check in judged["checks"]] != [0], "the check that judges does not"
