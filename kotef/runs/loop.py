@@ -17,7 +17,7 @@ from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
 from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
-from kotef.nodes.installed import close_off_environments
+from kotef.nodes.installed import close_off_environments, commands_may_write
 from kotef.nodes.unheld import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.finish import finish
@@ -29,6 +29,8 @@ from kotef.sdd.issues import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.outside import Outside
 from kotef.workspace.hiding import redactor
+from kotef.workspace.installed import remember_environments
+from kotef.workspace.unheld import recall
 
 MCP_UNCONFINED: Final = "MCP servers run outside of the sandbox: only bwrap confines them (--sandbox bwrap)"
 _REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
@@ -165,7 +167,18 @@ class Loop:
         if not mark.exists() or baseline is None:
             return None
         mark.unlink()
-        return baseline.model_copy(update={"unheld": remember_unheld(self.task, baseline.tree, self.deps)})
+        snapshots = self.deps.snapshots
+        before = recall(snapshots, baseline.unheld)
+        environments = remember_environments(
+            snapshots,
+            snapshots.paths(baseline.tree),
+            opened=before.environments.open if before else (),
+            writable=commands_may_write(self.deps),
+        )
+        unheld = remember_unheld(self.task, baseline.tree, self.deps, environments=environments)
+        here = baseline.model_copy(update={"unheld": unheld})
+        close_off_environments(here, self.deps)
+        return here
 
     def _outside(self) -> Outside:
         """What the person has allowed beyond the workspace; nothing is imported for it else."""
