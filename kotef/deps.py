@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
@@ -11,6 +11,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.model import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
+from kotef.workspace.installed import Installed
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
@@ -110,7 +111,11 @@ class Ground:
     """The state directory of the run; what people read of it is copied to `shown`."""
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
-    """Runs one check; the second argument names its log (`visit-1-pytest`)."""
+    """Runs one check that judges; the second argument names its log (`visit-1-pytest`)."""
+    before_edits: Callable[[], AbstractContextManager[None]]
+    """Within it the checks judge the user's own code: what they leave in caches, later checks may use."""
+    close_off: Callable[[Installed], None]
+    """From now on commands may read what is installed and not write it, where the sandbox can hold them to it."""
     baselines: Baselines
     emit: Emit
     clock: Clock

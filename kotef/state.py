@@ -98,6 +98,8 @@ class Task(BaseModel):
     """What confines the commands, as asked for."""
     network: bool = False
     """Whether commands may use the network."""
+    allow_install: bool = False
+    """Whether commands of the coder may write installed environments; what they leave there is believed then."""
     reads: tuple[str, ...] = ()
     """Folders outside the workspace that commands and the coder may read."""
     passed: tuple[str, ...] = ()

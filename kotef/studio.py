@@ -100,6 +100,7 @@ async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph)
     try:
         return await Loop(opened).follow(graph)
     finally:
+        opened.shop.leave()
         if opened.shop.history is not None:
             opened.shop.history.close()
 

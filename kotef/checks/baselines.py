@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +45,8 @@ class Kept(BaseModel):
     """Paths of the tree that the checks wrote."""
     ignored: Facts
     """Ignored files beside the tree that the checks may have read, as they were."""
+    installs: frozenset[str] = frozenset()
+    """Installed environments of the workspace that the checks wrote."""
     rewritten: frozenset[str]
     """Ignored files that changed while the checks ran: theirs, and so without meaning."""
 
@@ -99,6 +101,7 @@ class Baselines:
         run_id: str,
         wrote: Sequence[str],
         ignored: Facts,
+        installs: Collection[str] = (),
     ) -> None:
         """Keep what the checks said, unless chance had a part in it; `ignored` are the facts from before they ran.
 
@@ -114,6 +117,7 @@ class Baselines:
             judged=time.time(),
             results=tuple(told),
             wrote=tuple(wrote),
+            installs=frozenset(installs),
             ignored=same,
             rewritten=frozenset(ignored.keys() - same.keys()),
         )

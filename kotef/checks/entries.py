@@ -10,6 +10,8 @@ from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, Failure
 
 ASIDE: Final = "(set aside while the older tests were judged)"
 """After the name of a new file in `put_back` that is there still."""
+INSTALLED: Final = "(an installed environment; --allow-install lets commands change it"
+"""After the name of what the run installed, or changed in what was installed, in `put_back` and `left`."""
 NO_SNAPSHOT: Final = "(in no snapshot"
 """After the name of a file in `put_back` that git ignores, or that for another reason no snapshot holds."""
 
@@ -39,7 +41,7 @@ def failure_entries(verification: Verification) -> list[FailureEntry]:
 
 def product_among(put_back: Iterable[str]) -> tuple[str, ...]:
     """Paths of what was put back that are no test and no configuration: what a check runs, or git ignores."""
-    named = [name for name in put_back if not name.endswith((ASIDE, "]"))]
+    named = [name for name in put_back if not name.endswith((ASIDE, "]")) and INSTALLED not in name]
     paths = (name.partition(" (")[0] for name in named)
     return tuple(path for path in dict.fromkeys(paths) if not is_protected(path))
 
@@ -49,9 +51,11 @@ def _put_back(names: Sequence[str]) -> str:
     aside = [name for name in names if name.endswith(ASIDE)]
     product = product_among(names)
     built = [name for name in names if NO_SNAPSHOT in name and name.partition(" (")[0] in product and name not in aside]
-    judging = [name for name in names if name not in built and name not in aside]
+    installed = [name for name in names if INSTALLED in name]
+    judging = [name for name in names if name not in (*built, *aside, *installed)]
     aside = [name for name in aside if not any(name.partition(" (")[0] == other.partition(" (")[0] for other in built)]
     because = (
+        ("what is installed is believed by the checks, so it is as it was before the run", installed),
         ("put back to the state before the run, because it judges the work", judging),
         ("put back to the state before the run, because git ignores it and no patch would have it", built),
         ("could speak for the older tests", aside),

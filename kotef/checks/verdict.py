@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from kotef.checks.commands import created_by_the_task, status_of_failing_tests
-from kotef.checks.entries import failure_entries
+from kotef.checks.entries import INSTALLED, failure_entries
 from kotef.checks.model import RED, Check, CommandResult, TestStatus
 from kotef.checks.protected import matches
 from kotef.checks.reports import worse
@@ -320,8 +320,11 @@ def _problems(
         problems.append(
             _Problem("no_proof_of_work", "no check executed a test, and no named command went from red to green")
         )
-    if draft.left:
-        line = f"somebody else changed files that judge this work, so they were not put back: {_some(draft.left)}"
+    if installed := [path for path in draft.left if INSTALLED in path]:
+        line = f"changed in an installed environment, and not to be undone here, so reinstall it: {_some(installed)}"
+        problems.append(_Problem("put_back_left", line))
+    if theirs := [path for path in draft.left if INSTALLED not in path]:
+        line = f"somebody else changed files that judge this work, so they were not put back: {_some(theirs)}"
         problems.append(_Problem("put_back_left", line))
     if not draft.regressions_known:
         problems.append(_Problem("red", "only the tests red before the run were run: whether others broke is unknown"))

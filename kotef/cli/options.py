@@ -116,6 +116,11 @@ def confinement(command: F) -> F:
     return command
 
 
+ALLOW_INSTALL = click.option(
+    "--allow-install",
+    is_flag=True,
+    help="Let the coder's commands install packages: environments (.venv, node_modules) are else read-only.",
+)
 MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
 PLANNER_MODEL = click.option(
     "--planner-model",

@@ -9,8 +9,10 @@ from typing import Final
 from rich.console import Console
 
 from kotef.cli.place import workspace_of
+from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
 from kotef.errors import SandboxError
+from kotef.runs.confined import tracked
 from kotef.workspace.environment import child_environment
 from kotef.workspace.paths import state_dir
 from kotef.workspace.sandbox.confinement import Confinement, confine
@@ -42,15 +44,19 @@ def sandbox_command(root: str | None, *, as_json: bool) -> int:
     confinement = confine(place, state_dir(place) / "sandbox", env)
     tried = [_tried(level, confinement, env) for level in LEVELS]
     auto: str
+    level: Level = "off"
     try:
         chosen, said = choose("auto", confinement, env, ci=bool(os.environ.get("CI")))
-        auto = chosen.level
+        auto = level = chosen.level
     except SandboxError as error:
         auto, said = "", str(error)
+    rooms = rows_of(level, confinement.root, tracked(confinement.root))
     if as_json:
-        say_json(_facts(confinement, tried, auto, said))
+        say_json(_facts(confinement, tried, auto, said) | {"rooms": [row._asdict() for row in rooms]})
     else:
-        _tell(console(), confinement, tried, auto, said)
+        screen = console()
+        _tell(screen, confinement, tried, auto, said)
+        screen.print(table_of([Shared(*map(plain, row)) for row in rooms], level))
     return 0 if any(probed.holds for probed in tried) else BROKEN
 
 

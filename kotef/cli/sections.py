@@ -11,7 +11,7 @@ SECTIONS: Final = {
         "max_attempts max_tokens max_calls max_cost max_time max_call_time max_commands max_written max_steps"
         " max_tool_calls continues context_window reruns"
     ),
-    "What may be touched": "sandbox network reads allow_edits trust",
+    "What may be touched": "sandbox network reads allow_install allow_edits trust",
     "How it is judged": "allow_unverified accept_ambiguous no_cache",
     "What is handed over": "branch commit_hooks pr_body github as_json",
 }

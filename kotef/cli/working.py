@@ -9,6 +9,7 @@ from kotef.cli.delivery import Delivering, delivered, delivery
 from kotef.cli.options import (
     ACCEPT,
     AGENT,
+    ALLOW_INSTALL,
     BASE_URL,
     CODER,
     CODER_ENV,
@@ -80,6 +81,7 @@ See also `kotef help environment` and `kotef help files`.
 @PLANNER_MODEL
 @FALLBACK_MODEL
 @BASE_URL
+@ALLOW_INSTALL
 @click.option(
     "--allow-edits",
     multiple=True,
@@ -159,6 +161,7 @@ def run(**options: Any) -> None:
     is_flag=True,
     help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
 )
+@ALLOW_INSTALL
 @INTERACTIVE
 @ACCEPT
 @delivery

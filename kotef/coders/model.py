@@ -138,6 +138,8 @@ class ModelCoder:
     ) -> Any:
         task = brief.task
         profile = PROFILES[task.profile]
+        if task.allow_install:
+            profile = profile.model_copy(update={"installs": "allowed"})
 
         async def run(command: str, timeout: float | None) -> CommandResult:
             with hands.watching():

@@ -14,9 +14,11 @@ from kotef.deps import Ground
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.checking import baseline_results, usage_of
 from kotef.nodes.guarding import all_is_protected
+from kotef.nodes.installed import close_off_environments, commands_may_write
 from kotef.nodes.other_runner import other_runner
 from kotef.nodes.unheld import remember_unheld
 from kotef.state import StateUpdate, Task
+from kotef.workspace.installed import remember_environments
 from kotef.workspace.remainder import Remainder, keep, note_written
 from kotef.workspace.seen import forget
 
@@ -33,15 +35,25 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     kept = keep(deps.snapshots, tree)
     deps.emit("snapshot", tree=tree, kept=len(kept.copied), left_out=_left_out(deps, kept)[:50])
     forget(deps.run_dir)
-    results, wrote = await baseline_results(task, tree, (*kept.copied, *kept.left_out), deps)
+    with deps.before_edits():
+        unkept = (*kept.copied, *kept.left_out)
+        results, wrote, opened = await baseline_results(task, tree, unkept, deps)
     note_written(deps.snapshots, tree)
+    environments = remember_environments(
+        deps.snapshots, deps.snapshots.paths(tree), opened=opened, writable=commands_may_write(deps)
+    )
     judging = Judging(visit=0, tree=tree, results=tuple(results), named_text=_named_text(task))
     judging.keep(deps.run_dir)
     verification = judging.verdict(None)
     absent = absent_modules(f"{result.stdout}\n{result.stderr}" for _, result in results)
     verification = verification.model_copy(
-        update={"wrote": wrote, "absent": absent, "unheld": remember_unheld(task, tree, deps)}
+        update={
+            "wrote": wrote,
+            "absent": absent,
+            "unheld": remember_unheld(task, tree, deps, environments=environments),
+        }
     )
+    close_off_environments(verification, deps)
     if hint := other_runner(verification, deps.snapshots):
         verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
     if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots)):

@@ -12,6 +12,8 @@ from kotef.checks.verification import MAX_RED, Verification
 from kotef.deps import Ground
 from kotef.failures.history import MAX_TESTS
 from kotef.state import Spent, Task, Usage
+from kotef.workspace.installed import written_environments
+from kotef.workspace.unheld import change_time
 
 QUICK: Final = 60.0
 """Seconds a check may take to be run whole, or once more, where the verdict does not need it."""
@@ -19,8 +21,8 @@ QUICK: Final = 60.0
 
 async def baseline_results(
     task: Task, tree: str, ignored: Sequence[str], deps: Ground
-) -> tuple[Results, tuple[str, ...]]:
-    """What the checks say about the tree before the run, and which of its paths they wrote.
+) -> tuple[Results, tuple[str, ...], frozenset[str]]:
+    """What the checks say about the tree before the run, which of its paths they wrote, and where they install.
 
     Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met once more at once.
     `ignored` are the files of the workspace that the tree does not hold.
@@ -32,16 +34,17 @@ async def baseline_results(
         deps.emit("baseline_reused", run=kept.run_id, judged_at=kept.judged_at)
         for check, result in kept.results:
             _tell(check, 0, result, deps)
-        return kept.results, kept.wrote
-    facts = store.facts(ignored)
+        return kept.results, kept.wrote, kept.installs
+    facts, began = store.facts(ignored), change_time(deps.run_dir)
     results = await run_checks(task.checks, 0, deps, reruns=reruns)
     if environment_fault(results):
         deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")
         results = await run_checks(task.checks, 0, deps, reruns=reruns)
     wrote = deps.snapshots.changed(tree, deps.snapshots.take())
+    installs = written_environments(deps.root, deps.snapshots.paths(tree), began=began)
     if not environment_fault(results):
-        store.keep(tree, results, reruns=reruns, run_id=task.run_id, wrote=wrote, ignored=facts)
-    return results, wrote
+        store.keep(tree, results, reruns=reruns, run_id=task.run_id, wrote=wrote, ignored=facts, installs=installs)
+    return results, wrote, installs
 
 
 def usage_of(verification: Verification, *, seconds: float) -> Usage:

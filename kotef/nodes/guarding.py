@@ -10,6 +10,7 @@ from kotef.checks.commands import judging_files
 from kotef.checks.protected import helpers_beside_tests, is_protected, matches, protected_paths
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
+from kotef.workspace.installed import environment_around
 from kotef.workspace.snapshots import Snapshots
 
 _CODE: Final = (
@@ -50,7 +51,12 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
     asked = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
     behind = {*found, *included, *_linked_tests(paths, snapshots, baseline), *helpers_beside_tests(paths), *asked}
     protected = protected_paths(paths, allow=task.allow_edits, commands=commands, behind=behind)
-    return EditGuard(protected=protected, forbidden=task.spec.forbidden, allowed=task.allow_edits)
+    return EditGuard(
+        protected=protected,
+        forbidden=task.spec.forbidden,
+        environment=lambda path: environment_around(snapshots.root, path, paths),
+        allowed=task.allow_edits,
+    )
 
 
 def all_is_protected(task: Task, baseline: str, snapshots: Snapshots) -> str:

@@ -15,6 +15,7 @@ from kotef.deps import Deps, Ground
 from kotef.nodes.guarding import guard_of
 from kotef.state import Task
 from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
+from kotef.workspace.installed import Installed
 from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_regular, remove_within, touch_within
 from kotef.workspace.snapshots import Restored
@@ -33,7 +34,7 @@ class Seen(NamedTuple):
     known: Unheld | None
 
 
-def remember_unheld(task: Task, tree: str, deps: Ground) -> str:
+def remember_unheld(task: Task, tree: str, deps: Ground, *, environments: Installed | None = None) -> str:
     """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
     root, held = deps.root, deps.snapshots.paths(tree)
 
@@ -50,6 +51,7 @@ def remember_unheld(task: Task, tree: str, deps: Ground) -> str:
         judges=lambda path: path in behind.found or _judges(path),
         linked=[path for path in held if _stands_for_tests(path) and (root / path).is_symlink()],
         awaited=behind.awaited,
+        environments=environments,
     )
 
 
@@ -77,8 +79,8 @@ def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str]
             continue
         old = deps.snapshots.blob(known.files[path]) if known.files.get(path) else None
         if path in known.judging:
-            replaced = old is not None and _replaced(path, old, known.since, deps)
-            (done if replaced else left).append(f"{path} {NO_SNAPSHOT})")
+            again = old is not None and replaced(path, old, known.since, deps)
+            (done if again else left).append(f"{path} {NO_SNAPSHOT})")
         elif is_configuration(path) and path not in known.files:
             if _configures(deps.root / path, path):
                 move(deps.root, path, deps.run_dir / HIDDEN)
@@ -94,7 +96,7 @@ def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: 
     for path, old in suspects.items():
         if old is not None:
             since = known.since if known else 0
-            told += [f"{path} {NO_SNAPSHOT})"] if _replaced(path, old, since, deps) else []
+            told += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, deps) else []
         elif known and known.complete and path not in known.files:
             _move_whole(path, known.repositories, deps)
             told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN}/ of the run)")
@@ -119,7 +121,7 @@ def _above(path: str) -> Iterator[str]:
     return ("/".join(parts[: end + 1]) for end in range(len(parts)))
 
 
-def _replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
+def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
     """Put a content back, and keep what was there with the run; False where that cannot be done.
 
     It is as old as the baseline, at `since`: make would take a built file that is newer for one of the new sources.

@@ -12,6 +12,7 @@ from kotef.nodes.baseline import take_baseline
 from kotef.nodes.checking import QUICK, run_checks, usage_of
 from kotef.nodes.confirming import Judged, confirm
 from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.nodes.installed import put_environments_back
 from kotef.nodes.proof import prove_new_tests
 from kotef.nodes.putting_back import make_fresh, put_back
 from kotef.nodes.standing_in import end_standing_in
@@ -77,6 +78,7 @@ async def _visit(
     theirs = end_standing_in(deps)
     edits = edits.model_copy(update={"foreign": tuple(sorted({*edits.foreign, *theirs}))})
     restored = put_back(task, edits, state["snapshots"], deps)
+    installed = put_environments_back(task, baseline, state["snapshots"], edits.visit, deps)
     unheld = look_for_unheld(task, baseline, state["snapshots"], edits.visit, deps)
     tree = deps.snapshots.take()
     before = state["snapshots"][0]
@@ -94,8 +96,8 @@ async def _visit(
         results=tuple(results),
         changed=changed,
         needs_proof=bool(task.goal or open_lines(task.ticket)),
-        put_back=(*restored.put_back, *unheld.restored.put_back),
-        left=(*restored.left, *unheld.restored.left),
+        put_back=(*installed.put_back, *restored.put_back, *unheld.restored.put_back),
+        left=(*installed.left, *restored.left, *unheld.restored.left),
         allow=task.allow_edits,
     )
     verification = judging.verdict(baseline)

@@ -16,6 +16,7 @@ from kotef.workspace.paths import granted, state_dir
 from kotef.workspace.sandbox.confinement import Confinement, confine
 from kotef.workspace.sandbox.probe import choose
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox, Wanted
+from kotef.workspace.sandbox.seed import copy_caches
 
 
 class Asked(NamedTuple):
@@ -116,16 +117,18 @@ def with_network(root: Path, asked: Asked, sandbox: Sandbox, *, near: Sequence[P
     """
     if sandbox.confinement is None:
         return sandbox
-    return replace(sandbox, confinement=_confinement(root, asked.reads, network=True, near=near))
+    confinement = _confinement(root, asked.reads, network=True, near=near)
+    copy_caches(confinement.seed, confinement.cache, writable=True)
+    return replace(sandbox, confinement=confinement)
 
 
 def _confinement(root: Path, reads: Sequence[str], *, network: bool, near: Sequence[Path] = ()) -> Confinement:
     env, place = child_environment(os.environ), state_dir(root) / "sandbox"
     env["PATH"] = os.pathsep.join((env.get("PATH", ""), *map(str, near)))
-    return confine(root, place, env, network=network, reads=granted(reads), public=_tracked(root))
+    return confine(root, place, env, network=network, reads=granted(reads), public=tracked(root))
 
 
-def _tracked(root: Path) -> frozenset[str]:
+def tracked(root: Path) -> frozenset[str]:
     """What git tracks in the workspace: nobody's secret any more."""
     if not (root / ".git").exists():
         return frozenset()

@@ -23,6 +23,7 @@ from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.safe_open import list_within, remove_within
+from kotef.workspace.sandbox.rooms import fresh_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 _MOST: Final = 20_000
@@ -233,14 +234,15 @@ async def _run(
     limits = question.limits
 
     async def run(check: Check, _: str) -> CommandResult:
-        return await run_check(
-            check.command,
-            root=root,
-            env=question.environment,
-            timeout=limits.command_timeout,
-            idle_timeout=limits.idle_timeout,
-            sandbox=place.sandbox(question.sandbox) if place else question.sandbox,
-        )
+        with fresh_room(question.sandbox) as sandbox:
+            return await run_check(
+                check.command,
+                root=root,
+                env=question.environment,
+                timeout=limits.command_timeout,
+                idle_timeout=limits.idle_timeout,
+                sandbox=place.sandbox(sandbox) if place else sandbox,
+            )
 
     def exists(path: str) -> bool:
         return (files / path).exists()

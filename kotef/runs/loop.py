@@ -17,6 +17,7 @@ from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured import RungMemory
 from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
+from kotef.nodes.installed import close_off_environments, commands_may_write
 from kotef.nodes.unheld import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.finish import finish
@@ -28,6 +29,8 @@ from kotef.sdd.issues import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.outside import Outside
 from kotef.workspace.hiding import redactor
+from kotef.workspace.installed import remember_environments
+from kotef.workspace.unheld import recall
 
 MCP_UNCONFINED: Final = "MCP servers run outside of the sandbox: only bwrap confines them (--sandbox bwrap)"
 _REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
@@ -56,6 +59,8 @@ class Loop:
             known: dict[str, Any] = {}
             if self.opened.baseline is None:
                 known = (await graph.aget_state(self.config)).values
+                if baseline := known.get("baseline"):
+                    close_off_environments(baseline, self.deps)
                 self.deps.clock.catch_up(known.get("usage", Usage()).total.seconds)
                 self.emit(
                     "run_resumed",
@@ -162,7 +167,18 @@ class Loop:
         if not mark.exists() or baseline is None:
             return None
         mark.unlink()
-        return baseline.model_copy(update={"unheld": remember_unheld(self.task, baseline.tree, self.deps)})
+        snapshots = self.deps.snapshots
+        before = recall(snapshots, baseline.unheld)
+        environments = remember_environments(
+            snapshots,
+            snapshots.paths(baseline.tree),
+            opened=before.environments.open if before else (),
+            writable=commands_may_write(self.deps),
+        )
+        unheld = remember_unheld(self.task, baseline.tree, self.deps, environments=environments)
+        here = baseline.model_copy(update={"unheld": unheld})
+        close_off_environments(here, self.deps)
+        return here
 
     def _outside(self) -> Outside:
         """What the person has allowed beyond the workspace; nothing is imported for it else."""
@@ -188,6 +204,8 @@ class Loop:
             run_dir=ground.run_dir,
             snapshots=ground.snapshots,
             run_check=ground.run_check,
+            before_edits=ground.before_edits,
+            close_off=ground.close_off,
             baselines=ground.baselines,
             emit=ground.emit,
             clock=ground.clock,

@@ -46,6 +46,7 @@ class Request:
     web_search_url: str = ""
     sandbox: Wanted = "auto"
     network: bool = False
+    allow_install: bool = False
     reads: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
@@ -98,6 +99,7 @@ def prepare(
         web_search_url=request.web_search_url,
         sandbox=request.sandbox,
         network=request.network,
+        allow_install=request.allow_install or PROFILES[request.profile].installs == "allowed",
         reads=request.reads,
         passed=request.passed,
         setup=request.setup,

@@ -98,6 +98,7 @@ async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Re
         if opened.baseline is not None:
             opened.baseline.cancel()
             await asyncio.gather(opened.baseline, return_exceptions=True)
+        opened.shop.leave()
         if opened.shop.history is not None:
             opened.shop.history.close()
 
@@ -142,6 +143,8 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         run_dir=run.path,
         snapshots=snapshots,
         run_check=shop.run_check,
+        before_edits=shop.rooms.first,
+        close_off=shop.close_off,
         baselines=baselines,
         emit=emit,
         clock=clock,

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,7 +31,9 @@ from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
 from kotef.workspace.environment import child_environment
+from kotef.workspace.installed import Installed
 from kotef.workspace.process import KEEP, Completed, run_process
+from kotef.workspace.sandbox.rooms import Rooms, filling_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import WHOLE
@@ -73,6 +75,8 @@ class Workshop:
     history: HistoryKept | None = None
     """Keeps the user's git as it is, where no sandbox does."""
     permits: Permits = field(default_factory=Permits)
+    rooms: Rooms = field(init=False)
+    """Where commands of the coder, and checks that judge, keep their home, temporary files and caches."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
@@ -81,11 +85,43 @@ class Workshop:
     def __post_init__(self) -> None:
         """The log of activity lies with the run."""
         self._activity = ActivityLog(self.run.path)
+        self.rooms = Rooms(self.sandbox, apart=self.task.allow_install)
 
-    async def run_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
-        """One check in the project's environment; its full output goes to `logs/`, `keep` bytes a stream are told."""
-        ran = Ran("check", log_name, check.command)
-        result = await self.tape.command(ran, lambda: self._run(check.command, log_name, worker="check", keep=keep))
+    def close_off(self, installed: Installed) -> None:
+        """Commands may read what is installed and not write it, where the sandbox can hold them to it.
+
+        With `--allow-install` that is said of the checks alone.
+        """
+        closed = {path: one for path, one in installed.places.items() if path not in installed.open}
+        others = (self.sandbox, self.opened, *(given.sandbox for given in self.hired.given.values()))
+        for sandbox in (self.rooms.judging, *(() if self.task.allow_install else others)):
+            if sandbox.level == "bwrap" and sandbox.confinement is not None:
+                sandbox.confinement.environments.close_off(closed)
+
+    def leave(self) -> None:
+        """No command is started any more."""
+        self.rooms.close()
+        for sandbox in (self.rooms.judging, self.sandbox, self.opened):
+            if sandbox.confinement is not None:
+                sandbox.confinement.environments.open_again()
+
+    async def run_check(self, check: Check, log_name: str) -> CommandResult:
+        """One check that judges, in a room of its own: nothing that a command or an earlier check left is in it."""
+
+        async def judge() -> CommandResult:
+            with self.rooms.judge() as sandbox:
+                return await self._run(check.command, log_name, sandbox, worker="check", keep=KEEP)
+
+        return await self._checked(check, log_name, judge)
+
+    async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
+        """One check for the coder, in its room; its full output goes to `logs/`, `keep` bytes a stream are told."""
+        return await self._checked(
+            check, log_name, lambda: self._run(check.command, log_name, self.rooms.coder(), worker="check", keep=keep)
+        )
+
+    async def _checked(self, check: Check, log_name: str, run: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
+        result = await self.tape.command(Ran("check", log_name, check.command), run)
         if check in self.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
@@ -97,21 +133,22 @@ class Workshop:
         log_name = f"command-{os.getpid()}-{self._commands}"
         ran = Ran("command", "", command)
         return await self.tape.command(
-            ran, lambda: self._run(command, log_name, worker="command", timeout=timeout, keep=WHOLE)
+            ran, lambda: self._run(command, log_name, self.rooms.coder(), worker="command", timeout=timeout, keep=WHOLE)
         )
 
     async def run_setup(self, command: str, log_name: str) -> CommandResult:
         """One command of `[setup]`, which has the network, and may be silent."""
-        return await run_check(
-            command,
-            root=self.root,
-            env=self.environment(),
-            timeout=self.clock.left(),
-            idle_timeout=None,
-            sandbox=self.opened,
-            log=self.run.logs / f"{log_name}.log",
-            log_name=f"logs/{log_name}.log",
-        )
+        with filling_room(self.opened) as sandbox:
+            return await run_check(
+                command,
+                root=self.root,
+                env=self.environment(),
+                timeout=self.clock.left(),
+                idle_timeout=None,
+                sandbox=sandbox,
+                log=self.run.logs / f"{log_name}.log",
+                log_name=f"logs/{log_name}.log",
+            )
 
     def environment(self) -> dict[str, str]:
         """What a command sees of kotef's own."""
@@ -127,7 +164,7 @@ class Workshop:
                 env=self.environment(),
                 timeout=min(timeout or left, left),
                 idle_timeout=None,
-                sandbox=self.sandbox,
+                sandbox=self.rooms.coder(),
                 log=log,
                 log_cap=LOG_CAP,
                 keep=1,
@@ -145,7 +182,7 @@ class Workshop:
         shown, red = [], list[Category]()
         for check in wanted:
             self._commands += 1
-            result = await self.run_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}", keep=WHOLE)
+            result = await self.try_check(check, f"coder-{os.getpid()}-{self._commands}-{check.name}", keep=WHOLE)
             state = "passed" if result.passed else f"FAILED ({result.kind}/{result.detail})\n{result.summary}"
             output = "" if result.passed else f"\n{clip_kept(result.stdout + result.stderr, MAX_OUTPUT, keep)}"
             shown.append(f"{check.name}: `{check.command}` {state}{output}")
@@ -247,7 +284,7 @@ class Workshop:
         return FixersCoder(
             root=self.root,
             snapshots=self.snapshots,
-            run_check=self.run_check,
+            run_check=self.try_check,
             run_command=self.run_command,
             emit=self.emit,
             clock=self.clock,
@@ -261,9 +298,9 @@ class Workshop:
         return SearchCoder(
             root=self.root,
             snapshots=self.snapshots,
-            run_check=self.run_check,
+            run_check=self.try_check,
             environment=self.environment(),
-            sandbox=self.sandbox,
+            sandbox=self.rooms.coder,
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
@@ -273,7 +310,14 @@ class Workshop:
         )
 
     async def _run(
-        self, command: str, log_name: str, *, worker: Worker, timeout: float | None = None, keep: int
+        self,
+        command: str,
+        log_name: str,
+        sandbox: Sandbox,
+        *,
+        worker: Worker,
+        timeout: float | None = None,
+        keep: int,
     ) -> CommandResult:
         await next_step()
         wall, idle = self.clock.cap(self.task.limits)
@@ -285,7 +329,7 @@ class Workshop:
                 env=self.environment(),
                 timeout=min(timeout or wall, wall),
                 idle_timeout=idle,
-                sandbox=self.sandbox,
+                sandbox=sandbox,
                 log=log,
                 log_name=f"logs/{log.name}",
                 keep=keep,

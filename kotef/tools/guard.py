@@ -1,7 +1,7 @@
 """Which files may the coder not change, and what is it told instead?"""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kotef.checks.protected import matches
@@ -22,6 +22,8 @@ class EditGuard:
     """Paths that judge the run; what ticket and `--allow-edits` allow is not in it."""
     forbidden: Sequence[str] = ()
     """Globs and directories from KOTEF.md, one without `/` at any depth; nothing lifts them."""
+    environment: Callable[[str], str] = field(default=lambda _: "", compare=False)
+    """Path → the installed environment that it lies in; empty where it lies in none."""
     allowed: Sequence[str] = ()
     """Globs that ticket and `--allow-edits` open, also the judging tables of shared files."""
 
@@ -31,6 +33,11 @@ class EditGuard:
             anywhere = () if "/" in glob.strip("/") else (f"**/{glob}",)
             if matches(path, (glob, *anywhere)):
                 return f"{path} is forbidden by KOTEF.md ({glob}); solve the task without changing it"
+        if installed := self.environment(path):
+            return (
+                f"{path} lies in {installed}, an installed environment, which the checks believe. Change the project's "
+                "own code or its lock file. A person can let commands install with `--allow-install`"
+            )
         if path in self.protected:
             return (
                 f"{path} is protected: it judges this run, and an edit would be put back. Change the code it tests, or "

@@ -92,7 +92,10 @@ def _rule(finding: _Finding, profile: Profile) -> Ruling:
         case "refused" | "ask":
             return Ruling(finding.kind, finding.reason.replace(DYNAMIC, "$…"))
         case "install":
-            policy, reason = profile.installs, f"{finding.reason} installs packages, which this profile does not allow"
+            policy, reason = (
+                profile.installs,
+                f"{finding.reason} installs packages, which a person has to allow (--allow-install)",
+            )
         case "other":
             policy, reason = profile.other_commands, "not a command this profile knows to be harmless"
     return Ruling(policy, "" if policy == "allowed" else reason, profile=policy != "allowed")

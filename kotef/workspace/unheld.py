@@ -10,6 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.workspace.installed import Installed
 from kotef.workspace.listing import LARGEST, REBUILT
 from kotef.workspace.snapshots import Snapshots
 
@@ -47,6 +48,8 @@ class Unheld(BaseModel):
     """What the checks read where it is there, as names or globs."""
     complete: bool = True
     """Whether `files` is all there was."""
+    environments: Installed = Installed()
+    """What of `installed` is an environment, and how it was."""
 
 
 class Found(BaseModel):
@@ -72,13 +75,13 @@ def remember(
     judges: Judges,
     linked: Collection[str] = (),
     awaited: Collection[str] = (),
+    environments: Installed | None = None,
 ) -> str:
     """Keep what no snapshot holds, as it is now; returns the id under which `recall` finds it.
 
     `directory` is one of ours, on the same file system; `linked` are paths of links behind which tests lie.
     """
-    with NamedTemporaryFile(dir=directory) as note:
-        since = os.fstat(note.fileno()).st_ctime
+    since = change_time(directory)
     root, held = snapshots.root, snapshots.paths(tree)
     installed, repositories = _landmarks(root, held)
     found = (path for path, is_link in _files(snapshots, held, installed) if not is_link)
@@ -96,10 +99,17 @@ def remember(
         repositories=repositories,
         awaited=frozenset(awaited),
         complete=len(paths) <= _MOST,
+        environments=environments or Installed(),
     )
     return snapshots.keep(
         json.dumps(record.model_dump(), default=list).encode()
     )  # in ASCII, so that every file name comes back
+
+
+def change_time(directory: Path) -> float:
+    """What the clock of a file system says now, by a file written there: a run cannot set it."""
+    with NamedTemporaryFile(dir=directory) as note:
+        return os.fstat(note.fileno()).st_ctime
 
 
 def recall(snapshots: Snapshots, name: str) -> Unheld | None:

@@ -82,3 +82,21 @@ def test_a_workspace_of_somebody_else_has_a_way_out(workspace: Path) -> None:
 
 def test_json_is_for_the_sandbox_alone(workspace: Path) -> None:
     assert CliRunner().invoke(main, ["doctor", "--json", "--root", str(workspace)]).exit_code == 2
+
+
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_what_commands_may_write_and_what_the_checks_believe_stand_side_by_side(
+    columns: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    (workspace / "node_modules" / "x").mkdir(parents=True)
+    told = json.loads(_doctor(workspace, "--json")[1])
+    said = _doctor(workspace)[1]
+
+    assert "commands may write" in said
+    assert "the checks believe" in said
+    assert all(len(line) <= int(columns) for line in said[said.index("commands may write") :].splitlines())
+    rows = {row["what"]: (row["commands"], row["checks"]) for row in told["rooms"]}
+    assert "installed: node_modules" in rows
+    if told["auto"] == "bwrap":
+        assert rows["installed: node_modules"] == ("no (--allow-install opens them)", "as before the run")

@@ -45,7 +45,8 @@ class SearchCoder:
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     environment: Mapping[str, str]
-    sandbox: Sandbox
+    sandbox: Callable[[], Sandbox]
+    """The room of the coder, taken when it is first needed."""
     emit: Emit
     clock: Clock
     reserve: Callable[[], float]
@@ -80,7 +81,7 @@ class SearchCoder:
                 failing=_ids(verdict.red, check),
                 python=interpreter_of(check.command, self.root, self.environment),
                 env=self.environment,
-                sandbox=self.sandbox,
+                sandbox=self.sandbox(),
                 seconds=seconds,
                 jobs=os.cpu_count() or 1,
                 protected=lambda path: brief.guard.may_edit(path) is not None,

@@ -34,6 +34,12 @@ def arguments(program: str, confinement: Confinement, *, cwd: Path) -> list[str]
         *((path, 2, ["--ro-bind", str(path), str(path)]) for path in confinement.readable if path.exists()),
         *((path, 3, ["--bind", str(path), str(path)]) for path in confinement.writable),
         *((path, 4, ["--ro-bind", str(path), str(path)]) for path in confinement.kept if _is_itself(path)),
+        *(
+            (path, 4, ["--ro-bind", str(path), str(path)])
+            for path in confinement.environments.current()
+            if _is_itself(path)
+        ),
+        *((path, 4, ["--bind", str(confinement.own(path)), str(path)]) for path in confinement.environments.caches()),
         *((path, 5, ["--ro-bind", empty, str(path)]) for path in masked),
     ]
     mounts.sort(key=lambda mount: (len(mount[0].parts), mount[1]))

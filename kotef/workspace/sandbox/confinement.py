@@ -1,15 +1,18 @@
 """Which files and which network may a command see, and which may it change?"""
 
+import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from kotef.workspace.nested import repositories
 from kotef.workspace.safe_open import read_regular
+from kotef.workspace.sandbox.environments import Environments
 from kotef.workspace.sandbox.masks import Masks
-from kotef.workspace.sandbox.room import take_room
+from kotef.workspace.sandbox.room import clear_rooms, remove_tree, take_room
+from kotef.workspace.sandbox.seed import copy_caches
 from kotef.workspace.sandbox.services import reachable_services
 from kotef.workspace.sandbox.toolchains import settle, toolchains, variables
 
@@ -68,12 +71,18 @@ class Confinement:
     readable: tuple[Path, ...]
     """What of the hidden folders may be read and run: toolchains, roots the person granted."""
     room: Path
-    """A folder of this process alone: its `home` and `tmp` are writable, and masked files look like its `empty`."""
-    cache: Path
-    """Where package managers keep what they may use again, in this run or a later one."""
+    """A folder of this process: its `home`, `tmp` and `cache` are writable; masked files look like its `empty`."""
+    seed: Path
+    """Caches that the user's own code filled before the first edit. Read-only; a source for rooms."""
     network: bool
     environment: tuple[tuple[str, str], ...]
     """Variables that say so to the commands: where to put caches and temporary files."""
+    home: Path
+    """The real one."""
+    given: Mapping[str, str] = field(compare=False)
+    """The environment that commands have before `environment` is added."""
+    environments: Environments = field(compare=False)
+    """Installed environments of the workspace, once they are closed off."""
     shared: tuple[Path, ...] = ()
     """Files of the real home that may be written: logins of a program that a person chose to start."""
 
@@ -84,14 +93,32 @@ class Confinement:
         return (self.root, self.temporary, self.cache, self.room / "home", *shared)
 
     @property
+    def cache(self) -> Path:
+        """Where package managers keep what they may use again, in this room."""
+        return self.room / "cache"
+
+    @property
     def temporary(self) -> Path:
         """Where temporary files of the commands really lie."""
         return self.room / "tmp"
+
+    def own(self, cache: Path) -> Path:
+        """What a command of this room finds in the place of a cache that lies in an environment."""
+        place = self.room / "caches" / hashlib.sha256(os.fsencode(cache)).hexdigest()[:16]
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return place
 
     @property
     def empty(self) -> Path:
         """The file that masked ones look like."""
         return self.room / "empty"
+
+    def with_fresh_room(self) -> "Confinement":
+        """The same with a room of its own, in which nothing is that a command left. `leave_room` removes it."""
+        room = take_room(self.room.parent)
+        copy_caches(self.seed, room / "cache", writable=self.network)
+        settle(room / "home", self.home, room / "cache", self.seed, self.given, network=self.network)
+        return replace(self, room=room, environment=_environment(room, self.home, self.seed, self.given))
 
 
 def confine(
@@ -110,30 +137,39 @@ def confine(
     """
     root, home = Path(os.path.realpath(root)), Path(os.path.realpath(env.get("HOME") or "/nonexistent"))
     scratch = Path(os.path.realpath(scratch))
-    for folder in (scratch, scratch / "cache"):
+    seed = scratch / "seed"
+    for folder in (scratch, seed):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    clear_rooms(scratch)
+    remove_tree(scratch / "cache")  # of an earlier kotef, which let all commands write it
     room = take_room(scratch)
-    settle(room / "home", home, scratch / "cache", env, network=network)
+    settle(room / "home", home, room / "cache", seed, env, network=network)
     hidden = tuple(path for path in _there((*map(Path, HIDDEN), home, scratch.parents[1])) if path != Path("/"))
     around = _repository_around(root, home)
-    granted = _there((*toolchains(env, home, root), *reads, *around, *_resolver(network=network)))
+    tracked = {root / name for name in public}
+    granted = _there((*toolchains(env, home, root, public=tracked), *reads, *around, *_resolver(network=network)))
     return Confinement(
         root=root,
         kept=_kept(root),
         masked=tuple(
             path for path in _there((*map(Path, _MASKED), *reachable_services())) if not _below_any(path, hidden)
         ),
-        masks=Masks((root, *reads, *around), {root / name for name in public}),
+        masks=Masks((root, *reads, *around), tracked),
         hidden=hidden,
-        readable=tuple(path for path in granted if _below_any(path, hidden)),
+        readable=(*(path for path in granted if _below_any(path, hidden)), seed),
         room=room,
-        cache=scratch / "cache",
+        seed=seed,
         network=network,
-        environment=(
-            ("TMPDIR", str(room / "tmp")),
-            *variables(scratch / "cache", home, room / "home", env).items(),
-        ),
+        environment=_environment(room, home, seed, env),
+        home=home,
+        given=dict(env),
+        environments=Environments(root),
     )
+
+
+def _environment(room: Path, home: Path, seed: Path, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Variables that lead the commands of a room to its folders."""
+    return (("TMPDIR", str(room / "tmp")), *variables(room / "cache", home, room / "home", seed, env).items())
 
 
 def _there(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -46,6 +46,9 @@ _LISTENER: Final = 1 << 3 | 1 << 5
 """SECCOMP_FILTER_FLAG_NEW_LISTENER, and _WAIT_KILLABLE_RECV: a signal does not have a call done twice."""
 _CAPABILITY_VERSION: Final = 0x20080522
 
+_RULES: Final[dict[Confinement, int]] = {}
+_MOST_RULES: Final = 16
+
 T = TypeVar("T")
 
 
@@ -120,12 +123,17 @@ def _checked(result: int, what: str) -> int:
     return result
 
 
-@cache
 def _ruleset(confinement: Confinement) -> int:
-    """A descriptor of the rules: what may be read, and what of that written.
+    """A descriptor of the rules. The last ones stay open, for making one takes longer than many a command."""
+    if confinement not in _RULES:
+        _RULES[confinement] = _new_ruleset(confinement)
+    while len(_RULES) > _MOST_RULES:
+        os.close(_RULES.pop(next(iter(_RULES))))
+    return _RULES[confinement]
 
-    It stays open, for making it takes longer than many a command.
-    """
+
+def _new_ruleset(confinement: Confinement) -> int:
+    """What may be read, and what of that written."""
     known = abi()
     everything = (1 << (16 if known >= _IOCTL_ABI else 15)) - 1
     network = _TCP if known >= _TCP_ABI and not confinement.network else 0

@@ -1,4 +1,4 @@
-"""Where do the commands of one process of kotef keep their home and their temporary files?"""
+"""Folders in which commands keep their home, their temporary files and their caches."""
 
 import fcntl
 import os
@@ -10,28 +10,47 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+PARTS: Final = ("home", "tmp", "cache")
 _PREFIX: Final = "room-"
 _LOCK: Final = "lock"
-_HELD: Final[list[int]] = []
-"""Descriptors of locks; they end with this process, however it ends."""
+_HELD: Final[dict[Path, int]] = {}
+"""Room → descriptor of its lock; the locks end with this process, however it ends."""
 
 
 def take_room(place: Path) -> Path:
-    """A fresh folder below `place` with an empty `home` and `tmp`, this process's own until it ends.
+    """A fresh folder below `place` with an empty `home`, `tmp` and `cache`, this process's own until it leaves it.
 
-    Nothing of an earlier run is met in it: a command could have left a `sitecustomize.py` there, or a link in the place
-    of a folder. Rooms whose process has ended are removed.
+    Nothing of an earlier command is met in it: one could have left a `sitecustomize.py` there, or a link in the place
+    of a folder.
     """
-    for left in place.glob(f"{_PREFIX}*"):
-        _clear(left)
     room = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     lock = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    _HELD.append(lock)
-    for name in ("home", "tmp"):
+    _HELD[room] = lock
+    for name in PARTS:
         (room / name).mkdir(mode=0o700)
     (room / "empty").touch(mode=0o400)
     return room
+
+
+def leave_room(room: Path) -> None:
+    """Remove a room of this process; what resists is left for `clear_rooms` of a later one."""
+    with suppress(OSError):
+        shutil.rmtree(room, onerror=_opened)
+    if (lock := _HELD.pop(room, None)) is not None:
+        os.close(lock)
+
+
+def clear_rooms(place: Path) -> None:
+    """Remove the rooms whose process has ended."""
+    for left in place.glob(f"{_PREFIX}*"):
+        _clear(left)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder that commands filled, also what they closed to its owner; what resists stays."""
+    with suppress(OSError):
+        shutil.rmtree(path, onerror=_opened)
 
 
 def _clear(room: Path) -> None:

@@ -4,11 +4,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
+
+from kotef.workspace.safe_open import read_regular
 
 IN_HOME: Final = (
     ".asdf",
@@ -98,15 +100,17 @@ _ROOTS: Final = (
 _ENVIRONMENTS: Final = ("*/pyvenv.cfg", ".tox/*/pyvenv.cfg", ".nox/*/pyvenv.cfg")
 """Where a project keeps its virtual environments."""
 _BIN: Final = frozenset({"bin", "sbin", "shims", "Scripts"})
+_OF_AN_INTERPRETER: Final = ("bin", "lib", "lib64", "include")
 
 
-def toolchains(env: Mapping[str, str], home: Path, root: Path) -> tuple[Path, ...]:
+def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collection[Path] = ()) -> tuple[Path, ...]:
     """Folders that the project's programs lie in or read from; some may not exist, some may lie outside `home`.
 
     What the environment names, what PATH leads to (a `bin` with the folder around it, unless that is the home itself),
     the interpreter of kotef, what virtual environments were made from, and projects installed in them as editable.
     What an environment inside the workspace `root` says is the word of whoever wrote the workspace: of it only
-    interpreters are believed, and projects beside this one.
+    interpreters are believed, of which nothing but the programs and libraries is read. Projects beside this one are
+    believed as well where git does not track (`public`) what names them: then no clone brought it.
     """
     named = [Path(env[name]) for name in _ROOTS if env.get(name)]
     if cargo := env.get("CARGO_HOME"):
@@ -116,13 +120,15 @@ def toolchains(env: Mapping[str, str], home: Path, root: Path) -> tuple[Path, ..
     there = [path for path in (*named, *searched, *prefixes) if os.access(path, os.F_OK)]
     outside = [path for path in there if not _is_within(path, root)]
     inside = [found.parent for pattern in _ENVIRONMENTS for found in root.glob(pattern)]
+    own = [prefix for prefix in inside if public and not any(path.is_relative_to(prefix) for path in public)]
     kotef = Path(__file__).parents[3]  # may be installed as editable, and its supervisor is read inside
     return (
         *(home / name for name in IN_HOME),
         *outside,
-        *_bases([*outside, *inside]),
+        *_bases(outside),
+        *_interpreters(inside, home, root),
         *_editable(outside),
-        *(path for path in _editable(inside) if _is_beside(path, root)),
+        *(path for path in _editable(own) if _is_beside(path, root)),
         kotef / "kotef",
     )
 
@@ -147,17 +153,45 @@ def _around(folder: Path, home: Path) -> Path:
 
 
 def _bases(prefixes: Iterable[Path]) -> Iterator[Path]:
-    """What virtual environments were made from, see `pyvenv.cfg` in PEP 405."""
+    """What virtual environments were made from."""
+    for real in _homes(prefixes):
+        if real.name in _BIN and os.access(real, os.R_OK) and any(real.glob("python*")):
+            yield real.parent if real.parent != Path("/usr") else real
+
+
+def _homes(prefixes: Iterable[Path]) -> Iterator[Path]:
+    """The real folders of the interpreters that virtual environments name, see `pyvenv.cfg` in PEP 405."""
     for prefix in prefixes:
-        settings = prefix / "pyvenv.cfg"
-        if not os.access(settings, os.R_OK):
+        try:
+            text = read_regular(prefix / "pyvenv.cfg", largest=_MOST_SETTINGS).decode("utf-8", "replace")
+        except OSError:
             continue
-        for line in settings.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in text.splitlines():
             name, _, value = line.partition("=")
-            if name.strip() == "home" and (found := Path(value.strip())).is_absolute():
-                real = Path(os.path.realpath(found))
-                if real.name in _BIN and os.access(real, os.R_OK) and any(real.glob("python*")):
-                    yield real.parent if real.parent != Path("/usr") else real
+            if name.strip() == "home" and "\0" not in value and (found := Path(value.strip())).is_absolute():
+                yield Path(os.path.realpath(found))
+
+
+def _interpreters(prefixes: Iterable[Path], home: Path, root: Path) -> Iterator[Path]:
+    """Of the installations that environments of the workspace name, the folders an interpreter needs, and no more.
+
+    An installation has a program `bin/python*` and the standard library `lib/python3*/os.py`, both its own. It holds
+    neither the home nor the workspace, and is no part of either; in the home it lies in a folder of its own.
+    """
+    for real in _homes(prefixes):
+        prefix = real.parent
+        holds = any(place.is_relative_to(prefix) for place in (home, root))
+        if real.name not in _BIN or holds or prefix.is_relative_to(root):
+            continue
+        if any(_is_own(path, prefix) and os.access(path, os.X_OK) for path in real.glob("python*")) and any(
+            _is_own(path, prefix) for path in prefix.glob("lib/python3*/os.py")
+        ):
+            yield from (folder for name in _OF_AN_INTERPRETER if _is_own(folder := prefix / name, prefix))
+
+
+def _is_own(path: Path, prefix: Path) -> bool:
+    """Whether it is there, and no link out of the folder."""
+    return os.access(path, os.R_OK) and Path(os.path.realpath(path)).is_relative_to(prefix)
 
 
 def _editable(prefixes: Iterable[Path]) -> Iterator[Path]:
@@ -165,27 +199,28 @@ def _editable(prefixes: Iterable[Path]) -> Iterator[Path]:
     for prefix in prefixes:
         for record in prefix.glob("lib/python*/site-packages/*.dist-info/direct_url.json"):
             try:
-                told = json.loads(record.read_text(encoding="utf-8"))
+                told = json.loads(read_regular(record, largest=_MOST_SETTINGS))
                 url, editable = told["url"], told.get("dir_info", {}).get("editable", False)
             except (OSError, ValueError, KeyError, AttributeError):
                 continue  # not one of an installer that follows the standard
             if editable and isinstance(url, str) and url.startswith("file://"):
                 yield Path(unquote(url.removeprefix("file://")))
         for added in prefix.glob("lib/python*/site-packages/*.pth"):
-            readable = os.access(added, os.R_OK)
-            lines = added.read_text(encoding="utf-8", errors="replace").splitlines() if readable else []
-            yield from (Path(line) for line in lines if line.startswith("/"))
+            with suppress(OSError):
+                lines = read_regular(added, largest=_MOST_SETTINGS).decode("utf-8", "replace").splitlines()
+                yield from (Path(line) for line in lines if line.startswith("/") and "\0" not in line)
 
 
-def settle(place: Path, home: Path, cache: Path, env: Mapping[str, str], *, network: bool) -> None:
+def settle(place: Path, home: Path, cache: Path, seed: Path, env: Mapping[str, str], *, network: bool) -> None:
     """Make `place`, an empty folder, a home with the toolchains and settings of the real one, and nothing else.
 
-    Toolchains are links into `home`; downloads are once somebody had the network to make some in our cache.
+    Toolchains are links into `home`. Downloads are in `cache` with the network; without it they are read in `seed`,
+    where an earlier command that had it left some.
     """
     for name in IN_HOME:
         source = _real(name, home, env)
         if name in _DOWNLOADS:
-            source = _downloads(name, cache, network=network) or source
+            source = _downloads(name, cache, seed, network=network) or source
         if os.access(source, os.R_OK):
             link = place / name
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -203,14 +238,15 @@ def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
     return Path(env[_MOVED[first]], rest) if env.get(_MOVED.get(first, "")) else home / name
 
 
-def _downloads(name: str, cache: Path, *, network: bool) -> Path | None:
-    """Ours, where there are some; commands write into the cache, so what stands there may be anything."""
-    own = cache / name.strip(".").replace("/", "-")
+def _downloads(name: str, cache: Path, seed: Path, *, network: bool) -> Path | None:
+    """Ours, where there are some."""
+    own = name.strip(".").replace("/", "-")
     if network:
-        with suppress(FileExistsError):
-            own.mkdir(mode=0o700)
-    real = own.is_dir() and not own.is_symlink()
-    return own if real and (network or any(own.iterdir())) else None
+        (cache / own).mkdir(mode=0o700, exist_ok=True)
+        return cache / own
+    kept = seed / own
+    real = kept.is_dir() and not kept.is_symlink()
+    return kept if real and any(kept.iterdir()) else None
 
 
 def _harmless(path: Path, *, by_line: bool) -> str | None:
@@ -224,12 +260,12 @@ def _harmless(path: Path, *, by_line: bool) -> str | None:
     return None if len(text) > _MOST_SETTINGS or _LOGIN.search(text) else text
 
 
-def variables(cache: Path, home: Path, place: Path, env: Mapping[str, str]) -> dict[str, str]:
-    """Variables that lead programs to the home `place`, to caches they may write, and to what `home` has already.
+def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """Variables that lead programs to the home `place`, to caches they may write, and to what there is already.
 
     Package managers are told not to try again: without network that is all they would do for minutes.
     """
-    maven = f"-Dmaven.repo.local={cache}/m2 -Dmaven.repo.local.tail={home}/.m2/repository"
+    maven = f"-Dmaven.repo.local={cache}/m2 -Dmaven.repo.local.tail={seed}/m2,{home}/.m2/repository"
     return {
         "HOME": str(place),
         **{name: str(place / folder) for folder, name in _MOVED.items() if env.get(name)},

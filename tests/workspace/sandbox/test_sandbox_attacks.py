@@ -1,5 +1,6 @@
 """What a command does that wants out: each trick at each level it concerns, with a canary that must stay as it is."""
 
+import json
 import os
 import socket
 import subprocess
@@ -250,9 +251,7 @@ def _leave(room: Path) -> None:
     """As if the process that holds the room had ended."""
     from kotef.workspace.sandbox import room as rooms
 
-    held = next(lock for lock in rooms._HELD if os.fstat(lock).st_ino == (room / "lock").stat().st_ino)
-    rooms._HELD.remove(held)
-    os.close(held)
+    os.close(rooms._HELD.pop(room))
 
 
 def test_two_runs_at_once_do_not_clear_each_others_rooms(make: Make, project: Path) -> None:
@@ -263,27 +262,77 @@ def test_two_runs_at_once_do_not_clear_each_others_rooms(make: Make, project: Pa
     assert shell("cat $TMPDIR/file", first, project).stdout == "kept\n"
 
 
-def test_a_virtual_environment_in_the_workspace_opens_no_folder_by_what_is_written_in_it(
-    project: Path, tmp_path: Path
-) -> None:
-    """Strangers write to the workspace: only an interpreter, and a project beside this one, are believed."""
-    home = Path(os.environ["HOME"])
-    (home / ".ssh").mkdir()
-    (home / "work").mkdir()
-    (home / "work" / "pyproject.toml").touch()
+def _stranger(project: Path, home: str, *, editable: str = "/") -> dict[str, str]:
+    """A virtual environment that lies in the workspace, and the environment in which it is active."""
     packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
     (packages / "x.dist-info").mkdir(parents=True)
-    (project / ".venv" / "pyvenv.cfg").write_text(f"home = {home}/.ssh\n")
-    (packages / "x.pth").write_text(f"{home}/.ssh\n{home}\n/\n{home}/work\n")
-    (packages / "x.dist-info" / "direct_url.json").write_text(
-        f'{{"url": "file://{home}/.ssh", "dir_info": {{"editable": true}}}}'
-    )
+    (project / ".venv" / "pyvenv.cfg").write_text(f"home = {home}\n")
+    (packages / "x.pth").write_text(f"{editable}\n")
+    url = {"url": f"file://{editable}", "dir_info": {"editable": True}}
+    (packages / "x.dist-info" / "direct_url.json").write_text(json.dumps(url))
     env = child_environment(os.environ) | {"VIRTUAL_ENV": str(project / ".venv")}
-    env["PATH"] = f"{project}/.venv/bin:{env['PATH']}"
+    return env | {"PATH": f"{project}/.venv/bin:{env['PATH']}"}
+
+
+HOMES = ("", "/", "/.", "/bin", "/bin/", "/bin/.", "/bin/../bin", "/.ssh", "/.ssh/bin", "/work/bin", "/link/bin")
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize("below", HOMES)
+def test_a_virtual_environment_in_the_workspace_opens_no_folder_by_what_is_written_in_it(
+    below: str, tracked: bool, project: Path, tmp_path: Path
+) -> None:
+    """Strangers write to the workspace: what it says of a home, a link or a login leads to nothing of them."""
+    home = Path(os.environ["HOME"])
+    for name in ("bin", "lib/python3.11", ".ssh/bin", "work/bin", "work/.ssh", "other"):
+        (home / name).mkdir(parents=True)
+    for program in ("bin/python3", ".ssh/bin/python3", "work/bin/python3"):
+        (home / program).write_text("#!/bin/sh\n")
+        (home / program).chmod(0o755)
+    (home / "lib" / "python3.11" / "os.py").touch()
+    (home / "work" / "pyproject.toml").touch()
+    (home / "link").symlink_to(".")
+    env = _stranger(project, f"{home}{below}", editable=f"{home}{below}")
+    public = {".venv/pyvenv.cfg", "app.py"} if tracked else {"app.py"}
+
+    readable = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env, public=public).readable
+
+    assert not [path for path in readable if path.is_relative_to(home)]
+    assert not [path for path in readable if home.is_relative_to(path)]
+
+
+@pytest.mark.parametrize("part", ["bin", "lib"])
+def test_an_interpreter_that_lies_in_the_workspace_leads_out_of_it_by_no_link(
+    part: str, project: Path, tmp_path: Path
+) -> None:
+    home = Path(os.environ["HOME"])
+    other = tmp_path / "interpreter"
+    for place in (home / ".ssh", other):
+        for name in ("bin/python3", "lib/python3.11/os.py"):
+            if place == other or name.startswith(part):
+                (place / name).parent.mkdir(parents=True)
+                (place / name).touch(mode=0o755)
+    (other / part).rename(other / "own")
+    (other / part).symlink_to(home / ".ssh" / part)
+    scratch = tmp_path / "state" / "kotef" / "abc" / "sandbox"
+
+    assert not any(
+        "ssh" in str(path) for path in confine(project, scratch, _stranger(project, f"{other}/bin")).readable
+    )
+
+
+def test_an_interpreter_that_an_environment_of_the_workspace_names_is_read_and_nothing_beside_it(
+    project: Path, tmp_path: Path
+) -> None:
+    place = Path(os.environ["HOME"]) / "pythons" / "3.11"
+    for name in ("bin/python3", "lib/python3.11/os.py", "secrets/key"):
+        (place / name).parent.mkdir(parents=True)
+        (place / name).touch(mode=0o755)
+    env = _stranger(project, f"{place}/bin")
 
     readable = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env).readable
 
-    assert not [path for path in readable if path in {home, home / ".ssh", home / "work", Path("/")}]
+    assert {path for path in readable if path.is_relative_to(place)} == {place / "bin", place / "lib"}
 
 
 @each_level

@@ -147,7 +147,7 @@ def test_a_sibling_project_installed_as_editable_is_found_and_cannot_be_changed(
 
     done = shell(
         f".venv/bin/python -c 'import helper; print(helper.VALUE)'; echo no > {tmp_path}/sibling/helper.py",
-        make("bwrap"),
+        make("bwrap", public={"app.py"}),
         project,
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.confined import shell
 
+from kotef.workspace.sandbox.rooms import filling_room, fresh_room
 from kotef.workspace.sandbox.sandbox import Sandbox
 
 Make = Callable[..., Sandbox]
@@ -159,12 +160,15 @@ def test_with_network_package_managers_have_somewhere_to_write(make: Make, proje
     home = Path(os.environ["HOME"])
     for name in (".cargo/registry", "go/pkg", ".nvm"):
         (home / name).mkdir(parents=True)
-    done = shell("mkdir -p ~/.cargo/registry/x ~/go/pkg/x && test -L ~/.nvm", make("bwrap", network=True), project)
+    with filling_room(make("bwrap", network=True)) as setup:
+        done = shell("mkdir -p ~/.cargo/registry/x ~/go/pkg/x && test -L ~/.nvm", setup, project)
 
     assert done.exit_code == 0, done.stderr
     assert not (home / ".cargo" / "registry" / "x").exists()
-    later = shell("ls ~/.cargo/registry ~/go/pkg", make("bwrap"), project)
-    assert later.stdout.count("x\n") == 2, "what was downloaded is there for commands without network"
+    with fresh_room(make("bwrap")) as later:
+        told = shell("ls ~/.cargo/registry ~/go/pkg; touch ~/go/pkg/no ~/.cargo/registry/x/no", later, project)
+    assert told.stdout.count("x\n") == 2, "what [setup] downloaded is there for commands without network"
+    assert told.stderr.count("Read-only") == 2, "and cannot be written by them"
 
 
 def test_what_is_gone_since_the_start_keeps_no_command_from_running(make: Make, project: Path, tmp_path: Path) -> None:

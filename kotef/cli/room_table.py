@@ -1,0 +1,80 @@
+"""What commands may write, and what the checks believe: the two rooms side by side."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from rich.table import Table
+
+from kotef.workspace.installed import environments
+from kotef.workspace.sandbox.sandbox import Level
+
+_NAMED: Final = 3
+"""Environments of the workspace that are named."""
+
+
+_COMPARED: Final = "yes, but compared and put back (--allow-install: believed)"
+
+
+class Shared(NamedTuple):
+    """One kind of files, as each of the two rooms has it."""
+
+    what: str
+    commands: str
+    """What a command of the coder may do with it."""
+    checks: str
+    """What a check that judges finds there."""
+
+
+def rows_of(level: Level, root: Path, tracked: Collection[str]) -> list[Shared]:
+    """One row per kind of files, at this level."""
+    installed = environments(root, tracked)
+    return list(_unconfined(installed) if level == "off" else _confined(level, installed))
+
+
+def _confined(level: Level, installed: Collection[str]) -> Iterator[Shared]:
+    read_only = level == "bwrap"
+    yield Shared("files of the workspace", "yes", "as written; tests and their configuration put back")
+    yield Shared(
+        ".git, .sdd",
+        "no" if read_only else "yes, but git's own files are put back",
+        "as before the run",
+    )
+    yield Shared("home", "one of their own, for the whole run", "a fresh one for each check")
+    yield Shared("temporary files", "a folder of their own, for the whole run", "a fresh folder for each check")
+    yield Shared("caches", "a copy of what the baseline left", "a fresh copy for each check")
+    held = "no (--allow-install opens them)" if read_only else _COMPARED
+    yield Shared(_named(installed), held, "as before the run")
+    yield Shared("caches in node_modules", *_caches(read_only=read_only))
+    yield Shared("all else of the machine", "no: read-only or hidden", "as it is on this machine")
+
+
+def _unconfined(installed: Collection[str]) -> Iterator[Shared]:
+    yield Shared("files of the workspace", "yes", "as written; tests and their configuration put back")
+    yield Shared(".git, .sdd", "yes, but git's own files are put back", "as before the run")
+    yield Shared(_named(installed), _COMPARED, "as before the run")
+    yield Shared("all else of the machine", "what you may write", "what it finds there: nothing is promised")
+
+
+def _caches(*, read_only: bool) -> tuple[str, str]:
+    if read_only:
+        return "folders of their own instead", "an empty folder for each check"
+    return "yes", "removed where a command wrote them"
+
+
+def _named(installed: Collection[str]) -> str:
+    """`installed (.venv, node_modules)`."""
+    names = sorted(installed)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"installed: {', '.join(names[:_NAMED])}{more}" if names else "installed environments (none here yet)"
+
+
+def table_of(rows: Collection[Shared], level: Level) -> Table:
+    """The rows as two columns with what they are about."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column(f"at {level}", ratio=2)
+    table.add_column("commands may write", ratio=3)
+    table.add_column("the checks believe", ratio=3)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,109 @@
+"""Installed environments before judging: what the run changed in them is put back, or named as not to be undone."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.entries import INSTALLED
+from kotef.checks.verification import Verification
+from kotef.deps import Deps, Ground
+from kotef.nodes.unheld import replaced
+from kotef.state import Task
+from kotef.workspace.installed import Alteration, Installed, altered, was_link
+from kotef.workspace.snapshots import Restored
+from kotef.workspace.standing import HIDDEN
+from kotef.workspace.unheld import Unheld, recall
+
+_NONE: Final = Restored((), ())
+_CONFINING: Final = frozenset({"bwrap", "strict"})
+"""Levels at which commands cannot write the environments that are closed off."""
+
+
+def commands_may_write(deps: Ground) -> bool:
+    """Whether the level leaves environments to be compared, for it cannot make them read-only."""
+    return deps.confined not in _CONFINING
+
+
+def close_off_environments(verification: Verification, deps: Ground) -> None:
+    """Make the environments there were at the baseline read-only for commands, where the sandbox can."""
+    known = recall(deps.snapshots, verification.unheld)
+    if known is None:
+        return
+    deps.close_off(known.environments)
+    if known.environments.open:
+        names = ", ".join(sorted(known.environments.open)[:5])
+        text = f"the checks install into {names} themselves: it stays writable for commands, and is believed"
+        deps.emit("notice", text=text)
+
+
+def put_environments_back(
+    task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, deps: Deps
+) -> Restored:
+    """Take what the run installed away, and put what it changed back; what cannot be undone spoils a green.
+
+    With `--allow-install` the person believes what commands install.
+    """
+    known = recall(deps.snapshots, baseline.unheld) if baseline.unheld and not task.allow_install else None
+    if known is None:
+        return _NONE
+    held = deps.snapshots.paths(trees[0])
+    writable = commands_may_write(deps)
+    found = altered(deps.snapshots, held, known.environments, since=known.since, writable=writable)
+    if writable:
+        for path in found.caches:
+            _remove(deps.root / path)
+    mine = deps.snapshots.paths(trees[visit])
+    new = [path for path in found.new if not any(one.startswith(f"{path}/") for one in mine)]
+    moved = [path for path in new if _move_away(path, deps)]
+    undone = list(_undone(found, known, deps))
+    others = {*new, *found.changed, *found.gone} - {*moved, *undone}
+    return Restored(
+        tuple(f"{path} {INSTALLED}; moved to {HIDDEN}/ of the run)" for path in moved)
+        + tuple(f"{path} {INSTALLED})" for path in undone),
+        tuple(sorted(f"{path} {INSTALLED})" for path in others)),
+    )
+
+
+def _undone(found: Alteration, known: Unheld, deps: Deps) -> Iterator[str]:
+    """Those of the changed and missing that are as they were again."""
+    environments = known.environments
+    for path in (*found.changed, *found.gone):
+        if path in environments.places and was_link(environments, path):
+            if _link_again(path, environments, deps):
+                yield path
+        elif kept := environments.copies.get(path):
+            content = deps.snapshots.blob(kept)
+            if content is not None and replaced(path, content, known.since, deps):
+                yield path
+
+
+def _link_again(path: str, environments: Installed, deps: Deps) -> bool:
+    """Make an environment that was a link to one elsewhere that link again."""
+    with suppress(OSError):
+        if os.path.lexists(deps.root / path) and not _move_away(path, deps):
+            return False
+        (deps.root / path).symlink_to(environments.places[path][2])
+        return True
+    return False
+
+
+def _move_away(path: str, deps: Deps) -> bool:
+    """Move a file or a whole folder out of the workspace, to where the run keeps such things."""
+    place = deps.run_dir / HIDDEN / path
+    try:
+        _remove(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(deps.root / path, place)
+    except OSError:
+        return False
+    return not os.path.lexists(deps.root / path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

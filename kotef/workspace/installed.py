@@ -1,0 +1,300 @@
+"""Installed environments of a workspace: which there are, and what of them changed since the baseline."""
+
+import json
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from kotef.workspace.listing import REBUILT
+from kotef.workspace.snapshots import Snapshots
+
+NAMES: Final = frozenset(
+    {"node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", ".pixi", "__pypackages__"}
+)
+"""Folders that an installation fills, wherever they stand and where git tracks nothing in them."""
+JS_CACHES: Final = (".cache", ".vite", ".vite-temp", ".vitest")
+"""Folders in `node_modules` that test runners and bundlers write while they work."""
+
+_MARKS: Final = ("pyvenv.cfg", "conda-meta")
+"""What the root of an environment holds, whatever its name is."""
+_VENDORED: Final = ("autoload.php", "modules.txt", "bundle", "composer")
+"""What a `vendor` that an installation filled holds."""
+_STEERS: Final = (".pth", "customize.py", "pyvenv.cfg", "_virtualenv.py", "entry_points.txt")
+"""Ends of the names of small files that decide what an interpreter runs."""
+_SMALL: Final = 64 * 1024
+_MOST_COPIED: Final = 500
+"""Files of an environment that are copied whole; of a larger one, those that steer."""
+_NAMED: Final = 2000
+"""Paths of one kind that are looked at one by one."""
+
+Identity = tuple[int, int, str]
+"""Device and number of a folder, or of a link with what it leads to."""
+Row = tuple[int, int, int]
+"""Number, bytes and change time in nanoseconds of an entry."""
+
+
+class Installed(BaseModel):
+    """The environments there were when the baseline was judged."""
+
+    model_config = ConfigDict(frozen=True)
+
+    places: dict[str, Identity] = {}
+    """Path from the workspace → what it is."""
+    open: frozenset[str] = frozenset()
+    """Those that the checks of the baseline install into themselves: they stay writable, and are believed."""
+    listing: str = ""
+    """Id under which the entries of every folder are kept; empty where commands cannot write environments."""
+    copies: dict[str, str] = {}
+    """Path of a file → id of its content."""
+
+
+class Alteration(NamedTuple):
+    """What of the environments is not as it was."""
+
+    new: tuple[str, ...] = ()
+    """Environments, packages and files that were not there."""
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    caches: tuple[str, ...] = ()
+    """Bytecode and caches of bundlers, which the next check makes anew."""
+
+
+def environments(root: Path, held: Collection[str]) -> dict[str, Identity]:
+    """Every environment below the workspace; none in which a snapshot holds a file: that one is source."""
+    source = {above for path in held for above in accumulate(path.split("/"), "{}/{}".format)}
+    found = {}
+    for directory, names, files in os.walk(root):
+        here = _relative(directory, root)
+        if here and here not in source and is_environment(here, names, files):
+            found[here] = _identity(root / here)
+            names.clear()
+            continue
+        below = f"{here}/" if here else ""
+        for name in names:
+            path = f"{below}{name}"
+            if os.path.islink(f"{directory}/{name}") and path not in source and _leads_to_one(root / path):  # noqa: PTH114
+                found[path] = _identity(root / path)
+        names[:] = [name for name in names if name != ".git" and (name in NAMES or name not in REBUILT)]
+    return {path: identity for path, identity in found.items() if identity}
+
+
+def is_environment(path: str, folders: Collection[str], files: Collection[str]) -> bool:
+    """Whether a folder with these entries is one."""
+    name = path.rpartition("/")[2]
+    vendored = name == "vendor" and any(mark in files or mark in folders for mark in _VENDORED)
+    return name in NAMES or vendored or any(mark in files or mark in folders for mark in _MARKS)
+
+
+def environment_around(root: Path, path: str, held: Collection[str]) -> str:
+    """The environment that a path, from the workspace, lies in or is; empty where it is in none."""
+    for above in accumulate(path.split("/"), "{}/{}".format):
+        named = above.rpartition("/")[2] in NAMES and (above != path or not (root / above).is_file())
+        marked = above != path and any(os.path.lexists(root / above / mark) for mark in _MARKS)
+        begun = f"{above}/"
+        if (named or marked or _is_vendored(root, above)) and not any(one.startswith(begun) for one in held):
+            return above
+    return ""
+
+
+def written_environments(root: Path, held: Collection[str], *, began: float) -> frozenset[str]:
+    """Those in which files other than caches changed since then: the checks install into them."""
+    return frozenset(path for path in environments(root, held) if _is_written(root, path, began))
+
+
+def _is_written(root: Path, place: str, began: float) -> bool:
+    """What was made there and is gone again is no installation: of folders nothing is said."""
+    return any(not is_cache and not _is_folder(root / path) for path, is_cache in _newer(root, place, began))
+
+
+def remember_environments(
+    snapshots: Snapshots, held: Collection[str], *, opened: Collection[str], writable: bool
+) -> Installed:
+    """What there is now; `opened` are those that the checks install into.
+
+    `writable`: commands can write environments, so what is in them is listed, and what is small is copied.
+    """
+    root, places = snapshots.root, environments(snapshots.root, held)
+    if not writable:
+        return Installed(places=places, open=frozenset(opened))
+    listing: dict[str, dict[str, Row]] = {}
+    copied: list[str] = []
+    for path in places.keys() - set(opened):
+        rows = dict(_rows(root, path))
+        listing |= rows
+        copied += _to_copy(root, rows)
+    kept = snapshots.keep(json.dumps(listing).encode())
+    return Installed(places=places, open=frozenset(opened), listing=kept, copies=snapshots.keep_files(copied))
+
+
+def altered(
+    snapshots: Snapshots, held: Collection[str], known: Installed, *, since: float, writable: bool
+) -> Alteration:
+    """What differs now; `since` is when `known` was taken. What has an older change time is as it was.
+
+    Where commands cannot write environments (not `writable`), only whole ones can come, go or be exchanged.
+    """
+    now = environments(snapshots.root, held)
+    there = set(now.values())
+    stays = {path for path, identity in known.places.items() if now.get(path) != identity and identity in there}
+    moved = set() if writable else stays  # what is in it may be anything, where it is not read-only
+    new = [path for path, identity in now.items() if path not in known.places and identity not in known.places.values()]
+    gone = [path for path in known.places if path not in now and path not in moved | known.open]
+    changed = [
+        path
+        for path, was in known.places.items()
+        if path in now and now[path] != was and path not in moved | known.open
+    ]
+    found = [Alteration(tuple(new), tuple(changed), tuple(gone))]
+    if writable:
+        same = [path for path, was in known.places.items() if now.get(path) == was and path not in known.open]
+        found += [_inside(snapshots, path, known, since) for path in same if not was_link(known, path)]
+    return Alteration(*(tuple(path for one in found for path in one[kind]) for kind in range(len(Alteration._fields))))
+
+
+def was_link(known: Installed, path: str) -> bool:
+    """Whether the environment was a link to one elsewhere."""
+    return bool(known.places[path][2])
+
+
+def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) -> Alteration:
+    """What differs in an environment that is still the same folder."""
+    root, newer = snapshots.root, list(_newer(snapshots.root, place, since))
+    caches = [path for path, is_cache in newer if is_cache]
+    suspects = [path for path, is_cache in newer if not is_cache][:_NAMED]
+    if not suspects:
+        return Alteration(caches=tuple(caches))
+    listing = _listing(snapshots, known.listing)
+    new, changed, gone = list[str](), list[str](), list[str]()
+    for path in suspects:
+        above, _, name = path.rpartition("/")
+        was = listing.get(above, {}).get(name)
+        facts = _facts(root / path)
+        if path in new or any(path.startswith(f"{one}/") for one in new) or facts is None:
+            continue
+        if stat.S_ISDIR(facts.st_mode):
+            rows = listing.get(path)
+            if rows is None:
+                (changed if not known.listing else new).append(path)
+                continue
+            now = _entries(root / path)
+            new += [f"{path}/{one}" for one in now.keys() - rows.keys() if not _is_cache(f"{path}/{one}", place)]
+            gone += [f"{path}/{one}" for one in rows.keys() - now.keys() if not _is_cache(f"{path}/{one}", place)]
+            changed += [f"{path}/{one}" for one in now.keys() & rows.keys() if now[one][0] != rows[one][0]]
+        else:
+            (changed if was or not known.listing else new).append(path)
+    plain = [path for path in dict.fromkeys(changed) if path in known.copies and (root / path).is_file()]
+    same = {path for path, kept in snapshots.keep_files(plain).items() if kept == known.copies[path]}
+    differing = tuple(path for path in dict.fromkeys(changed) if path not in same)
+    return Alteration(tuple(dict.fromkeys(new)), differing, tuple(dict.fromkeys(gone)), tuple(caches))
+
+
+def _newer(root: Path, place: str, since: float) -> Iterator[tuple[str, bool]]:
+    """What has a change time from then on, outer folders first, and whether it is a cache; one is not looked into."""
+    waiting = [place]
+    top = _facts(root / place)
+    if top is not None and stat.S_ISDIR(top.st_mode) and top.st_ctime >= since:
+        yield place, False
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(root / here) as entries:
+                found = [(entry, entry.stat(follow_symlinks=False)) for entry in entries]
+        except OSError:  # gone, or closed to us
+            continue
+        for entry, facts in found:
+            path = f"{here}/{entry.name}"
+            cache = _is_cache(path, place)
+            if facts.st_ctime >= since:
+                yield path, cache
+            if not cache and stat.S_ISDIR(facts.st_mode):
+                waiting.append(path)
+
+
+def _is_cache(path: str, place: str) -> bool:
+    parts = path.split("/")
+    in_modules = len(parts) > 1 and parts[-2] == "node_modules" and parts[-1] in JS_CACHES
+    return in_modules or "__pycache__" in parts[place.count("/") + 1 :]
+
+
+def _rows(root: Path, place: str) -> Iterator[tuple[str, dict[str, Row]]]:
+    """Folder → its entries, of all folders of an environment but caches."""
+    waiting = [place]
+    while waiting:
+        here = waiting.pop()
+        rows = _entries(root / here)
+        yield here, rows
+        for name in rows:
+            path = f"{here}/{name}"
+            facts = _facts(root / path)
+            if facts is not None and stat.S_ISDIR(facts.st_mode) and not _is_cache(path, place):
+                waiting.append(path)
+
+
+def _entries(folder: Path) -> dict[str, Row]:
+    try:
+        with os.scandir(folder) as found:
+            facts = {entry.name: entry.stat(follow_symlinks=False) for entry in found}
+    except OSError:
+        return {}
+    return {name: (one.st_ino, one.st_size, one.st_ctime_ns) for name, one in facts.items()}
+
+
+def _to_copy(root: Path, rows: Mapping[str, Mapping[str, Row]]) -> list[str]:
+    """Small files: all of a small environment, of a large one those that steer."""
+    small = [f"{folder}/{name}" for folder, found in rows.items() for name, row in found.items() if row[1] <= _SMALL]
+    steering = [path for path in small if path.endswith(_STEERS)]
+    chosen = small if len(small) <= _MOST_COPIED else steering[:_MOST_COPIED]
+    return [path for path in chosen if _is_plain(root / path)]
+
+
+def _is_plain(path: Path) -> bool:
+    facts = _facts(path)
+    regular = facts is not None and stat.S_ISREG(facts.st_mode)
+    return regular and os.access(path, os.R_OK) and "\n" not in str(path)
+
+
+def _listing(snapshots: Snapshots, name: str) -> dict[str, dict[str, Row]]:
+    content = snapshots.blob(name) if name else None
+    try:
+        return dict(json.loads(content)) if content else {}
+    except ValueError:
+        return {}
+
+
+def _identity(path: Path) -> Identity | None:
+    facts = _facts(path)
+    if facts is None:
+        return None
+    target = str(path.readlink()) if stat.S_ISLNK(facts.st_mode) else ""
+    return facts.st_dev, facts.st_ino, target
+
+
+def _leads_to_one(link: Path) -> bool:
+    marked = any(os.path.lexists(link / mark) for mark in _MARKS)
+    return link.name in NAMES or marked or (link.name == "vendor" and _is_vendored(link.parent, "vendor"))
+
+
+def _is_folder(path: Path) -> bool:
+    facts = _facts(path)
+    return facts is not None and stat.S_ISDIR(facts.st_mode)
+
+
+def _is_vendored(root: Path, path: str) -> bool:
+    vendored = path.rpartition("/")[2] == "vendor"
+    return vendored and any(os.path.lexists(root / path / mark) for mark in _VENDORED)
+
+
+def _relative(directory: str, root: Path) -> str:
+    return directory[len(os.fspath(root)) + 1 :]
+
+
+def _facts(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (OSError, ValueError):
+        return None

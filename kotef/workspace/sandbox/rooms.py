@@ -1,0 +1,104 @@
+"""The rooms of one run: one for the coder's commands, and a fresh one for each check that judges."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.environments import Environments
+from kotef.workspace.sandbox.room import leave_room
+from kotef.workspace.sandbox.sandbox import Sandbox
+from kotef.workspace.sandbox.seed import keep_caches
+
+
+class Rooms:
+    """What the commands of the coder can write and what the checks believe share nothing but the workspace.
+
+    Without a confinement (level `off`) there is one room for all: that of the person.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, apart: bool = False) -> None:
+        """`apart`: what is closed off for the checks is not closed off for the coder."""
+        self._sandbox = self.judging = sandbox
+        if apart and sandbox.confinement is not None:
+            own = replace(sandbox.confinement, environments=Environments(sandbox.confinement.root))
+            self.judging = replace(sandbox, confinement=own)
+        self._stack = ExitStack()
+        self._coders: Sandbox | None = None
+        self._thread = ThreadPoolExecutor(1, "rooms")
+        self._prepared: Future[Confinement] | None = None
+        self._filling: ExitStack | None = None
+        self._first: Sandbox | None = None
+
+    def coder(self) -> Sandbox:
+        """The room of the coder: taken when its first command is started, and kept until `close`."""
+        if self._coders is None:
+            self._coders = self._stack.enter_context(fresh_room(self._sandbox))
+        self._prepare()
+        return self._coders
+
+    @contextmanager
+    def judge(self) -> Iterator[Sandbox]:
+        """The room of one check that judges; within `first` all checks have the same one."""
+        if self._filling is not None:
+            self._first = self._first or self._filling.enter_context(filling_room(self.judging))
+            yield self._first
+            return
+        prepared, self._prepared = self._prepared, None
+        if prepared is None:
+            with fresh_room(self.judging) as sandbox:
+                yield sandbox
+            return
+        confinement = prepared.result()
+        try:
+            yield replace(self.judging, confinement=confinement)
+        finally:
+            leave_room(confinement.room)
+
+    @contextmanager
+    def first(self) -> Iterator[None]:
+        """The checks of this block judge the state before the run: the caches they fill serve later rooms."""
+        with ExitStack() as filling:
+            self._filling = filling
+            try:
+                yield
+            finally:
+                self._filling = self._first = None
+
+    def close(self) -> None:
+        """Remove the room of the coder, and one that was prepared and not needed."""
+        self._stack.close()
+        self._coders = None
+        if self._prepared is not None:
+            leave_room(self._prepared.result().room)
+            self._prepared = None
+        self._thread.shutdown()
+
+    def _prepare(self) -> None:
+        """Begin to fill the room of the next check while the coder works: large caches take a second to copy."""
+        confinement = self.judging.confinement
+        if confinement is not None and self._prepared is None:
+            self._prepared = self._thread.submit(confinement.with_fresh_room)
+
+
+@contextmanager
+def fresh_room(sandbox: Sandbox) -> Iterator[Sandbox]:
+    """The sandbox with a home, temporary folder and caches of its own for the length of the block."""
+    if sandbox.confinement is None:
+        yield sandbox
+        return
+    confinement = sandbox.confinement.with_fresh_room()
+    try:
+        yield replace(sandbox, confinement=confinement)
+    finally:
+        leave_room(confinement.room)
+
+
+@contextmanager
+def filling_room(sandbox: Sandbox) -> Iterator[Sandbox]:
+    """The same for code that is trusted as the user's own: its caches are the source for the rooms that follow."""
+    with fresh_room(sandbox) as fresh:
+        yield fresh
+        if fresh.confinement is not None:
+            keep_caches(fresh.confinement.cache, fresh.confinement.seed)
