@@ -89,7 +89,6 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "runs/roles.py": f"{USER}; {PACKAGED}",
     "tools/mcp/log.py": DESCRIPTOR,
     "nodes/differences.py": STATE,
-    "nodes/installed.py": STATE,
     "workspace/activity.py": STATE,
     "workspace/details.py": DESCRIPTOR,
     "workspace/folder_copy.py": DESCRIPTOR,
@@ -120,6 +119,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
     "workspace/sandbox/trial.py": "runs inside of the sandbox, on what it was given to try",
     "workspace/snapshots.py": f"snapshots in {STATE}; names in the workspace are removed by their own name alone",
+    "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/tree.py": KERNEL,
     "workspace/unheld.py": "names alone, links not followed; behind a link, names and facts",
 }

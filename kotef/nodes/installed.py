@@ -1,10 +1,8 @@
 """Installed environments before judging: what the run changed in them is put back, or named as not to be undone."""
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from kotef.checks.entries import INSTALLED
@@ -12,9 +10,12 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
 from kotef.nodes.unheld import replaced
 from kotef.state import Task
+from kotef.workspace.entries import LINK, write_entry
 from kotef.workspace.installed import Alteration, Installed, altered, was_link
+from kotef.workspace.safe_open import remove_within
 from kotef.workspace.snapshots import Restored
 from kotef.workspace.standing import HIDDEN
+from kotef.workspace.transfer import move_out
 from kotef.workspace.unheld import Unheld, recall
 
 _NONE: Final = Restored((), ())
@@ -54,7 +55,8 @@ def put_environments_back(
     found = altered(deps.snapshots, held, known.environments, since=known.since, writable=writable)
     if writable:
         for path in found.caches:
-            _remove(deps.root / path)
+            with suppress(OSError):
+                remove_within(deps.root, path)
     mine = deps.snapshots.paths(trees[visit])
     new = [path for path in found.new if not any(one.startswith(f"{path}/") for one in mine)]
     moved = [path for path in new if _move_away(path, deps)]
@@ -85,25 +87,15 @@ def _link_again(path: str, environments: Installed, deps: Deps) -> bool:
     with suppress(OSError):
         if os.path.lexists(deps.root / path) and not _move_away(path, deps):
             return False
-        (deps.root / path).symlink_to(environments.places[path][2])
+        write_entry(deps.root, path, LINK, os.fsencode(environments.places[path][2]))
         return True
     return False
 
 
 def _move_away(path: str, deps: Deps) -> bool:
     """Move a file or a whole folder out of the workspace, to where the run keeps such things."""
-    place = deps.run_dir / HIDDEN / path
     try:
-        _remove(place)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(deps.root / path, place)
+        move_out(deps.root, path, deps.run_dir / HIDDEN / path)
     except OSError:
         return False
     return not os.path.lexists(deps.root / path)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """What of that which no snapshot holds may not judge, or has to be looked at once more without it?"""
 
-import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_regular, remove_within, touch_within
 from kotef.workspace.snapshots import Restored
 from kotef.workspace.standing import HIDDEN, move
+from kotef.workspace.transfer import move_out
 from kotef.workspace.unheld import Unheld, look, recall, remember
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
@@ -112,8 +112,7 @@ def _move_whole(path: str, repositories: Collection[str], deps: Deps) -> None:
     elif (deps.root / own).exists():
         place = deps.run_dir / HIDDEN / own
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.move(deps.root / own, place)
+        move_out(deps.root, own, place)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -80,6 +80,11 @@ def delete_entry(root: Path, path: str) -> None:
     """Remove a file or link, and the directories that leaves empty; raises `OSError`."""
     with parent_within(root, path) as (directory, name):
         os.unlink(name, dir_fd=directory)
+    delete_empty(root, path)
+
+
+def delete_empty(root: Path, path: str) -> None:
+    """Remove the directories around a path that hold nothing any more."""
     while "/" in path:
         path = path.rpartition("/")[0]
         try:

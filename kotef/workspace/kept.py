@@ -11,6 +11,7 @@ from typing import Final
 
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import os_fault
+from kotef.workspace.transfer import copy_in, copy_out
 
 KEPT_CAP: Final = 100 * 1024 * 1024
 """Bytes of all copies together."""
@@ -42,7 +43,7 @@ def copy_ignored(
     room = cap
     for path in sorted(sizes, key=lambda path: (sizes[path], path)):
         make_private(kept, Path(path).parent)
-        if sizes[path] <= room and _copy(root / path, kept / path):
+        if sizes[path] <= room and _copied(root, path, kept / path):
             room -= sizes[path]
             copied.append(path)
         else:
@@ -85,7 +86,7 @@ def bring_back(
     back = []
     for path in copied:
         target = root / path
-        if not os.path.lexists(target) and not _through_link(root, path) and _copy(kept / path, target):
+        if not os.path.lexists(target) and not _through_link(root, path) and _brought(kept / path, root, path):
             back.append(path)
     lost = [path for path in left_out if not os.path.lexists(root / path)]
     return tuple(back), tuple(lost)
@@ -127,15 +128,24 @@ def drop_oldest(kept: Path) -> None:
         record.unlink()
 
 
-def _copy(source: Path, target: Path) -> bool:
+def _copied(root: Path, path: str, target: Path) -> bool:
     """Copy one file with its mode; False when it cannot be read."""
-    if not source.is_symlink() and not os.access(source, os.R_OK):
-        return False
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.copy2(source, target, follow_symlinks=False)
-    except FileNotFoundError:
+        copy_out(root, path, target)
+    except (FileNotFoundError, PermissionError, NotADirectoryError):
+        target.unlink(missing_ok=True)
         return False
     except OSError as error:
         raise os_fault(target, error) from error
+    return True
+
+
+def _brought(copy: Path, root: Path, path: str) -> bool:
+    """Copy one file back; False where there is no copy."""
+    try:
+        copy_in(copy, root, path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise os_fault(root / path, error) from error
     return True

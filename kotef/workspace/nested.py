@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
 from kotef.workspace.git import run_git
-from kotef.workspace.git_objects import link
 from kotef.workspace.listing import REBUILT
-from kotef.workspace.safe_open import read_within, write_within
+from kotef.workspace.safe_open import make_folder_within, read_within, write_within
+from kotef.workspace.transfer import copy_in, copy_out
 
 MOST: Final = 50
 """Repositories that are kept; of more the rest is only named."""
@@ -90,13 +90,9 @@ class GitFolder:
         if len(files) > _MOST_FILES:
             return False
         for name in files:
-            place = self._copy / "folder" / name
-            place.parent.mkdir(parents=True, exist_ok=True)
+            is_object = "objects" in name.split("/")[:-1]
             with suppress(FileNotFoundError):  # a lock, or packed meanwhile
-                if "objects" in name.split("/")[:-1]:
-                    link(self._git / name, place)
-                else:
-                    shutil.copy2(self._git / name, place, follow_symlinks=False)
+                copy_out(self._root, f"{self._name}/{name}", self._copy / "folder" / name, link=is_object)
         return True
 
     def bring_back(self) -> bool:
@@ -115,13 +111,11 @@ class GitFolder:
             return False
         gone = not self._is_repository()
         for name in _files(folder):
-            place = self._git / name
             is_object = "objects" in name.split("/")[:-1]
-            if (gone or is_object) and not os.path.lexists(place):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                link(folder / name, place) if is_object else shutil.copy2(folder / name, place, follow_symlinks=False)
+            if (gone or is_object) and not os.path.lexists(self._git / name):
+                copy_in(folder / name, self._root, f"{self._name}/{name}", link=is_object)
         for name in ("objects", "refs") if gone else ():
-            (self._git / name).mkdir(exist_ok=True)
+            make_folder_within(self._root, f"{self._name}/{name}")
         return gone
 
     def _is_repository(self) -> bool:

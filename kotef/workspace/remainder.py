@@ -25,6 +25,7 @@ from kotef.workspace.kept import KEPT_CAP, bring_back, copy_ignored, drop_oldest
 from kotef.workspace.nested import MOST, GitFolder, refs_of, repositories
 from kotef.workspace.paths import os_fault, write_atomic
 from kotef.workspace.snapshots import Snapshots
+from kotef.workspace.transfer import copy_out
 
 _LAG: Final = 0.03
 """Seconds by which change times may lag behind our clock."""
@@ -284,8 +285,8 @@ class _Restore:
         try:
             aside = self._aside / path
             if not is_folder:
-                aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                shutil.copy2(self._root / path, aside, follow_symlinks=False)
+                aside.unlink(missing_ok=True)
+                copy_out(self._root, path, aside)
             if copy.is_symlink():
                 write_entry(self._root, path, LINK, os.fsencode(copy.readlink()))
             else:

@@ -68,7 +68,7 @@ def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
         if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                raise OSError(errno.ELOOP, "is, or lies behind, a symbolic link", path) from error
+                raise OSError(error.errno, "is, or lies behind, a symbolic link", path) from error
         raise
 
 
@@ -190,6 +190,12 @@ def walk_within(root: Path, path: str = ".", *, most: int) -> Iterator[Walked]:
         folders = [entry.name for entry in listed if entry.is_directory]
         yield Walked(below.removesuffix("/"), folders, [entry.name for entry in listed if not entry.is_directory])
         waiting += [f"{below}{name}" for name in reversed(folders)]
+
+
+def make_folder_within(root: Path, path: str) -> None:
+    """Make a folder with those around it, where they are missing. Raises `OSError`."""
+    with parent_within(root, path, create=True) as (directory, name), suppress(FileExistsError):
+        os.mkdir(name, dir_fd=directory)
 
 
 def move_within(root: Path, path: str, target: str) -> None:

@@ -9,9 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.entries import EXECUTABLE, PLAIN, delete_entry, write_entry
+from kotef.workspace.entries import EXECUTABLE, PLAIN, delete_empty, write_entry
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Restored, Snapshots
+from kotef.workspace.transfer import move_out
 
 MARK: Final = "standing-in.json"
 """Written in the run directory while other contents are in place, so that a killed run can be put right."""
@@ -94,11 +95,9 @@ def unfinished(runs: Path) -> Sequence[Path]:
 
 def move(root: Path, path: str, directory: Path) -> None:
     """Move a file of the workspace below a directory of the run; nothing when it is gone."""
-    place = directory / path
-    place.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileNotFoundError, NotADirectoryError):
-        shutil.copy2(root / path, place, follow_symlinks=False)
-        delete_entry(root, path)
+        move_out(root, path, directory / path)
+        delete_empty(root, path)
 
 
 def _brought_back(root: Path, run_dir: Path, unheld: Mapping[str, str | None]) -> list[str]:
