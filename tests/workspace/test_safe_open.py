@@ -117,7 +117,7 @@ def test_nothing_is_read_through_a_link(root: Path, outside: Path) -> None:
     for path in ("pkg/calc.py", "calc.py"):
         with pytest.raises(OSError, match="symbolic link") as error:
             read_within(root, path, largest=100)
-        assert error.value.errno == errno.ELOOP
+        assert error.value.errno in (errno.ELOOP, errno.ENOTDIR)
 
 
 @pytest.mark.parametrize("read", [read_within, lambda root, path, largest: read_regular(root / path, largest=largest)])
