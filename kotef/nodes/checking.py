@@ -35,7 +35,7 @@ async def baseline_results(
         for check, result in kept.results:
             _tell(check, 0, result, deps)
         return kept.results, kept.wrote, kept.installs
-    facts, began = store.facts(ignored), change_time(deps.run_dir)
+    facts, began = store.facts(ignored), change_time(deps.root)
     results = await run_checks(task.checks, 0, deps, reruns=reruns)
     if environment_fault(results):
         deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")

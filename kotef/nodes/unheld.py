@@ -47,7 +47,6 @@ def remember_unheld(task: Task, tree: str, deps: Ground, *, environments: Instal
     return remember(
         deps.snapshots,
         tree,
-        directory=deps.run_dir,
         judges=lambda path: path in behind.found or _judges(path),
         linked=[path for path in held if _stands_for_tests(path) and (root / path).is_symlink()],
         awaited=behind.awaited,

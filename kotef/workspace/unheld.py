@@ -3,20 +3,28 @@
 import json
 import os
 import stat
+import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
 from kotef.workspace.installed import Installed
 from kotef.workspace.listing import LARGEST, REBUILT
+from kotef.workspace.safe_open import touch_within
 from kotef.workspace.snapshots import Snapshots
 
 CODE: Final = (".py", ".pyc", ".so", ".pyd")
 """What Python imports. What other languages import from ignored files (`dist/`) is built by their checks."""
 
+_RECORDS: Final = ".sdd/runs"
+_COARSE: Final = 5
+"""CLOCK_REALTIME_COARSE of linux/time.h: file systems take their times from it, and the usual clock is ahead of it."""
+_LAG: Final = 0.1
+"""Seconds by which times of files may lie behind the clock elsewhere."""
 _MOST: Final = 2000
 """Files whose contents are remembered; of more, only what judges."""
 _CACHE: Final = "__pycache__"
@@ -71,7 +79,6 @@ def remember(
     snapshots: Snapshots,
     tree: str,
     *,
-    directory: Path,
     judges: Judges,
     linked: Collection[str] = (),
     awaited: Collection[str] = (),
@@ -79,9 +86,9 @@ def remember(
 ) -> str:
     """Keep what no snapshot holds, as it is now; returns the id under which `recall` finds it.
 
-    `directory` is one of ours, on the same file system; `linked` are paths of links behind which tests lie.
+    `linked` are paths of links behind which tests lie.
     """
-    since = change_time(directory)
+    since = change_time(snapshots.root)
     root, held = snapshots.root, snapshots.paths(tree)
     installed, repositories = _landmarks(root, held)
     found = (path for path, is_link in _files(snapshots, held, installed) if not is_link)
@@ -106,10 +113,15 @@ def remember(
     )  # in ASCII, so that every file name comes back
 
 
-def change_time(directory: Path) -> float:
-    """What the clock of a file system says now, by a file written there: a run cannot set it."""
-    with NamedTemporaryFile(dir=directory) as note:
-        return os.fstat(note.fileno()).st_ctime
+def change_time(root: Path) -> float:
+    """What the clock of the workspace's file system says now, which no run can set; ours where nothing can be asked.
+
+    The folder of the records is touched: on a network file system the clock of the server counts.
+    """
+    with suppress(OSError):
+        touch_within(root, _RECORDS)
+        return (root / _RECORDS).lstat().st_ctime
+    return time.clock_gettime(_COARSE) if sys.platform == "linux" else time.time() - _LAG
 
 
 def recall(snapshots: Snapshots, name: str) -> Unheld | None:
