@@ -41,7 +41,8 @@ def refuse_misplaced(root: Path) -> None:
 
 def _refuse_linked_runs(root: Path) -> None:
     try:
-        linked = [entry.name for entry in list_within(root, RUNS, most=_MOST) if entry.is_link]
+        entries = list_within(root, RUNS, most=_MOST)
+        linked = [entry.name for entry in entries if entry.is_link and not entry.name.startswith(".")]
     except FileNotFoundError:
         return
     except OSError as error:
