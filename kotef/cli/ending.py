@@ -44,8 +44,7 @@ def say_result(result: Result, *, where: bool = True) -> None:
     if result.issue:
         screen.print(f"  issue:  {result.issue}")
     if result.resume:
-        unguarded = "  (no sandbox: what a command deletes in .sdd/runs is lost)" if result.sandbox == "off" else ""
-        screen.print(f"  resume: {result.resume}{unguarded}")
+        screen.print(f"  resume: {result.resume}")
 
 
 def _unproved(line: ResultDone) -> str:

@@ -10,32 +10,27 @@ from kotef.workspace.safe_open import list_within
 
 FOLDER: Final = ".sdd"
 RUNS: Final = ".sdd/runs"
-ISSUES: Final = ".sdd/issues.md"
 _MOST: Final = 20_000
 """Entries of `.sdd/runs` that are looked at."""
 _PLAIN: Final = "remove it, or put a plain {wanted} in its place"
 
 
 def refuse_misplaced(root: Path) -> None:
-    """Refuse a workspace whose `.sdd`, `.sdd/runs`, a run in it or issue log is a link, or something else of that kind.
+    """Refuse a workspace whose `.sdd`, `.sdd/runs` or a run in it is a link, or something else than a directory.
 
     kotef writes there, and a link could lead a write out of the workspace. What is missing is fine.
 
     Raises `SpecError` that names the path and the way out.
     """
-    for name, is_wanted, wanted in (
-        (FOLDER, stat.S_ISDIR, "directory"),
-        (RUNS, stat.S_ISDIR, "directory"),
-        (ISSUES, stat.S_ISREG, "file"),
-    ):
+    for name in (FOLDER, RUNS):
         try:
             kind = os.lstat(root / name).st_mode
         except FileNotFoundError:
             continue
         except OSError as error:
             raise _unreadable(name, error) from error
-        if not is_wanted(kind):
-            raise _misplaced(name, kind, wanted)
+        if not stat.S_ISDIR(kind):
+            raise _misplaced(name, kind, "directory")
     _refuse_linked_runs(root)
 
 

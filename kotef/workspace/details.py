@@ -18,7 +18,7 @@ MOST_ENTRIES: Final = 100_000
 """Files and folders whose details are recorded; of more only the first."""
 _ATTRIBUTES: Final = ("user.", "system.posix_acl_")
 """Extended attributes that a person sets: theirs, and access control lists."""
-_KOTEFS: Final = frozenset({".sdd/runs", ".sdd/memory"})
+_KOTEFS: Final = frozenset({".sdd/runs", ".sdd/memory", ".sdd/issues.md"})
 _CACHES: Final = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """A folder with one of these files is made by a program, and made again."""
 
@@ -76,7 +76,7 @@ def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in REBUILT and entry.name != ".git":
                     waiting.append(f"{here}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and f"{here}{entry.name}" not in _KOTEFS:
                 with suppress(OSError):
                     yield Found(f"{here}{entry.name}", entry.path, entry.stat(follow_symlinks=False))
 

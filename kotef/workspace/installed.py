@@ -11,14 +11,13 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from kotef.workspace.listing import REBUILT
+from kotef.workspace.sandbox.environments import JS_CACHES, Identity
 from kotef.workspace.snapshots import Snapshots
 
 NAMES: Final = frozenset(
     {"node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", ".pixi", "__pypackages__"}
 )
 """Folders that an installation fills, wherever they stand and where git tracks nothing in them."""
-JS_CACHES: Final = (".cache", ".vite", ".vite-temp", ".vitest")
-"""Folders in `node_modules` that test runners and bundlers write while they work."""
 
 _MARKS: Final = ("pyvenv.cfg", "conda-meta")
 """What the root of an environment holds, whatever its name is."""
@@ -32,8 +31,6 @@ _MOST_COPIED: Final = 500
 _NAMED: Final = 2000
 """Paths of one kind that are looked at one by one."""
 
-Identity = tuple[int, int, str]
-"""Device and number of a folder, or of a link with what it leads to."""
 Row = tuple[int, int, int]
 """Number, bytes and change time in nanoseconds of an entry."""
 
@@ -142,7 +139,8 @@ def altered(
     there = set(now.values())
     stays = {path for path, identity in known.places.items() if now.get(path) != identity and identity in there}
     moved = set() if writable else stays  # what is in it may be anything, where it is not read-only
-    new = [path for path, identity in now.items() if path not in known.places and identity not in known.places.values()]
+    fresh = [path for path, one in now.items() if path not in known.places and one not in known.places.values()]
+    new = [path for path in fresh if not _holds_caches_alone(snapshots.root, path)]
     gone = [path for path in known.places if path not in now and path not in moved | known.open]
     changed = [
         path
@@ -219,6 +217,12 @@ def _is_cache(path: str, place: str) -> bool:
     parts = path.split("/")
     in_modules = len(parts) > 1 and parts[-2] == "node_modules" and parts[-1] in JS_CACHES
     return in_modules or "__pycache__" in parts[place.count("/") + 1 :]
+
+
+def _holds_caches_alone(root: Path, place: str) -> bool:
+    """Whether a folder is an environment by name alone, in which a tool has put its caches and nothing else."""
+    names = [] if (root / place).is_symlink() else list(_entries(root / place))
+    return bool(names) and all(_is_cache(f"{place}/{name}", place) for name in names)
 
 
 def _rows(root: Path, place: str) -> Iterator[tuple[str, dict[str, Row]]]:

@@ -134,7 +134,7 @@ def test_a_command_line_that_means_nothing_is_one_line_and_status_2(root: Path, 
     assert ran.stderr.startswith("kotef: error: ")
 
 
-def test_a_log_that_cannot_be_written_is_status_5_and_what_is_no_log_2(root: Path) -> None:
+def test_a_log_that_cannot_be_read_or_written_is_status_5(root: Path) -> None:
     log = root / ".sdd" / "issues.md"
     log.chmod(0o444)
     assert issues(root, "list").code == 0
@@ -144,9 +144,9 @@ def test_a_log_that_cannot_be_written_is_status_5_and_what_is_no_log_2(root: Pat
     log.mkdir()
     for arguments in (("list",), ("list", "--json"), ("show", "aa-1"), ("resolve", "aa-1")):
         ran = issues(root, *arguments)
-        assert ran.code == 2
-        assert json.loads(ran.stdout)["reason"] == "spec" if "--json" in arguments else ran.stdout == ""
-        assert ".sdd/issues.md: is not a file" in ran.stderr
+        assert ran.code == 5
+        assert json.loads(ran.stdout)["reason"] == "workspace" if "--json" in arguments else ran.stdout == ""
+        assert "is a directory" in ran.stderr or "not a regular file" in ran.stderr
 
 
 def test_what_is_wrong_with_the_log_is_said_and_hides_no_entry(root: Path) -> None:

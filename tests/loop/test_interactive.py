@@ -192,7 +192,7 @@ def test_what_is_never_right_is_refused_without_a_question(project: Path, run, s
 def test_headless_the_policy_stands(project: Path, run) -> None:
     agent = Agent(coder=commands(INSTALL))
     ran = run(project, agent, "make add add", "--check", CHECK)
-    assert "does not allow" in answers_of(agent)[0]
+    assert "a person has to allow" in answers_of(agent)[0]
     assert told(ran, "asked") == []
 
 

@@ -5,11 +5,17 @@ import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from kotef.workspace.installed import JS_CACHES, Identity
 from kotef.workspace.safe_open import directory_within
 
 Number = tuple[int, int]
+
+JS_CACHES: Final = (".cache", ".vite", ".vite-temp", ".vitest")
+"""Folders in `node_modules` that test runners and bundlers write while they work."""
+
+Identity = tuple[int, int, str]
+"""Device and number of a folder, or of a link with what it leads to."""
 
 
 class Environments:
