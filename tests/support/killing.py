@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from support.loop import BUG, CHECK, FIXED, TEST, Ran, contents, git, plan
+from support.loop import BUG, CHECK, FIXED, TEST, Ran, contents, git, plan, states_of
 from support.openai_server import Call, OpenAIServer, Reply, Request, call, calls, text
 from support.process import kotef_process
 
 import kotef
 from kotef.middleware.effects import IN_DOUBT
-from kotef.runs.store import runs_dir
 
 GOAL: Final = "make add add"
 PATIENCE: Final = 120
@@ -201,7 +200,7 @@ class Killed:
     @property
     def runs(self) -> list[Path]:
         """The directories of runs that came to have a task."""
-        return [task.parent for task in runs_dir(self.root).glob("2*/task.json")]
+        return [task.parent for task in states_of(self.root).glob("2*/task.json")]
 
     @property
     def words(self) -> list[str]:

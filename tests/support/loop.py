@@ -40,6 +40,14 @@ def git(root: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
+def states_of(root: Path) -> Path:
+    """Where kotef keeps the state of the runs of a workspace: for this process, or for one with a home beside it."""
+    here = runs_dir(root)
+    beside = (root.parent / "state", root.parent / "home" / "state", root.parent / "home" / ".local" / "state")
+    places = (here, *(place / "kotef" / here.parent.name / "runs" for place in beside))
+    return next((place for place in places if place.is_dir()), here)
+
+
 @dataclass
 class Ran:
     """What one command line did."""
@@ -53,7 +61,7 @@ class Ran:
     @property
     def run_dir(self) -> Path:
         """The newest run."""
-        return max(runs_dir(self.root).glob("2*"))
+        return max(states_of(self.root).glob("2*"))
 
     @property
     def record(self) -> Path:
