@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import signal
 import zipfile
@@ -300,3 +301,13 @@ def test_a_task_begins_at_a_commit_and_at_nothing_else(packed: Path, clone: Path
         task = json.loads(archive.read("run/task.json"))
     changed = task | {"base": f"--index-output={tmp_path}/outside", "branch": "new"}
     refused(clone, rewritten_whole(packed, {"run/task.json": json.dumps(changed).encode()}))
+
+
+def test_a_pipe_or_a_device_is_refused_at_once(clone: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "it is no plain file" in refused(clone, tmp_path / "pipe")
+    assert "it is no plain file" in refused(clone, Path("/dev/zero"))
+
+
+def test_an_exported_run_is_for_nobody_else_to_read(packed: Path) -> None:
+    assert packed.stat().st_mode & 0o777 == 0o600
