@@ -5,8 +5,9 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import zipfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -311,3 +312,21 @@ def test_a_pipe_or_a_device_is_refused_at_once(clone: Path, tmp_path: Path) -> N
 
 def test_an_exported_run_is_for_nobody_else_to_read(packed: Path) -> None:
     assert packed.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON writes BEGIN SELECT randomblob(1); END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE more (x)",
+    ],
+)
+def test_checkpoints_that_hold_a_program_are_refused(packed: Path, clone: Path, tmp_path: Path, statement: str) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        (tmp_path / "made.sqlite").write_bytes(archive.read("run/checkpoints.sqlite"))
+    with closing(sqlite3.connect(tmp_path / "made.sqlite")) as opened:
+        opened.execute(statement)
+        opened.commit()
+    file = rewritten_whole(packed, {"run/checkpoints.sqlite": (tmp_path / "made.sqlite").read_bytes()})
+    assert "that kotef did not make" in refused(clone, file)

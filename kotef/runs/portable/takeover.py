@@ -2,14 +2,16 @@
 
 import json
 import shutil
+import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs import store
 from kotef.runs.portable.archive import RUN, SNAPSHOTS, Manifest, open_archive
@@ -27,6 +29,8 @@ TAKEN_UP: Final = "taken-up.json"
 """In the state of a run that came from a file, until its first step here: what it knows of the machine is not true."""
 
 _NAMED: Final = 10
+_TABLES: Final = frozenset({"checkpoints", "writes"})
+"""Of the graph's checkpoints."""
 _KINDS: Final = frozenset({PLAIN, EXECUTABLE, LINK})
 """Of entries that a workspace can hold; a commit of a submodule is none."""
 _FOLDERS: Final = (FOLDER, RUNS)
@@ -132,9 +136,26 @@ def received(root: Path, path: Path, *, fingerprint: str = "") -> Iterator[Recei
                 archive.unpack(name, state / name.removeprefix(RUN))
             if SNAPSHOTS not in manifest.files:
                 raise UsageError(f"{path}: it holds no snapshots", hint="export the run again; nothing was changed")
+            _refuse_programs(path, state / CHECKPOINTS)
         yield Received(RunDir(state, store.at(root, manifest.run_id).record), manifest, archive.fingerprint, root)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _refuse_programs(path: Path, database: Path) -> None:
+    """UsageError for checkpoints with a trigger or a view: it would run at each step of ours, and might never end."""
+    hint = "export the run again; nothing was changed"
+    if not database.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as opened:
+            found = opened.execute("SELECT type, name FROM sqlite_master").fetchall()
+    except sqlite3.Error as error:
+        raise UsageError(f"{path}: the checkpoints in it cannot be read: {error}", hint=hint) from error
+    for kind, name in found:
+        is_ours = name in _TABLES if kind == "table" else kind == "index" and name.startswith("sqlite_autoindex_")
+        if not is_ours:
+            raise UsageError(f"{path}: the checkpoints in it hold a {kind} that kotef did not make", hint=hint)
 
 
 def _mode(path: Path) -> int | None:
