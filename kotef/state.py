@@ -69,7 +69,7 @@ class Task(BaseModel):
     goal: str
     """One or more sentences; the ticket's title and objective when only a ticket was named."""
     ticket: Ticket | None = None
-    base: str = ""
+    base: str = Field(default="", pattern="^([0-9a-f]{40,64})?$")
     """The commit checked out when the run began; empty where there was none."""
     branch: str = ""
     """The new branch on which verified work is committed; empty: none."""

@@ -1,6 +1,7 @@
 """What does a shell offer while somebody types? It must be there at once, so nothing heavy is imported."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,8 @@ _RUNS: Final = ".sdd/runs"
 _TICKETS: Final = ".sdd/backlog/tickets/open"
 _LARGEST: Final = 200_000
 _MOST: Final = 100
+_PLAIN: Final = re.compile(r"\w[\w.+@-]*")
+"""Without a blank, a quote, `$`, or another sign that a shell acts upon: a repository chooses these names."""
 _LISTED: Final = 20_000
 
 
@@ -77,8 +80,8 @@ _OFFERS: Final[Mapping[str, Callable[[click.Context, str], list[CompletionItem]]
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Names that a shell can print; no others are offered."""
-    fitting = (name for name in names if name.startswith(incomplete) and name.isprintable())
+    """Names that mean nothing to a shell but themselves; no others are offered, for it puts them in as they are."""
+    fitting = (name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name))
     return [CompletionItem(name) for name in islice(fitting, _MOST)]
 
 

@@ -143,12 +143,21 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
     """What a run from a file is about to do here: as much as a command line could ask for."""
     manifest = found.manifest
     network = "with" if task.network else "no"
+    roles = (role.base_url for role in (task.roles.coder, task.roles.planner, task.roles.reviewer))
     extras = {
         "setup": "; ".join(task.setup),
         "reads": ", ".join(task.reads),
         "variables": ", ".join(task.passed),
+        "variables for the coder": ", ".join(task.coder_env),
         "allowed edits of tests": ", ".join(task.allow_edits),
-        "branch": task.branch,
+        "branch": f"{task.branch}{', with the hooks of git' if task.commit_hooks else ''}" if task.branch else "",
+        "model": ", ".join(dict.fromkeys(filter(None, (task.model, task.planner_model, task.fallback_model)))),
+        "endpoint": ", ".join(dict.fromkeys(filter(None, (task.base_url, *roles)))),
+        "web": f"read by the model {task.web_search_url}".strip() if task.web else "",
+        "MCP servers": f"those of this repository with the fingerprint {task.mcp}" if task.mcp else "",
+        "trust": "prompts and settings of this repository's .sdd count" if task.trust else "",
+        "installs": "commands may change installed environments" if task.allow_install else "",
+        "verdict": "it may end unverified with exit 0" if task.allow_unverified else "",
     }
     return (
         f"run {manifest.run_id}, exported {manifest.exported} by kotef {manifest.kotef_version}: {found.fingerprint}",

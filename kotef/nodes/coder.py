@@ -64,7 +64,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
 def _tree_before(deps: Deps, visit: int) -> str:
     """The tree this visit started from, also when a kill made it start twice."""
     note = deps.run_dir / f"visit-{visit}.base"
-    if note.exists() and (known := note.read_text().strip()):
+    if note.exists() and (known := note.read_text(errors="replace").strip()):
         return known
     tree = deps.snapshots.take()
     note.write_text(tree + "\n")

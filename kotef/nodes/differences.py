@@ -27,7 +27,7 @@ _SAID: Final[dict[Reason, str]] = {
     "blocked": "not as before the run, and cannot be put back",
     "mode": "mode or attributes not as before the run, and cannot be put back",
     "refs": "branches, tags or stash of a repository inside are not as before the run",
-    "new": "new, ignored by git, and left",
+    "new": "new, in no snapshot, and left",
 }
 
 

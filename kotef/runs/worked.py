@@ -1,6 +1,7 @@
 """How long has a run been at work, also when a kill ends it in the middle of a step?"""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -20,9 +21,10 @@ def seconds_worked(run: RunDir) -> float:
     """The wall seconds on record; 0 where there are none, or nothing that is a number."""
     try:
         with _place(run).open(encoding="ascii") as file:
-            return max(0.0, float(file.read(_DIGITS)))
+            seconds = float(file.read(_DIGITS))
     except (OSError, ValueError):
         return 0.0
+    return seconds if 0 <= seconds < math.inf else 0.0
 
 
 @asynccontextmanager

@@ -101,7 +101,7 @@ def _process(name: str) -> str:
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return
     for text in content.splitlines():

@@ -50,6 +50,7 @@ _NOBODY: Final = {
 """Who a commit is by that nobody is to see: the one around the trees of a bundle."""
 _BUNDLED: Final = "refs/kotef/bundled"
 """There only while a bundle is written."""
+_TREE: Final = re.compile("[0-9a-f]{40}")
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
 
@@ -151,16 +152,18 @@ class Snapshots:
         """Paths that differ between two trees, sorted; a renamed file is two of them."""
         if old == new:
             return ()
-        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new))))
+        trees = self._trees(old, new)
+        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
 
     def patch(self, old: str, new: str) -> str:
         """A unified diff that `git apply` takes, binary files included; bytes that are no UTF-8 are surrogates."""
         options = ("--binary", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
-        return self._git("diff-tree", "-r", "-p", *options, old, new).decode("utf-8", "surrogateescape")
+        return self._git("diff-tree", "-r", "-p", *options, *self._trees(old, new)).decode("utf-8", "surrogateescape")
 
     def stat(self, old: str, new: str) -> tuple[int, int]:
         """Lines added and removed; binary files count nothing."""
-        lines = self._git("diff-tree", "-r", "-z", "--numstat", "--no-renames", old, new).split(b"\0")
+        trees = self._trees(old, new)
+        lines = self._git("diff-tree", "-r", "-z", "--numstat", "--no-renames", *trees).split(b"\0")
         counts = [line.split(b"\t", 2)[:2] for line in lines if line]
         text = [(int(added), int(removed)) for added, removed in counts if added != b"-"]
         return sum(added for added, _ in text), sum(removed for _, removed in text)
@@ -296,10 +299,18 @@ class Snapshots:
         return Restored(tuple(sorted(put_back)), tuple(sorted(left)))
 
     def _in_order(self, chosen: set[str], wanted: Mapping[str, Entry]) -> Iterator[tuple[str, bytes]]:
-        """Deletions first, for they make room where a file becomes a directory or the reverse; then what is written."""
-        yield from ((path, b"") for path in sorted(chosen.difference(wanted), reverse=True))
+        """Deletions first, for they make room where a file becomes a directory or the reverse; then what is written.
+
+        Before the first of them it is known that every content is there: a damaged store costs no file.
+        """
         written = sorted(chosen.intersection(wanted))
-        for start in range(0, len(written), _AT_ONCE):
+        first = written[:_AT_ONCE]
+        contents = self._blobs([wanted[path].oid for path in first]) if first else []
+        if len(written) > _AT_ONCE:
+            self._must_have([wanted[path].oid for path in written])
+        yield from ((path, b"") for path in sorted(chosen.difference(wanted), reverse=True))
+        yield from zip(first, contents, strict=True)
+        for start in range(_AT_ONCE, len(written), _AT_ONCE):
             some = written[start : start + _AT_ONCE]
             yield from zip(some, self._blobs([wanted[path].oid for path in some]), strict=True)
 
@@ -340,7 +351,7 @@ class Snapshots:
             path.unlink(missing_ok=True)
 
     def _read_entries(self, tree: str) -> Mapping[str, Entry]:
-        lines = self._git("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
+        lines = self._git("ls-tree", "-r", "-z", "--full-tree", *self._trees(tree)).split(b"\0")
         entries = {}
         for line in filter(None, lines):
             facts, _, path = line.partition(b"\t")
@@ -357,11 +368,26 @@ class Snapshots:
             end = answer.index(b"\n", start)
             words = answer[start:end].split()
             if words[-1] == b"missing":
-                raise WorkspaceError(self.store, f"{oid} is missing", hint="remove the directory to start afresh")
+                raise self._lacks(oid)
             size = int(words[-1])
             found.append(answer[end + 1 : end + 1 + size])
             start = end + size + 2
         return found
+
+    def _trees(self, *names: str) -> tuple[str, ...]:
+        """The same, once none of them can mean anything but an object to git: records may come from a file."""
+        for name in names:
+            if not _TREE.fullmatch(name):
+                raise WorkspaceError(self.store, f"{name!r:.80} is not the id of a tree", hint="start a new run")
+        return names
+
+    def _must_have(self, oids: Collection[str]) -> None:
+        """WorkspaceError where the store lacks one of these contents."""
+        if missing := set(oids).difference(self._kinds(oids)):
+            raise self._lacks(min(missing))
+
+    def _lacks(self, oid: str) -> WorkspaceError:
+        return WorkspaceError(self.store, f"{oid} is missing", hint="remove the directory to start afresh")
 
     def _git(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         done = self._run(*args, stdin=stdin, env=env)

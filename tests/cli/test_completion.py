@@ -49,6 +49,16 @@ def test_tickets_and_roles_are_offered(workspace: Path) -> None:
     assert asked(workspace, "run", "--agent", "") == ["coder", "test-writer"]
 
 
+@pytest.mark.parametrize(
+    "name", ["$(touch x)", "`id`", "a;id", "a b", "a'b", "-rf", "~x", "a&b", "a\u202eb", "{a,b}", "a|b"]
+)
+def test_a_name_that_a_shell_would_act_upon_is_not_offered(workspace: Path, name: str) -> None:
+    before = asked(workspace, "show", ""), asked(workspace, "run", "--ticket", "")
+    (workspace / ".sdd" / "runs" / name).mkdir(parents=True)
+    (workspace / ".sdd" / "backlog" / "tickets" / "open" / f"{name}.md").write_text("# x\n")
+    assert (asked(workspace, "show", ""), asked(workspace, "run", "--ticket", "")) == before
+
+
 def test_another_workspace_can_be_named(workspace: Path, tmp_path: Path) -> None:
     assert asked(tmp_path, "show", "--root", str(workspace), "20260202") == ["20260202-101010-bbbb"]
 

@@ -1,10 +1,13 @@
 """A run travels in one file: taken up elsewhere it ends as one left alone, and a damaged file is refused."""
 
+import hashlib
 import json
+import os
 import shutil
 import signal
+import sqlite3
 import zipfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from support.process import Done, kotef_process
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.portable import received
-from kotef.runs.portable.archive import MANIFEST, Manifest, fingerprint_of
+from kotef.runs.portable.archive import MANIFEST, Manifest, Packed, fingerprint_of
 
 GOAL = ("run", "make add add", "--coder", "model", "--check", CHECK, "--max-attempts", "2")
 STABLE = ("outcome", "reason", "goal", "maxAttempts", "visits", "changed", "fixed", "done", "coder", "exitCode")
@@ -200,3 +203,130 @@ def test_a_run_that_is_kept_here_is_not_taken_up_twice(packed: Path, project: Pa
 def test_a_wrong_number_of_words_is_a_usage_error(project: Path, words: tuple[str, ...]) -> None:
     done = kotef(project, "runs", "export", *words)
     assert (done.code, "runs export takes" in done.stderr) == (2, True)
+
+
+def tree_of(place: Path, *entries: tuple[str, str, str]) -> tuple[str, bytes]:
+    """A tree as git keeps it, and a bundle that holds it: mode, name and content, or id, of each entry."""
+    git(place, "init", "-q", "--bare", "bare")
+    bare = place / "bare"
+    lines = []
+    for mode, name, content in entries:
+        (place / "content").write_text(content)
+        oid = content if mode == "160000" else git(bare, "hash-object", "-w", str(place / "content")).strip()
+        git(bare, "update-index", "--add", "--cacheinfo", f"{mode},{oid},{name}")
+        lines.append(name)
+    tree = git(bare, "write-tree", "--missing-ok").strip()
+    git(bare, "update-ref", "refs/kotef/bundled", git(bare, "commit-tree", "-m", "run", tree).strip())
+    git(bare, "bundle", "create", "-q", "made", "refs/kotef/bundled")
+    return tree, (bare / "made").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ("160000", "inside", "1" * 40),
+        ("120000", ".sdd", "/"),
+        ("120000", ".sdd/runs", "/"),
+        ("120000", ".sdd/issues.md", "../../elsewhere"),
+        ("100644", "mine.log", "theirs\n"),
+        ("100644", "mine.log/below", "theirs\n"),
+    ],
+)
+def test_a_tree_that_cannot_be_put_in_place_changes_nothing(
+    packed: Path, clone: Path, tmp_path: Path, entry: tuple[str, str, str]
+) -> None:
+    (clone / ".git" / "info" / "exclude").write_text("mine.log\n")
+    (clone / "mine.log").write_text("mine\n")
+    (clone / "calc.py").chmod(0o600)
+    tree, bundle = tree_of(tmp_path, ("100644", "a.py", "new = 1\n"), ("100644", "calc.py", "new = 1\n"), entry)
+
+    refused(clone, rewritten(packed, {"snapshots.bundle": bundle}, stands=tree))
+
+    assert (clone / "calc.py").stat().st_mode & 0o777 == 0o600
+    assert git(clone, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("name", ["run/visit-3.base", "run/activity.jsonl", "run/seconds"])
+def test_no_record_in_a_file_is_an_option_of_git_or_a_crash(
+    packed: Path, clone: Path, tmp_path: Path, name: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("precious\n")
+    for content in (f"--output={outside}".encode(), b"\x80\xff", b"1e999"):
+        place = tmp_path / f"clone-{len(content)}"
+        git(tmp_path, "clone", "-q", str(clone), str(place))
+        file = rewritten_whole(packed, {name: content})
+
+        done = resumed(place, file)
+
+        assert done.code in {3, 5}, done.stdout + done.stderr
+        assert outside.read_text() == "precious\n"
+        assert "Traceback" not in done.stderr
+
+
+def resumed(root: Path, file: Path) -> Ran:
+    with OpenAIServer(forgetful_agent(9)) as server:
+        return kotef(root, "resume", "--from", str(file), "--max-attempts", "3", "--base-url", server.base_url)
+
+
+def rewritten_whole(file: Path, change: dict[str, bytes]) -> Path:
+    """The same archive with other files in it, which its manifest names as they are."""
+    with zipfile.ZipFile(file) as archive:
+        known = Manifest.model_validate_json(archive.read(MANIFEST)).files
+    made = {
+        name: Packed(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content)) for name, content in change.items()
+    }
+    return rewritten(file, change, files=known | made)
+
+
+def test_a_run_from_a_file_says_all_that_it_may_do(packed: Path, clone: Path) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        task = json.loads(archive.read("run/task.json"))
+    widened = {
+        "allow_install": True,
+        "trust": True,
+        "web": True,
+        "allow_unverified": True,
+        "base_url": "http://127.0.0.1:9/v1",
+    }
+    file = rewritten_whole(packed, {"run/task.json": json.dumps(task | widened).encode()})
+
+    done = resumed(clone, file)
+
+    for said in ("its installs:", "its trust:", "its web:", "its verdict:", "its endpoint: http://"):
+        assert said in done.stdout
+
+
+def test_a_task_begins_at_a_commit_and_at_nothing_else(packed: Path, clone: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        task = json.loads(archive.read("run/task.json"))
+    changed = task | {"base": f"--index-output={tmp_path}/outside", "branch": "new"}
+    refused(clone, rewritten_whole(packed, {"run/task.json": json.dumps(changed).encode()}))
+
+
+def test_a_pipe_or_a_device_is_refused_at_once(clone: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "it is no plain file" in refused(clone, tmp_path / "pipe")
+    assert "it is no plain file" in refused(clone, Path("/dev/zero"))
+
+
+def test_an_exported_run_is_for_nobody_else_to_read(packed: Path) -> None:
+    assert packed.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON writes BEGIN SELECT randomblob(1); END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE more (x)",
+    ],
+)
+def test_checkpoints_that_hold_a_program_are_refused(packed: Path, clone: Path, tmp_path: Path, statement: str) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        (tmp_path / "made.sqlite").write_bytes(archive.read("run/checkpoints.sqlite"))
+    with closing(sqlite3.connect(tmp_path / "made.sqlite")) as opened:
+        opened.execute(statement)
+        opened.commit()
+    file = rewritten_whole(packed, {"run/checkpoints.sqlite": (tmp_path / "made.sqlite").read_bytes()})
+    assert "that kotef did not make" in refused(clone, file)

@@ -2,18 +2,21 @@
 
 import hashlib
 import json
+import os
 import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import BinaryIO, Final, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import UsageError
 from kotef.workspace.paths import os_fault
+from kotef.workspace.safe_open import OPEN_FILE
 
 FORMAT: Final = 1
 """Of the archive; the state in it has a schema version of its own."""
@@ -93,13 +96,16 @@ def fingerprint_of(manifest: bytes) -> str:
 def write_archive(path: Path, files: Mapping[str, Path], **facts: str) -> tuple[Manifest, str]:
     """Pack `files` (name in the archive → file) with a manifest of `facts`; returns it and its fingerprint.
 
+    The archive is for us alone, as the state in it was.
+
     Raises `OSError`.
     """
     packed = {name: _packed(file) for name, file in sorted(files.items())}
     manifest = Manifest.model_validate({"format": FORMAT, "files": packed, **facts})
     text = manifest.model_dump_json(indent=1).encode()
     fingerprint = fingerprint_of(text)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    private = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(private, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:  # noqa: PTH123
         archive.comment = fingerprint.encode()
         archive.writestr(MANIFEST, text)
         for name, file in sorted(files.items()):
@@ -117,12 +123,22 @@ def _packed(file: Path) -> Packed:
 def open_archive(path: Path) -> Iterator[Archive]:
     """The archive, while the block reads it. UsageError for one that is damaged, altered or no exported run."""
     try:
-        with zipfile.ZipFile(path) as opened:
+        with _regular(path) as file, zipfile.ZipFile(file) as opened:
             yield _checked(path, opened)
     except OSError as error:
         raise UsageError(f"{path}: {os_fault(path, error).args[0].partition(': ')[2]}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         _refuse(path, str(error) or type(error).__name__)
+
+
+def _regular(path: Path) -> BinaryIO:
+    """The file, opened without waiting for a writer; UsageError for a pipe or a device, which may have no end."""
+    file = os.open(path, OPEN_FILE & ~os.O_NOFOLLOW)
+    opened = open(file, "rb")  # noqa: PTH123, SIM115 - a descriptor, and the caller closes it
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        opened.close()
+        _refuse(path, "it is no plain file")
+    return opened
 
 
 def _checked(path: Path, opened: zipfile.ZipFile) -> Archive:

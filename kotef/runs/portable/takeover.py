@@ -2,18 +2,23 @@
 
 import json
 import shutil
+import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs import store
 from kotef.runs.portable.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
 from kotef.runs.trees import save_state
+from kotef.sdd.folder import FOLDER, ISSUES, RUNS
+from kotef.workspace.entries import EXECUTABLE, LINK, PLAIN
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir, write_atomic
@@ -24,6 +29,13 @@ TAKEN_UP: Final = "taken-up.json"
 """In the state of a run that came from a file, until its first step here: what it knows of the machine is not true."""
 
 _NAMED: Final = 10
+_TABLES: Final = frozenset({"checkpoints", "writes"})
+"""Of the graph's checkpoints."""
+_KINDS: Final = frozenset({PLAIN, EXECUTABLE, LINK})
+"""Of entries that a workspace can hold; a commit of a submodule is none."""
+_FOLDERS: Final = (FOLDER, RUNS)
+_FILES: Final = (ISSUES,)
+"""What may not be a link, or every later command would end with exit 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +69,18 @@ class Received:
     def _take_in(self, snapshots: Snapshots) -> None:
         try:
             snapshots.read_bundle(self.run.path / SNAPSHOTS)
-            snapshots.paths(self.manifest.stands)
+            entries = snapshots.entries(self.manifest.stands)
         except WorkspaceError as error:
-            hint = "nothing was changed; export the run again"
-            raise UsageError(f"the snapshots of run {self.run.run_id} are damaged: {error}", hint=hint) from error
+            raise self._damaged(str(error)) from error
+        odd = [path for path, entry in entries.items() if entry.mode not in _KINDS]
+        odd += [path for path in _FOLDERS if path in entries]
+        odd += [path for path in _FILES if path in entries and entries[path].mode == LINK]
+        if odd:
+            raise self._damaged(f"no workspace is kept with {_some(tuple(sorted(odd)))} as it is in it")
+
+    def _damaged(self, why: str) -> UsageError:
+        hint = "nothing was changed; export the run again"
+        return UsageError(f"the snapshots of run {self.run.run_id} are damaged: {why}", hint=hint)
 
     def _of_head(self) -> tuple[str, ...]:
         head = inspect(self.root).head or ""
@@ -78,9 +98,16 @@ class Received:
             problem = f"{self.root} has uncommitted work, and the run brings {_some(paths)}"
             raise UsageError(problem, hint="commit or stash it first, or take the run up in a fresh clone")
         saved = save_state(self.run, now, paths, wanted)
-        restored = snapshots.restore(wanted, last=now, paths=paths)
-        if restored.left:
-            raise WorkspaceError(_some(restored.left), "cannot be replaced", hint="take the run up in a fresh clone")
+        modes = {path: mode for path in paths if (mode := _mode(self.root / path)) is not None}
+        try:
+            left = snapshots.restore(wanted, last=now, paths=paths).left
+        except BaseException:
+            snapshots.restore(now, last=wanted, paths=paths, modes=modes)
+            raise
+        if left:
+            snapshots.restore(now, last=wanted, paths=paths, modes=modes)
+            hint = "nothing was changed; move it away, or take the run up in a fresh clone"
+            raise UsageError(f"{_some(left)} stands here and cannot be replaced by what the run brings", hint=hint)
         back = f"`kotef apply {self.run.run_id} --saved {saved}` puts back what was here"
         return (f"put in place from the run: {_some(paths)}; {back}",)
 
@@ -109,9 +136,35 @@ def received(root: Path, path: Path, *, fingerprint: str = "") -> Iterator[Recei
                 archive.unpack(name, state / name.removeprefix(RUN))
             if SNAPSHOTS not in manifest.files:
                 raise UsageError(f"{path}: it holds no snapshots", hint="export the run again; nothing was changed")
+            _refuse_programs(path, state / CHECKPOINTS)
         yield Received(RunDir(state, store.at(root, manifest.run_id).record), manifest, archive.fingerprint, root)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _refuse_programs(path: Path, database: Path) -> None:
+    """UsageError for checkpoints with a trigger or a view: it would run at each step of ours, and might never end."""
+    hint = "export the run again; nothing was changed"
+    if not database.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as opened:
+            found = opened.execute("SELECT type, name FROM sqlite_master").fetchall()
+    except sqlite3.Error as error:
+        raise UsageError(f"{path}: the checkpoints in it cannot be read: {error}", hint=hint) from error
+    for kind, name in found:
+        is_ours = name in _TABLES if kind == "table" else kind == "index" and name.startswith("sqlite_autoindex_")
+        if not is_ours:
+            raise UsageError(f"{path}: the checkpoints in it hold a {kind} that kotef did not make", hint=hint)
+
+
+def _mode(path: Path) -> int | None:
+    """The permission bits of a regular file; None of anything else."""
+    try:
+        facts = path.lstat()
+    except OSError:
+        return None
+    return stat.S_IMODE(facts.st_mode) if stat.S_ISREG(facts.st_mode) else None
 
 
 def _some(paths: tuple[str, ...]) -> str:
