@@ -1,5 +1,6 @@
 """What has to be known before a run starts or goes on, and what can be wrong with what is asked?"""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from kotef.cli.attending import is_interactive
 from kotef.cli.casting import cast_of
 from kotef.cli.place import workspace_of
+from kotef.cli.screen import plain
 from kotef.cli.ticket_file import ticket_given
 from kotef.cli.ticket_list import tell_tickets
 from kotef.context.prompts import Prompts
@@ -134,9 +136,11 @@ def _taken_up(root: Path, file: Path, options: dict[str, Any]) -> tuple[store.Ru
     """The run in a file, once everything that can be wrong with it has been found; then it is put in place."""
     with received(root, file, fingerprint=options["fingerprint"] or "") as found:
         _, task, setting = _again(root, found.run, options)
+        for line in _asked_by_file(found, task):
+            sys.stderr.write(f"kotef: note: {plain(line)}\n")
+        sys.stderr.flush()
         run, placed = found.settle()
-    said = (*_asked_by_file(found, task), *placed, *setting.notices)
-    return run, task, replace(setting, notices=said)
+    return run, task, replace(setting, notices=(*placed, *setting.notices))
 
 
 def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:

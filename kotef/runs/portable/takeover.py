@@ -17,7 +17,7 @@ from kotef.runs import store
 from kotef.runs.portable.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
 from kotef.runs.trees import save_state
-from kotef.sdd.folder import FOLDER, ISSUES, RUNS
+from kotef.sdd.folder import FOLDER, RUNS
 from kotef.workspace.entries import EXECUTABLE, LINK, PLAIN
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
@@ -34,7 +34,7 @@ _TABLES: Final = frozenset({"checkpoints", "writes"})
 _KINDS: Final = frozenset({PLAIN, EXECUTABLE, LINK})
 """Of entries that a workspace can hold; a commit of a submodule is none."""
 _FOLDERS: Final = (FOLDER, RUNS)
-_FILES: Final = (ISSUES,)
+_FILES: Final = (".sdd/issues.md",)
 """What may not be a link, or every later command would end with exit 2."""
 
 
@@ -57,14 +57,21 @@ class Received:
         with workspace_lock(self.root, self.run.run_id):
             snapshots = Snapshots.open(self.root)
             self._take_in(snapshots)
-            said = [*self._of_head(), *self._place_files(snapshots)]
-            saw(self.run.path, snapshots.take())
+            now = snapshots.take()
+            paths = self._replaced(snapshots, now)
             write_atomic(self.run.path / TAKEN_UP, json.dumps({"from": self.fingerprint}).encode())
             (self.run.path / SNAPSHOTS).unlink()
+
             run = store.at(self.root, self.run.run_id)
             run.path.parent.mkdir(mode=0o700, exist_ok=True)
-            self.run.path.rename(run.path)
-        return run, tuple(said)
+            self.run.path.rename(run.path)  # before the files: a kill from here on leaves a run with the way back
+            try:
+                said = (*self._of_head(), *self._place_files(run, snapshots, now, paths))
+            except BaseException:
+                shutil.rmtree(run.path, ignore_errors=True)
+                raise
+            saw(run.path, snapshots.take())
+        return run, said
 
     def _take_in(self, snapshots: Snapshots) -> None:
         try:
@@ -89,15 +96,19 @@ class Received:
         was, now = self.manifest.head[:12] or "no commit", head[:12] or "no commit"
         return (f"the run was exported at {was}, and {now} is checked out here",)
 
-    def _place_files(self, snapshots: Snapshots) -> tuple[str, ...]:
-        wanted, now = self.manifest.stands, snapshots.take()
-        paths = snapshots.changed(now, wanted)
-        if not paths:
-            return ()
-        if store.uncommitted(self.root):
+    def _replaced(self, snapshots: Snapshots, now: str) -> tuple[str, ...]:
+        """The paths that the run brings. UsageError where uncommitted work of a person stands in the way."""
+        paths = snapshots.changed(now, self.manifest.stands)
+        if paths and store.uncommitted(self.root):
             problem = f"{self.root} has uncommitted work, and the run brings {_some(paths)}"
             raise UsageError(problem, hint="commit or stash it first, or take the run up in a fresh clone")
-        saved = save_state(self.run, now, paths, wanted)
+        return paths
+
+    def _place_files(self, run: RunDir, snapshots: Snapshots, now: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+        wanted = self.manifest.stands
+        if not paths:
+            return ()
+        saved = save_state(run, now, paths, wanted)
         modes = {path: mode for path in paths if (mode := _mode(self.root / path)) is not None}
         try:
             left = snapshots.restore(wanted, last=now, paths=paths).left
@@ -108,7 +119,7 @@ class Received:
             snapshots.restore(now, last=wanted, paths=paths, modes=modes)
             hint = "nothing was changed; move it away, or take the run up in a fresh clone"
             raise UsageError(f"{_some(left)} stands here and cannot be replaced by what the run brings", hint=hint)
-        back = f"`kotef apply {self.run.run_id} --saved {saved}` puts back what was here"
+        back = f"`kotef apply {run.run_id} --saved {saved}` puts back what was here"
         return (f"put in place from the run: {_some(paths)}; {back}",)
 
 
