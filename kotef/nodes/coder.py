@@ -9,6 +9,7 @@ from kotef.nodes.approval import approved
 from kotef.nodes.guarding import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
 from kotef.workspace.seen import forget, saw
+from kotef.workspace.standing import HIDDEN
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""
@@ -23,6 +24,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     started = deps.clock.elapsed()
     before = _tree_before(deps, plan.visit)
     forget(deps.run_dir)
+    deps.snapshots.aside = deps.run_dir / HIDDEN
     plan = await approved(plan, deps)
     deps.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
     files = earlier.files if (earlier := state.get("edits")) else Files()
@@ -41,6 +43,9 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     )
     work = await deps.coder.work(brief)
     after = deps.snapshots.take()
+    while deps.snapshots.set_aside:
+        name = deps.snapshots.set_aside.pop()
+        deps.emit("notice", text=f"{name} was a special file that git would wait for; moved to {HIDDEN}/ of the run")
     saw(deps.run_dir, after)
     changed = deps.snapshots.changed(before, after)
     edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})

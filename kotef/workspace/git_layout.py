@@ -16,7 +16,8 @@ _HUGE: Final = 100_000_000
 """Bytes of a file with ignore patterns, attributes or configuration; git refuses larger ones itself by now."""
 _FILES: Final = ("HEAD", "config", "config.worktree", "index", "packed-refs", "objects", "refs", "info", "shallow")
 _BELOW_INFO: Final = ("info/exclude", "info/attributes", "info/sparse-checkout", "info/grafts")
-_OF_THE_TREE: Final = (".gitignore", ".gitattributes", ".gitmodules")
+OF_THE_TREE: Final = (".gitignore", ".gitattributes", ".gitmodules")
+"""Files of a working tree that git reads while it lists one."""
 _SECONDS: Final = 5.0
 """Time to look for a pipe among all folders."""
 _HINT: Final = "run git in it yourself; kotef reads no other repository than the workspace's own"
@@ -37,7 +38,7 @@ def pinned(cwd: Path) -> dict[str, str]:
         own = git if stat.S_ISDIR(kind) else _led(place, git)
         if own is None:
             return {}
-        _check_kinds(place, _OF_THE_TREE)
+        _check_kinds(place, OF_THE_TREE)
         common = _common(own)
         for folder in dict.fromkeys((own, common)):
             _check(folder)
@@ -52,7 +53,7 @@ def awaited_pipe(cwd: Path) -> Path | None:
     until = time.monotonic() + _SECONDS
     top = next((place for place in (cwd, *cwd.parents) if (place / ".git").exists()), cwd)
     for where, folders, files in os.walk(top):
-        for name in (*_OF_THE_TREE, "exclude", "attributes"):
+        for name in (*OF_THE_TREE, "exclude", "attributes"):
             path = Path(where, name)
             if name in files and stat.S_ISFIFO(path.lstat().st_mode):
                 return path

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.workspace.details import opened
 from kotef.workspace.entries import DIRECTORY, Entry, blob_id, delete_entry, entry_at, write_entry
 from kotef.workspace.git import git, git_error, run_git
+from kotef.workspace.git_layout import OF_THE_TREE
 from kotef.workspace.kept import modes_of
 from kotef.workspace.listing import LARGEST, Listing, split
 from kotef.workspace.nested import Repositories, repositories
 from kotef.workspace.paths import os_fault, state_dir
+from kotef.workspace.transfer import move_out
 
 _CONFIG: Final = """\
 [core]
@@ -51,6 +54,8 @@ _NOBODY: Final = {
 _BUNDLED: Final = "refs/kotef/bundled"
 """There only while a bundle is written."""
 _TREE: Final = re.compile("[0-9a-f]{40}")
+_MOST_SPECIAL: Final = 20
+"""Special files that are moved away at once."""
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
 
@@ -79,6 +84,10 @@ class Snapshots:
         """What the last `take` could not hold: repositories inside, files above 5 MB, unreadable or special ones."""
         self.size = 0
         """Bytes of the files it held and of those it left out."""
+        self.aside: Path | None = None
+        """Where what git would wait for is moved from now on; None: it is the user's, and nothing is listed."""
+        self.set_aside: list[str] = []
+        """What was moved there."""
         self.told: Callable[[str], None] | None = None
         """Told of each tree that is taken."""
         self._index = store / index
@@ -114,6 +123,31 @@ class Snapshots:
 
         Equal trees mean equal files: names, bytes, links and execute bits. Raises `NoSpaceError`, `WorkspaceError`.
         """
+        for _ in range(_MOST_SPECIAL):
+            try:
+                return self._take()
+            except WorkspaceError as error:
+                if not self._set_aside(error):
+                    raise
+        return self._take()
+
+    def _set_aside(self, error: WorkspaceError) -> bool:
+        """Move away what came with the run and git would wait for, a pipe called `.gitignore`; whether that was it."""
+        path = Path(error.path)
+        if self.aside is None or path.name not in OF_THE_TREE or not path.is_relative_to(self.root):
+            return False
+        name = path.relative_to(self.root).as_posix()
+        try:
+            kind = path.lstat().st_mode
+            if stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind):
+                return False
+            move_out(self.root, name, self.aside / name)
+        except OSError:
+            return False
+        self.set_aside.append(name)
+        return True
+
+    def _take(self) -> str:
         failed = self._update_index()
         if failed:  # a file changed its kind under our eyes, or the index is damaged: once more, from nothing
             self._start_over()

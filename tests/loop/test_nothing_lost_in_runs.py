@@ -41,7 +41,7 @@ def test_a_failed_run_that_deleted_everything_leaves_all_as_it_was(
     said = ran.stdout.replace("\n", " ")
     assert f"{CLEAN}/" in said, "what does not come back is named on the terminal"
     assert "all edits are undone" not in said
-    assert "so the edits are undone, but 1 path named above" in said
+    assert "so the edits are undone, but for what is named above (1 path)" in said
 
 
 def test_all_edits_are_undone_is_said_once_nothing_differs(project: Path, run) -> None:
@@ -89,3 +89,23 @@ def test_a_verified_run_names_the_work_it_lost_on_the_terminal_and_undo_brings_i
 
     assert undone.code == 0, undone.stderr
     assert belongings(project) == before
+
+
+@pytest.mark.parametrize("name", [".gitattributes", ".gitignore", "pkg/.gitignore"])
+def test_a_pipe_that_git_would_wait_for_ends_no_run_and_stays_in_no_workspace(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "project"
+    (root / "pkg").mkdir(parents=True)
+    (root / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    (root / "pkg" / "mine.txt").write_text("mine\n")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "start")
+
+    check = "python -c 'import calc; assert calc.add(1, 1) == 2'"
+    evil = f"sh -c 'rm -f pkg/mine.txt; mkfifo {name}' {{brief}}"
+    ran = kotef(root, "run", "make add add", "--check", check, "--coder", evil, "--max-attempts", "1")
+
+    assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded"), ran.stderr
+    assert not (root / name).exists()
+    assert (root / "pkg" / "mine.txt").read_text() == "mine\n"
+    assert f"{name} was a special file" in ran.stdout
