@@ -129,7 +129,7 @@ def test_three_hundred_trees_are_worked_on(
 
 
 @pytest.mark.parametrize("kind", sorted(kind for kind in PLANTS if kind.startswith("link") or kind == "pipe"))
-@pytest.mark.parametrize("place", [".sdd", ".sdd/runs", f".sdd/runs/{RUN}", ".sdd/issues.md"])
+@pytest.mark.parametrize("place", [".sdd", ".sdd/runs", f".sdd/runs/{RUN}"])
 def test_a_link_where_kotef_writes_is_named_with_the_way_out(template: World, place: str, kind: str) -> None:
     world = build(template, template.place.parent / str(next(_numbers)), (Attack(kind, place),))
     try:

@@ -287,7 +287,7 @@ VARYING: Final = (
     (r"\b\d{8}-\d{6}-[0-9a-f]{4}\b", "RUN"),
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?", "DATE"),
     (r"\b\d+(?:\.\d+)? ?(?:s|seconds)\b", "TIME"),
-    (r"\b\d+ candidates\b", "N candidates"),
+    (r"\b[\d,]+ candidates\b", "N candidates"),
     (r"sandbox: (?:off|bwrap|landlock|strict)(?:, (?:no|with) network)?", "sandbox: LEVEL"),
     (r"(?:localhost|127\.0\.0\.1):\d+", "localhost:PORT"),
     (r"/home/you/(?:shop|clock|empty|kotef)\b|~/(?:shop|clock|empty|kotef)\b", "PLACE"),
