@@ -19,11 +19,10 @@ from typing import Any, Final, NamedTuple
 from kotef.sdd.folder import refuse_misplaced
 from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.safe_open import (
-    append_within,
+    append_if_size,
     list_within,
     parent_within,
     read_within,
-    regular,
     remove_within,
     write_within,
 )
@@ -121,13 +120,12 @@ class RecordWriter:
         """Append what is new; write the whole file where the record has something else."""
         path = f"{self._place}/{_EVENTS}"
         content = _tail(self._state / _EVENTS, self._seen)
-        if self._seen and _size(self._root, path) != self._seen:
-            content, self._seen = _tail(self._state / _EVENTS, 0), 0
-        if self._seen:
-            append_within(self._root, path, content)
-        else:
-            write_within(self._root, path, content)
-        self._seen += len(content)
+        if self._seen and append_if_size(self._root, path, content, self._seen):
+            self._seen += len(content)
+            return
+        content = _tail(self._state / _EVENTS, 0)
+        write_within(self._root, path, content)
+        self._seen = len(content)
 
     def _update(self) -> None:
         """Write what is new or has changed, and remove what the state has no longer."""
@@ -149,16 +147,6 @@ def _tail(path: Path, start: int) -> bytes:
             return file.read(LARGEST)
     except FileNotFoundError:
         return b""
-
-
-def _size(root: Path, path: str) -> int:
-    """Bytes of a regular file; -1 where there is none."""
-    try:
-        with parent_within(root, path) as (directory, name):
-            found = regular(name, directory)
-    except OSError:
-        return -1
-    return found.st_size if found else -1
 
 
 def _files_of(state: Path) -> Iterator[tuple[str, _Facts]]:

@@ -5,6 +5,7 @@ regular files only, bounded.
 """
 
 import errno
+import io
 import os
 import re
 import secrets
@@ -49,10 +50,14 @@ def _opened(root: Path, path: str, parts: list[str], *, create: bool = False, la
     current = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts:
-            if create:
+            try:
+                deeper = _unlinked(part, OPEN_DIRECTORY, current, path)
+            except FileNotFoundError:
+                if not create:
+                    raise
                 with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=current)
-            deeper = _unlinked(part, OPEN_DIRECTORY, current, path)
+                deeper = _unlinked(part, OPEN_DIRECTORY, current, path)
             os.close(current)
             current = deeper
         yield current
@@ -244,14 +249,35 @@ def write_within(root: Path, path: str, content: bytes, *, mode: int | None = No
 
 def append_within(root: Path, path: str, content: bytes) -> None:
     """Add bytes to the end of a regular file, which is made where it is missing, with its folders. Raises `OSError`."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with parent_within(root, path, create=True) as (directory, name):
-        file = _unlinked(name, flags, directory, path)
-    with open(file, "ab") as stream:  # noqa: PTH123 - a descriptor, not a path
-        facts = os.fstat(file)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1:
+    with _append_to(root, path, create=True) as (stream, facts):
+        if not _has_one_name(facts):
             raise OSError(errno.EINVAL, "is not a regular file with one name", path)
         stream.write(content)
+
+
+def append_if_size(root: Path, path: str, content: bytes, size: int) -> bool:
+    """Add bytes to the end of a regular file of exactly `size` bytes; False where that is not what the path names."""
+    try:
+        with _append_to(root, path) as (stream, facts):
+            is_it = _has_one_name(facts) and facts.st_size == size
+            if is_it:
+                stream.write(content)
+            return is_it
+    except OSError:
+        return False
+
+
+@contextmanager
+def _append_to(root: Path, path: str, *, create: bool = False) -> Iterator[tuple[io.FileIO, os.stat_result]]:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with parent_within(root, path, create=create) as (directory, name):
+        file = _unlinked(name, flags | os.O_CREAT if create else flags, directory, path)
+    with io.FileIO(file, "ab") as stream:
+        yield stream, os.fstat(file)
+
+
+def _has_one_name(facts: os.stat_result) -> bool:
+    return stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1
 
 
 def remove_within(root: Path, path: str) -> None:
