@@ -1,5 +1,6 @@
 """Which commands does kotef have? Nothing heavy is imported before one of them runs."""
 
+import os
 import re
 import sys
 from typing import Any, Final, NoReturn
@@ -30,7 +31,7 @@ WANTS_JSON: Final = "kotef.json"
 
 
 class Main(click.Group):
-    """Turns an error of ours into one line and its exit status; everything else is a defect and shows itself."""
+    """Turns our errors, and the system's about a file, into one line and an exit status; a defect shows a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Remember whether JSON is asked for: an error is found before the command knows it, or while it works."""
@@ -41,6 +42,7 @@ class Main(click.Group):
         """Run the command named."""
         from kotef.errors import INTERRUPTED, KotefError
         from kotef.workspace.hiding import redactor, scope
+        from kotef.workspace.paths import os_fault
 
         with scope():
             try:
@@ -51,6 +53,11 @@ class Main(click.Group):
                 where = error.ctx.command_path if error.ctx else "kotef"
                 message = f"{_problem(error)} (`{where} --help` tells what there is)"
                 _fail(ctx, redactor().text(message), "usage", error.exit_code)
+            except OSError as error:
+                if error.filename is None:  # of no file: nothing that a person could correct
+                    raise
+                fault = os_fault(os.fsdecode(error.filename), error)
+                _fail(ctx, redactor().text(str(fault)), reason_of(fault), fault.exit_code)
             except KeyboardInterrupt:
                 click.echo("kotef: interrupted", err=True)
                 ctx.exit(INTERRUPTED)

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import logging
+import os
 import signal
 import sqlite3
 import traceback
@@ -30,7 +32,10 @@ from kotef.state import AgentState, Usage
 from kotef.tools.outside import Outside
 from kotef.workspace.hiding import redactor
 from kotef.workspace.installed import remember_environments
+from kotef.workspace.paths import os_fault
 from kotef.workspace.unheld import recall
+
+log = logging.getLogger("kotef")
 
 MCP_UNCONFINED: Final = "MCP servers run outside of the sandbox: only bwrap confines them (--sandbox bwrap)"
 _REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
@@ -260,6 +265,9 @@ class Loop:
         full = full or (isinstance(error, sqlite3.OperationalError) and "full" in str(error))
         if isinstance(error, NoSpaceError) or full:
             return Ending("environment_broken", "no_space", str(error))
+        if isinstance(error, OSError) and error.filename is not None:
+            log.debug("the run ends with an error of the operating system", exc_info=error)
+            error = os_fault(os.fsdecode(error.filename), error)
         if isinstance(error, WorkspaceError):
             return Ending("environment_broken", "workspace", str(error))
         if isinstance(error, SandboxError | SetupError):

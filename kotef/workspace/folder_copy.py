@@ -47,7 +47,7 @@ class _Entry(NamedTuple):
     mode: int
     """Kind and permissions."""
     content: bytes | None = None
-    """Of a file its bytes, of a link its target; None of a folder, and of what cannot be read."""
+    """Of a file its bytes, of a link its target; None of a folder, and of a file that is too large or unreadable."""
     signature: tuple[int, ...] = ()
     """Inode, size and times: while they are the same, so is the content; empty for what kotef wrote itself."""
 
@@ -64,15 +64,23 @@ class FolderCopy:
     def look(self) -> None:
         """Remember how all stands now. Raises `WorkspaceError` where that is too much, or cannot be read."""
         known, self._entries = self._entries or {}, None
+        try:
+            entries = self._copied(known)
+        except OSError as error:
+            raise os_fault(self._root / self._folder, error) from error
+        for own in self._own_writes():
+            del _OWN_WRITES[self._root / own]
+        self._entries = entries
+
+    def _copied(self, known: dict[str, _Entry]) -> dict[str, _Entry]:
+        """Everything in the folder now; what has not changed is taken from `known`."""
         entries, size = {}, 0
         for path, facts in self._found():
             entries[path] = self._entry(path, facts, known.get(path))
             size += len(entries[path].content or b"")
             if len(entries) > MOST or size > LARGEST_ALTOGETHER:
-                raise os_fault(self._root / self._folder, OSError(errno.EFBIG, os.strerror(errno.EFBIG)))
-        for own in self._own_writes():
-            del _OWN_WRITES[self._root / own]
-        self._entries = entries
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        return entries
 
     def put_back(self, aside: Path) -> tuple[str, ...]:
         """Make all as it was at the last look; returns what differed, by its name in the folder, sorted.
@@ -186,7 +194,7 @@ class FolderCopy:
         if known and known.signature == signature and known.mode == facts.st_mode:
             return known
         content = None
-        with suppress(PermissionError, FileNotFoundError):
+        with suppress(OSError):
             if stat.S_ISLNK(facts.st_mode):
                 with parent_within(self._root, path) as (directory, name):
                     content = os.fsencode(os.readlink(name, dir_fd=directory))

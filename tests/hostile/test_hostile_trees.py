@@ -96,6 +96,12 @@ WRITES = st.lists(st.sampled_from(WRITING), min_size=1, max_size=2)
 )
 @example(attacks=(Attack("pipe", f".sdd/runs/{RUN}/standing-in.json"),), commands=[("check",)], owner=None, own=False)
 @example(attacks=(Attack("pipe", ".sdd/issues.md"),), commands=[("issues",)], owner=None, own=False)
+@example(
+    attacks=(Attack("closed", ".sdd/backlog/tickets"),),
+    commands=[("init",)],
+    owner=NOBODY if os.geteuid() == 0 else None,
+    own=True,
+)
 def test_a_command_that_looks_ends_says_why_and_touches_nothing_outside(
     template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
@@ -104,6 +110,7 @@ def test_a_command_that_looks_ends_says_why_and_touches_nothing_outside(
 
 @of_this_many(20)
 @given(attacks=trees(), commands=WRITES, owner=OWNERS, own=st.booleans())
+@example(attacks=(Attack("huge", ".sdd/backlog/tickets"),), commands=[WRITING[0]], owner=None, own=False)
 def test_a_command_that_works_there_does_the_same(
     template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:

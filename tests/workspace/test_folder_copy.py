@@ -156,3 +156,14 @@ def test_a_folder_too_large_to_remember_is_named_and_left(root: Path, monkeypatc
         copy.look()
     assert copy.put_back(root / "aside") == ()
     assert stat.S_IMODE((root / ".sdd" / "issues.md").stat().st_mode) == 0o640
+
+
+def test_a_file_too_large_to_copy_leaves_the_others_protected(root: Path, tmp_path: Path) -> None:
+    with (root / ".sdd" / "huge").open("wb") as file:
+        file.truncate(folder_copy.LARGEST + 1)
+    copy = FolderCopy(root, ".sdd")
+    copy.look()
+    (root / ".sdd" / "issues.md").write_text("a command's")
+
+    assert copy.put_back(tmp_path / "aside") == ("issues.md",)
+    assert (root / ".sdd" / "huge").stat().st_size == folder_copy.LARGEST + 1
