@@ -108,14 +108,14 @@ class Ground:
     root: Path
     """The workspace: git top level, or `--root`."""
     run_dir: Path
-    """The state directory of the run; what people read of it is copied to `shown`."""
+    """The state directory of the run; the part that people read is copied to `shown`."""
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check that judges; the second argument names its log (`visit-1-pytest`)."""
     before_edits: Callable[[], AbstractContextManager[None]]
-    """Within it the checks judge the user's own code: what they leave in caches, later checks may use."""
+    """Within it the checks judge the user's own code, and later checks may use the caches they leave."""
     close_off: Callable[[Installed], None]
-    """From now on commands may read what is installed and not write it, where the sandbox can hold them to it."""
+    """Makes installed environments read-only for commands from now on, if the sandbox can."""
     baselines: Baselines
     emit: Emit
     clock: Clock
@@ -124,7 +124,7 @@ class Ground:
 
     @property
     def shown(self) -> str:
-        """The record of the run as people are told of it, from the top of the workspace."""
+        """The path of the run's record as messages show it, relative to the workspace."""
         return f".sdd/runs/{self.run_dir.name}"
 
 

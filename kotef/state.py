@@ -99,7 +99,7 @@ class Task(BaseModel):
     network: bool = False
     """Whether commands may use the network."""
     allow_install: bool = False
-    """Whether commands of the coder may write installed environments; what they leave there is believed then."""
+    """Whether the coder's commands may write installed environments; the checks then trust what is there."""
     reads: tuple[str, ...] = ()
     """Folders outside the workspace that commands and the coder may read."""
     passed: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""Files are opened in one module; each other module that opens some is listed here, with what it opens and why.
+"""Files are opened in one module. Every other module that opens files is listed here, with what it opens and why.
 
-A name that a repository, a command or a model can choose is opened by `kotef.workspace.safe_open`: without links,
-bounded, and never waiting. A new row in `ELSEWHERE` is a decision of design, as a new layer is.
+`kotef.workspace.safe_open` opens names that a repository, a command or a model can choose: without links, with a size
+limit, and without blocking. A new row in `ELSEWHERE` is a design decision, like a new layer.
 """
 
 import ast
@@ -22,25 +22,25 @@ OF_PATHS = frozenset(
         """,
     )
 )
-"""Names of functions and methods that open, list or change what a path leads to, whatever they are called on."""
+"""Names of functions and methods that open, list or change files, on whatever object they are called."""
 NO_FILES = frozenset({"Snapshots", "session", "webbrowser"})
-"""What has an `open` of its own."""
+"""Objects with an `open` of their own, which opens no file."""
 OF_MODULES = {
     "os": frozenset({"chown", "link", "remove", "renames", "replace", "truncate", "walk"}),
     "shutil": frozenset({"chown", "copy", "copymode", "copystat", "make_archive", "move", "unpack_archive"}),
     "tempfile": frozenset({"NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile", "SpooledTemporaryFile"}),
 }
-"""The same, of names that mean something else elsewhere (`str.replace`, `ast.walk`)."""
+"""The same, for names with another meaning elsewhere (`str.replace`, `ast.walk`)."""
 
-STATE = "the state directory: kotef's own, outside of the workspace, for its user alone"
+STATE = "the state directory: private to kotef, outside of the workspace"
 USER = "the user's configuration and home, which no repository writes"
-NAMED = "a file that the person, or the CI service, named"
+NAMED = "a file that the person or the CI service named"
 TEMPORARY = "a private temporary folder that this module makes"
 SANDBOX = "the private home, caches and folders of the sandbox, below the state directory"
 PACKAGED = "files of the package itself"
 KERNEL = "/proc, /sys, /dev"
-GIT = "below a `.git` that `git_layout` has looked at: it may lie elsewhere (worktrees), and its links are kept as such"
-DESCRIPTOR = "names in an open directory, to which `safe_open` led, or a descriptor"
+GIT = "below a `.git` that `git_layout` has checked: it may be elsewhere (worktrees), and its links are kept as links"
+DESCRIPTOR = "names in a directory that `safe_open` opened, or a descriptor"
 INSTALLED = "installed environments, found by patterns, outside and inside of the workspace"
 
 OF_RUNS = frozenset(
@@ -58,12 +58,12 @@ OF_RUNS = frozenset(
         """,
     )
 )
-"""They open what a run keeps: its state, or the private copy of a foreign record. Records are `safe_open`'s."""
+"""These open the files of a run: its state, or the private copy of a foreign record. `safe_open` opens records."""
 
 ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "runs/portable/archive.py": f"{NAMED}; a bundle of git in {STATE}",
     "runs/portable/export.py": f"{NAMED}; {STATE}",
-    "checks/baselines.py": f"baselines in {STATE}; names alone of {INSTALLED}",
+    "checks/baselines.py": f"baselines in {STATE}; only names of {INSTALLED}",
     "checks/runner.py": TEMPORARY,
     "cli/classifying.py": NAMED,
     "cli/demo.py": f"examples, {PACKAGED}, copied into {TEMPORARY}, or into an empty folder that the person named",
@@ -92,17 +92,17 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/activity.py": STATE,
     "workspace/details.py": DESCRIPTOR,
     "workspace/folder_copy.py": DESCRIPTOR,
-    "workspace/installed.py": f"names alone of {INSTALLED}",
-    "workspace/nested.py": f"{GIT}; copies in {STATE}; names alone in the workspace, links not followed",
+    "workspace/installed.py": f"only names of {INSTALLED}",
+    "workspace/nested.py": f"{GIT}; copies in {STATE}; only names in the workspace, links not followed",
     "workspace/remainder.py": STATE,
-    "workspace/sandbox/environments.py": f"names alone of {INSTALLED}; {DESCRIPTOR}",
+    "workspace/sandbox/environments.py": f"only names of {INSTALLED}; {DESCRIPTOR}",
     "workspace/sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",
     "workspace/sandbox/seed.py": SANDBOX,
-    "workspace/effects.py": "the ledger of a run; a path that `resolve_inside` has looked at, of which a hash is kept",
+    "workspace/effects.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
     "workspace/elsewhere.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
     "workspace/entries.py": DESCRIPTOR,
     "workspace/git_history.py": GIT,
-    "workspace/git_layout.py": f"names alone, to find what git would wait for, and {GIT}",
+    "workspace/git_layout.py": f"only names, to find files that git would wait for, and {GIT}",
     "workspace/git_objects.py": GIT,
     "workspace/git_state.py": GIT,
     "workspace/lock.py": STATE,
@@ -112,16 +112,16 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/sandbox/confinement.py": SANDBOX,
     "workspace/sandbox/landlock.py": "opens what a command may touch without reading it (`O_PATH`)",
     "workspace/sandbox/limits.py": KERNEL,
-    "workspace/sandbox/masks.py": "names alone, links not followed",
+    "workspace/sandbox/masks.py": "only names, links not followed",
     "workspace/sandbox/probe.py": TEMPORARY,
     "workspace/sandbox/room.py": SANDBOX,
     "workspace/sandbox/services.py": KERNEL,
     "workspace/sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
-    "workspace/sandbox/trial.py": "runs inside of the sandbox, on what it was given to try",
-    "workspace/snapshots.py": f"snapshots in {STATE}; names in the workspace are removed by their own name alone",
+    "workspace/sandbox/trial.py": "runs inside the sandbox, on the paths it is given",
+    "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
     "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/tree.py": KERNEL,
-    "workspace/unheld.py": "names alone, links not followed; behind a link, names and facts",
+    "workspace/unheld.py": "only names, links not followed; behind a link, names and stat results",
 }
 
 
@@ -164,9 +164,9 @@ MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name != ONE_PLACE])
-def test_a_module_opens_files_only_where_the_table_says_which(name: str) -> None:
+def test_a_module_opens_files_only_if_the_table_lists_it(name: str) -> None:
     calls = opened(MODULES[name])
-    assert not calls or name in ELSEWHERE, "\n".join(["open it by kotef.workspace.safe_open:", *calls])
+    assert not calls or name in ELSEWHERE, "\n".join(["use kotef.workspace.safe_open instead:", *calls])
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))
@@ -184,14 +184,14 @@ def test_a_row_is_still_needed(name: str) -> None:
         "path.touch()", "path.rename(other)", "os.scandir()", "from shutil import rmtree\nrmtree(path)",
     ],
 )  # fmt: skip
-def test_the_walk_sees_each_way_to_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_the_scan_finds_each_way_to_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("test_opened_files.PACKAGE", tmp_path)
     (tmp_path / "x.py").write_text(text)
     assert opened(tmp_path / "x.py")
 
 
 @pytest.mark.parametrize("text", ["'a'.replace('a', 'b')", "replace(value, name=1)", "ast.walk(tree)", "path.exists()"])
-def test_the_walk_sees_no_more_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_the_scan_finds_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("test_opened_files.PACKAGE", tmp_path)
     (tmp_path / "x.py").write_text(text)
     assert not opened(tmp_path / "x.py")

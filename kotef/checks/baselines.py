@@ -46,7 +46,7 @@ class Kept(BaseModel):
     ignored: Facts
     """Ignored files beside the tree that the checks may have read, as they were."""
     installs: frozenset[str] = frozenset()
-    """Installed environments of the workspace that the checks wrote."""
+    """Installed environments of the workspace that the checks wrote to."""
     rewritten: frozenset[str]
     """Ignored files that changed while the checks ran: theirs, and so without meaning."""
 

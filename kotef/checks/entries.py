@@ -11,7 +11,7 @@ from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, Failure
 ASIDE: Final = "(set aside while the older tests were judged)"
 """After the name of a new file in `put_back` that is there still."""
 INSTALLED: Final = "(an installed environment; --allow-install lets commands change it"
-"""After the name of what the run installed, or changed in what was installed, in `put_back` and `left`."""
+"""After the name, in `put_back` and `left`, of what the run installed or changed in an installed environment."""
 NO_SNAPSHOT: Final = "(in no snapshot"
 """After the name of a file in `put_back` that git ignores, or that for another reason no snapshot holds."""
 
@@ -55,7 +55,7 @@ def _put_back(names: Sequence[str]) -> str:
     judging = [name for name in names if name not in (*built, *aside, *installed)]
     aside = [name for name in aside if not any(name.partition(" (")[0] == other.partition(" (")[0] for other in built)]
     because = (
-        ("what is installed is believed by the checks, so it is as it was before the run", installed),
+        ("put back to the state before the run, because the checks use what is installed", installed),
         ("put back to the state before the run, because it judges the work", judging),
         ("put back to the state before the run, because git ignores it and no patch would have it", built),
         ("could speak for the older tests", aside),

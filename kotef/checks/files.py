@@ -15,8 +15,8 @@ from kotef.workspace.safe_open import read_inside, read_within
 def text_of(root: Path, name: str) -> str:
     """A file of the workspace as text; empty when there is none.
 
-    A link may lead to another place inside the workspace; below `.sdd` none is followed. Raises `SpecError` when it
-    cannot be read as UTF-8.
+    A link may lead to another place inside the workspace; below `.sdd` no link is followed. Raises `SpecError` when
+    the file cannot be read as UTF-8.
     """
     path = root / name
     read = read_within if name.startswith(".sdd/") else read_inside

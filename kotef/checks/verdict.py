@@ -321,7 +321,7 @@ def _problems(
             _Problem("no_proof_of_work", "no check executed a test, and no named command went from red to green")
         )
     if installed := [path for path in draft.left if INSTALLED in path]:
-        line = f"changed in an installed environment, and not to be undone here, so reinstall it: {_some(installed)}"
+        line = f"changed in an installed environment and could not be put back; reinstall it: {_some(installed)}"
         problems.append(_Problem("put_back_left", line))
     if theirs := [path for path in draft.left if INSTALLED not in path]:
         line = f"somebody else changed files that judge this work, so they were not put back: {_some(theirs)}"

@@ -19,7 +19,7 @@ _TICKETS: Final = ".sdd/backlog/tickets/open"
 _LARGEST: Final = 200_000
 _MOST: Final = 100
 _PLAIN: Final = re.compile(r"\w[\w.+@-]*")
-"""Without a blank, a quote, `$`, or another sign that a shell acts upon: a repository chooses these names."""
+"""Names without blanks, quotes, `$` and other characters with a meaning in a shell: a repository chooses the names."""
 _LISTED: Final = 20_000
 
 
@@ -80,7 +80,7 @@ _OFFERS: Final[Mapping[str, Callable[[click.Context, str], list[CompletionItem]]
 
 
 def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Names that mean nothing to a shell but themselves; no others are offered, for it puts them in as they are."""
+    """Only names without special characters are offered, because the shell inserts them unquoted."""
     fitting = (name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name))
     return [CompletionItem(name) for name in islice(fitting, _MOST)]
 
@@ -99,7 +99,7 @@ def _headings(text: str) -> Iterator[str]:
 
 
 def _listed(root: Path, folder: str) -> list[Listed]:
-    """What is in a directory; nothing where there is none, or a link."""
+    """The entries of a directory; empty if it does not exist or is a link."""
     try:
         return list_within(root, folder, most=_LISTED)
     except OSError:

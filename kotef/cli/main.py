@@ -163,10 +163,10 @@ def prune(**options: Any) -> None:
 @where
 @JSON
 def export(**options: Any) -> None:
-    """Pack RUN with its record, checkpoints and snapshots into FILE, to be resumed in another clone or machine.
+    """Pack RUN with its record, checkpoints and snapshots into FILE, to resume it in another clone or machine.
 
-    The workspace is packed as it stands, without what git ignores. The fingerprint that is printed stands for every
-    byte of FILE.
+    The workspace is packed as it is now, without the files that git ignores. The printed fingerprint covers the whole
+    content of FILE.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _of_group(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
-    """The workspace that was named, also where it stands before the name of a subcommand."""
+    """The workspace that was named, even if the option is before the name of a subcommand."""
     return value if value is not None or ctx.parent is None else ctx.parent.params.get("root")
 
 
@@ -119,7 +119,7 @@ def confinement(command: F) -> F:
 ALLOW_INSTALL = click.option(
     "--allow-install",
     is_flag=True,
-    help="Let the coder's commands install packages: environments (.venv, node_modules) are else read-only.",
+    help="Let the coder's commands change installed environments (.venv, node_modules), which are otherwise read-only.",
 )
 MODEL = click.option("--model", envvar="KOTEF_MODEL", show_envvar=True, help="Model of the coder.")
 PLANNER_MODEL = click.option(

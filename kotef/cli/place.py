@@ -10,7 +10,7 @@ from kotef.workspace.git import toplevel
 def workspace_of(root: str | None) -> Path:
     """The workspace: `--root`, else the git top level, else the current directory.
 
-    Raises `SpecError` where its `.sdd` is a link, or holds one where kotef writes.
+    Raises `SpecError` if its `.sdd` is a link, or contains a link at a path that kotef writes.
     """
     place = _named(root) if root is not None else _around(Path.cwd())
     refuse_misplaced(place)

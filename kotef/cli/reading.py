@@ -12,8 +12,8 @@ from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
 from kotef.workspace.lock import at_work
 
-FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, not resumed"
-"""Said of a run whose state is not kept here: it came with the repository, from another machine, or an older kotef."""
+FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, but not resumed"
+"""Printed for a run whose state is not here: it came with the repository, from another machine or an older kotef."""
 
 
 def runs_command(root: str | None, *, as_json: bool) -> None:
@@ -45,9 +45,9 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
 
 
 def row_of(run: store.RunDir, holder: str | None) -> dict[str, Any]:
-    """One run; `aborted` is one without an ending that nobody works on, `unreadable` one of another version.
+    """One run; `aborted` means without an ending and no longer active, `unreadable` written by another version.
 
-    `origin` is `record` where only `.sdd/runs` tells of it; `unknown` is such a one without an ending.
+    `origin` is `record` if only `.sdd/runs` contains the run; `unknown` is such a run without an ending.
     """
     origin = "record" if run.is_foreign else "state"
     empty = {"runId": run.run_id, "attempts": None, "ticket": None, "goal": "", "resume": None, "origin": origin}

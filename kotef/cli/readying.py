@@ -119,7 +119,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     """
     file, named = options["from_file"], options["run_id"] or options["last"]
     if file and named:
-        raise UsageError("--from names the run already", hint="leave RUN and --last out")
+        raise UsageError("--from names the run already", hint="leave out RUN and --last")
     if not (file or named):
         raise UsageError("no run given", hint="name one of `kotef runs`, or pass --last or --from FILE")
     if options["fingerprint"] and not file:
@@ -133,7 +133,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
 
 
 def _taken_up(root: Path, file: Path, options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
-    """The run in a file, once everything that can be wrong with it has been found; then it is put in place."""
+    """Check everything in the file that can be checked, then put its run in place."""
     with received(root, file, fingerprint=options["fingerprint"] or "") as found:
         _, task, setting = _again(root, found.run, options)
         for line in _asked_by_file(found, task):
@@ -144,7 +144,7 @@ def _taken_up(root: Path, file: Path, options: dict[str, Any]) -> tuple[store.Ru
 
 
 def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
-    """What a run from a file is about to do here: as much as a command line could ask for."""
+    """What a run from a file may do here, one line each; the file can ask for as much as a command line."""
     manifest = found.manifest
     network = "with" if task.network else "no"
     roles = (role.base_url for role in (task.roles.coder, task.roles.planner, task.roles.reviewer))
@@ -154,12 +154,12 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
         "variables": ", ".join(task.passed),
         "variables for the coder": ", ".join(task.coder_env),
         "allowed edits of tests": ", ".join(task.allow_edits),
-        "branch": f"{task.branch}{', with the hooks of git' if task.commit_hooks else ''}" if task.branch else "",
+        "branch": f"{task.branch}{', with git hooks' if task.commit_hooks else ''}" if task.branch else "",
         "model": ", ".join(dict.fromkeys(filter(None, (task.model, task.planner_model, task.fallback_model)))),
         "endpoint": ", ".join(dict.fromkeys(filter(None, (task.base_url, *roles)))),
-        "web": f"read by the model {task.web_search_url}".strip() if task.web else "",
+        "web": f"the model may read web pages {task.web_search_url}".strip() if task.web else "",
         "MCP servers": f"those of this repository with the fingerprint {task.mcp}" if task.mcp else "",
-        "trust": "prompts and settings of this repository's .sdd count" if task.trust else "",
+        "trust": "prompts and settings in this repository's .sdd are used" if task.trust else "",
         "installs": "commands may change installed environments" if task.allow_install else "",
         "verdict": "it may end unverified with exit 0" if task.allow_unverified else "",
     }
@@ -172,7 +172,7 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
 
 
 def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
-    """The task of a run as it goes on, with where and with whom."""
+    """The run, its task with the options of this resume, and the setting to resume it in."""
     task = run.task()
     if task is None:
         raise UsageError(f"run {run.run_id} crashed before it started", hint="start it again with `kotef run`")

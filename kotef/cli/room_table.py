@@ -1,4 +1,4 @@
-"""What commands may write, and what the checks believe: the two rooms side by side."""
+"""What commands may write, and what the checks see: the two rooms side by side."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -10,20 +10,20 @@ from kotef.workspace.installed import environments
 from kotef.workspace.sandbox.sandbox import Level
 
 _NAMED: Final = 3
-"""Environments of the workspace that are named."""
+"""Environments of the workspace that are named in the table."""
 
 
-_COMPARED: Final = "yes, but compared and put back (--allow-install: believed)"
+_COMPARED: Final = "yes, but compared and put back (with --allow-install: trusted)"
 
 
 class Shared(NamedTuple):
-    """One kind of files, as each of the two rooms has it."""
+    """One kind of files, and what each room has of it."""
 
     what: str
     commands: str
-    """What a command of the coder may do with it."""
+    """What a command of the coder may write."""
     checks: str
-    """What a check that judges finds there."""
+    """What a check that judges sees."""
 
 
 def rows_of(level: Level, root: Path, tracked: Collection[str]) -> list[Shared]:
@@ -40,25 +40,25 @@ def _confined(level: Level, installed: Collection[str]) -> Iterator[Shared]:
         "no" if read_only else "yes, but git's own files are put back",
         "as before the run",
     )
-    yield Shared("home", "one of their own, for the whole run", "a fresh one for each check")
-    yield Shared("temporary files", "a folder of their own, for the whole run", "a fresh folder for each check")
-    yield Shared("caches", "a copy of what the baseline left", "a fresh copy for each check")
+    yield Shared("home", "a private one for the whole run", "a fresh one for each check")
+    yield Shared("temporary files", "a private folder for the whole run", "a fresh folder for each check")
+    yield Shared("caches", "a copy of the baseline's", "a fresh copy for each check")
     held = "no (--allow-install opens them)" if read_only else _COMPARED
     yield Shared(_named(installed), held, "as before the run")
     yield Shared("caches in node_modules", *_caches(read_only=read_only))
-    yield Shared("all else of the machine", "no: read-only or hidden", "as it is on this machine")
+    yield Shared("everything else on the machine", "no: read-only or hidden", "as it is on this machine")
 
 
 def _unconfined(installed: Collection[str]) -> Iterator[Shared]:
     yield Shared("files of the workspace", "yes", "as written; tests and their configuration put back")
     yield Shared(".git, .sdd", "yes, but git's own files are put back", "as before the run")
     yield Shared(_named(installed), _COMPARED, "as before the run")
-    yield Shared("all else of the machine", "what you may write", "what it finds there: nothing is promised")
+    yield Shared("everything else on the machine", "whatever you may write", "as it is: nothing is promised")
 
 
 def _caches(*, read_only: bool) -> tuple[str, str]:
     if read_only:
-        return "folders of their own instead", "an empty folder for each check"
+        return "a private folder instead", "an empty folder for each check"
     return "yes", "removed where a command wrote them"
 
 
@@ -70,11 +70,11 @@ def _named(installed: Collection[str]) -> str:
 
 
 def table_of(rows: Collection[Shared], level: Level) -> Table:
-    """The rows as two columns with what they are about."""
+    """A table with one column of file kinds and one for each room."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
     table.add_column(f"at {level}", ratio=2)
     table.add_column("commands may write", ratio=3)
-    table.add_column("the checks believe", ratio=3)
+    table.add_column("the checks see", ratio=3)
     for row in rows:
         table.add_row(*row)
     return table

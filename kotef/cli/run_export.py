@@ -1,4 +1,4 @@
-"""`kotef runs export`: one file that holds a run."""
+"""`kotef runs export`: pack a run into one file."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ _MEGABYTE: Final = 1_000_000
 
 
 def export_command(options: dict[str, Any]) -> None:
-    """Pack the run that is meant, and print what the file is."""
+    """Pack the chosen run, and print the file and its fingerprint."""
     run_id, file = _words(options["words"], last=options["last"])
     root = workspace_of(options["root"])
     must_be_plain("FILE", file)
@@ -27,11 +27,11 @@ def export_command(options: dict[str, Any]) -> None:
     screen = console()
     screen.print(f"run {exported.run_id} is in {plain(str(file))} ({exported.bytes / _MEGABYTE:.1f} MB)")
     screen.print(f"  fingerprint: {exported.fingerprint}", soft_wrap=True)
-    screen.print(f"  go on with it in another clone: kotef resume --from {plain(file.name)}")
+    screen.print(f"  to continue it in another clone: kotef resume --from {plain(file.name)}")
 
 
 def _words(words: tuple[str, ...], *, last: bool) -> tuple[str | None, Path]:
-    """The run and the file. UsageError where one of them is missing, or said twice."""
+    """The run and the file. UsageError if one of them is missing or given twice."""
     wanted = 1 if last else 2
     if len(words) != wanted:
         problem = "--last FILE" if last else "RUN FILE"

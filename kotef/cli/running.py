@@ -48,5 +48,5 @@ def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, opti
     else:
         say_result(result)
         sys.stdout.flush()
-        RecordWriter(run.path, run.record).update()  # the log of a detached run holds what was just said
+        RecordWriter(run.path, run.record).update()  # the log of a detached run contains what was just printed
     return result.exit_code

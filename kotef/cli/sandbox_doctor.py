@@ -61,7 +61,7 @@ def sandbox_command(root: str | None, *, as_json: bool) -> int:
 
 
 def _tried(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Probed:
-    """What a level does without the network, and of what the network alone could open, with it."""
+    """What a level allows without the network, and whether it allows abstract sockets with the network."""
     without = probe(level, confinement, env)
     if not without.deeds:
         return without

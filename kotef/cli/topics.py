@@ -67,14 +67,14 @@ kotef's
   .sdd/issues.md         one entry for each run that was not verified; `kotef issues`
   .sdd/runs/RUN/         result.json, report.html, report.md, events.jsonl, record.jsonl, logs/, visit-N.patch;
                          `kotef runs` lists them, `kotef report` tells one
-                         it is a record: kotef shows it, and obeys nothing in it
+                         a record: kotef shows it, but does not act on it
   ~/.local/state/kotef/WORKSPACE/
-                         folders of mode 0700, for you alone; `kotef runs prune` deletes what no run needs
+                         private folders (mode 0700); `kotef runs prune` deletes what no run needs
     runs/RUN/            the state of a run: task, checkpoints, what was put back; `kotef runs export` packs one
     store.git/           snapshots: tracked and untracked files as they were
     kept/TREE/           copies of ignored files from before a run, `.env` and local keys too; the newest five
     baselines/           results of checks on known trees, for a week
-    sandbox/             caches of package managers, and homes of commands for as long as kotef runs
+    sandbox/             caches of package managers; homes of commands while kotef runs
 """
 STATUSES: Final = """\
 Exit statuses of `kotef run` and `kotef resume`; other commands use those of them that fit.

@@ -152,9 +152,9 @@ def run(**options: Any) -> None:
     "from_file",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Take up a run that `kotef runs export` packed here or elsewhere.",
+    help="Continue a run that `kotef runs export` packed, here or elsewhere.",
 )
-@click.option("--fingerprint", metavar="SHA256", help="With --from: refuse any other file than the one that has it.")
+@click.option("--fingerprint", metavar="SHA256", help="With --from: refuse FILE if it has another fingerprint.")
 @click.option(
     "--continue",
     "one_more",

@@ -76,7 +76,7 @@ class GitKept:
         return told_of_put_back(_THEIRS, self._all_put_back, self._emit, where=where)
 
     def _all_put_back(self) -> tuple[str, ...]:
-        """What differed, of a repository inside the workspace with its path in front."""
+        """Names of what was put back; for a repository inside the workspace its path comes first."""
         found = []
         for path, before in self._before.items():
             names = before.put_back(self._aside / path)
@@ -92,7 +92,7 @@ def told_of_put_back(theirs: str, put_back: Callable[[], Sequence[str]], emit: E
     try:
         names = put_back()
     except WorkspaceError as error:
-        told = f"{theirs}, and were changed: {error}"
+        told = f"{theirs}, but a command changed something there: {error}"
         emit("notice", text=told)
         return told
     if not names:

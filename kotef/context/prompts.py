@@ -71,7 +71,7 @@ def _is_ours(place: Path) -> bool:
 
 
 def _loader(place: Path) -> jinja2.BaseLoader:
-    """Of a repository's folder only plain files below it are read, and anew each time."""
+    """For a repository's folder: read only regular files below it, and read them again each time."""
     if _is_ours(place):
         return jinja2.FileSystemLoader(str(place))
 

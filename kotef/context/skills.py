@@ -18,7 +18,7 @@ PLACES: Final = (".sdd/skills", ".agents/skills")
 FILE: Final = "SKILL.md"
 MAX_DESCRIPTION: Final = 1024
 _MOST: Final = 5_000
-"""Entries of one folder, and folders of one skill, that are looked at."""
+"""Entries of one folder, and folders of one skill, that are read."""
 
 MAX_FOLDERS: Final = 200
 """Folders looked at in one place."""

@@ -70,7 +70,7 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
 
 
 def _left_out(deps: Ground, kept: Remainder) -> list[str]:
-    """What is kept nowhere: neither in the tree, nor beside it, nor as a repository of its own."""
+    """Paths of which nothing is kept: neither in the tree, nor as a copy, nor as a repository of its own."""
     held = {name for each in kept.repositories for name in (each.path, f"{each.path}/")}.union(kept.copied)
     names = dict.fromkeys((*deps.snapshots.left_out, *kept.left_out, *kept.unkept))
     return [name for name in names if name not in held]

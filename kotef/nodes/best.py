@@ -13,7 +13,7 @@ from kotef.workspace.seen import seen
 from kotef.workspace.snapshots import Restored
 
 AMBIGUOUS: Final = "ambiguous_repair"
-"""The reason of an ending that sets an edit aside."""
+"""The reason of an ending in which an edit was set aside."""
 _NAMED: Final = 50
 
 
@@ -49,7 +49,7 @@ def leave_best(state: AgentState, deps: Deps) -> int:
 
 
 def is_undone(state: AgentState, deps: Deps) -> bool:
-    """Whether the run was left as it was before it: `leave_baseline`, or `leave_best` at visit 0, has worked."""
+    """Whether `leave_baseline`, or `leave_best` at visit 0, put the workspace back to the state before the run."""
     edits = state.get("edits")
     if edits is None or edits.visit not in state["snapshots"]:
         return False
@@ -68,7 +68,7 @@ def put_again(state: AgentState, deps: Deps) -> None:
 
 
 def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
-    """Undo what no tree shows, compare the whole workspace, and name what is not as before the run."""
+    """Undo changes that no tree shows, compare the whole workspace, and name what differs from before the run."""
     before, edits = state["snapshots"][0], state.get("edits")
     replaced = next_replaced(deps.run_dir)
     try:
@@ -84,7 +84,7 @@ def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
     known = {*restored.left, *(edits.foreign if edits else ())}
     others = [path for path in deps.snapshots.changed(before, now) if path not in known] if now else []
     if others:
-        said.append(f"not as before the run, by the checks or by somebody else: {', '.join(others[:10])}")
+        said.append(f"different from before the run; the checks or somebody else changed it: {', '.join(others[:10])}")
     for text in said:
         deps.emit("notice", text=text)
     note_lines(deps.run_dir, said)

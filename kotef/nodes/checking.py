@@ -22,7 +22,7 @@ QUICK: Final = 60.0
 async def baseline_results(
     task: Task, tree: str, ignored: Sequence[str], deps: Ground
 ) -> tuple[Results, tuple[str, ...], frozenset[str]]:
-    """What the checks say about the tree before the run, which of its paths they wrote, and where they install.
+    """What the checks say about the tree before the run, which paths they wrote, and where they install.
 
     Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met once more at once.
     `ignored` are the files of the workspace that the tree does not hold.

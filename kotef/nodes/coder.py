@@ -45,7 +45,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     after = deps.snapshots.take()
     while deps.snapshots.set_aside:
         name = deps.snapshots.set_aside.pop()
-        deps.emit("notice", text=f"{name} was a special file that git would wait for; moved to {HIDDEN}/ of the run")
+        deps.emit("notice", text=f"{name} was a special file that would block git; moved to {HIDDEN}/ of the run")
     saw(deps.run_dir, after)
     changed = deps.snapshots.changed(before, after)
     edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})

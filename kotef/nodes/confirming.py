@@ -193,7 +193,7 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
 
 
 def _text(root: Path, path: str) -> str | None:
-    """The head of the file as text; None when it is gone, or no file."""
+    """The head of the file as text; None if it is gone or not a file."""
     try:
         return read_within(root, path, largest=_LARGEST, cut=True).decode("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Lines that name what is not as before a run although no tree shows it, each with the way back."""
+"""Messages about differences from the state before a run that no tree shows, each with the way to get it back."""
 
 import json
 import shlex
@@ -18,38 +18,38 @@ _NAMED: Final = 8
 _RECORD: Final = "restored.json"
 _REPLACED: Final = "replaced"
 
-_UNKNOWN: Final = "ignored files, repositories inside, modes and empty folders"
+_UNKNOWN: Final = "ignored files, repositories inside the workspace, modes and empty folders"
 
 _SAID: Final[dict[Reason, str]] = {
     "theirs": "changed by somebody else, and left as they are",
-    "checks": "changed by a command, but written by the checks before the run as well, so left as they are",
-    "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside)",
-    "blocked": "not as before the run, and cannot be put back",
-    "mode": "mode or attributes not as before the run, and cannot be put back",
-    "refs": "branches, tags or stash of a repository inside are not as before the run",
-    "new": "new, in no snapshot, and left",
+    "checks": "changed by a command, but left as they are, because the checks also wrote them before the run",
+    "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)",
+    "blocked": "different from before the run, and could not be put back",
+    "mode": "mode or attributes are different from before the run, and could not be put back",
+    "refs": "branches, tags or stash of a repository inside the workspace are different from before the run",
+    "new": "new, in no snapshot, and left as they are",
 }
 
 
 def lines_of(
     report: RestoreReport, snapshots: Snapshots, before: str, *, replaced: Path, undo: str = ""
 ) -> tuple[str, ...]:
-    """What was brought back and what still differs; `undo` is a command line that brings all back, or empty.
+    """What was restored and what still differs; `undo` is a command line that restores the rest, or empty.
 
-    `before` is the tree of before the run, `replaced` the folder for what stood in the place of what was put back.
+    `before` is the tree of the state before the run, `replaced` the folder for replaced content.
     """
     said = []
     if report.brought_back:
-        said.append(f"deleted during the run and brought back: {grouped(report.brought_back)}")
+        said.append(f"deleted during the run, and restored: {grouped(report.brought_back)}")
     if report.put_back:
-        kept = f"; what stood there is in {replaced}" if replaced.is_dir() else ""
+        kept = f"; the replaced content is in {replaced}" if replaced.is_dir() else ""
         said.append(f"changed during the run outside of its snapshots, and put back: {grouped(report.put_back)}{kept}")
     if report.gone:
-        said.append(f"deleted during the run, and too large to have been kept: {grouped(report.gone)}")
+        said.append(f"deleted during the run, and kotef has no copy: {grouped(report.gone)}")
     if report.unknown:
         names = [_UNKNOWN if path == "." else path for path in report.unknown]
         said.append(
-            f"not compared with the state before the run, for nothing of it is kept: {', '.join(names[:_NAMED])}"
+            f"not compared with the state before the run, because no copy was kept: {', '.join(names[:_NAMED])}"
         )
     for reason, words in _SAID.items():
         found = [each for each in report.differences if each.reason == reason]
@@ -60,7 +60,7 @@ def lines_of(
 
 
 def grouped(paths: Sequence[str]) -> str:
-    """The names; of many the folders, with how many of each."""
+    """The paths; if there are many, their folders with counts."""
     if len(paths) > _NAMED:
         folders = Counter(f"{path.split('/')[0]}/" if "/" in path.rstrip("/") else path for path in paths)
         names = [
@@ -73,7 +73,7 @@ def grouped(paths: Sequence[str]) -> str:
 
 
 def next_replaced(run_dir: Path) -> Path:
-    """A folder of the run that is not there yet, for what an undoing replaces."""
+    """A folder of the run that does not exist yet, for content that an undo replaces."""
     number = 1
     while (place := run_dir / f"{_REPLACED}-{number}").exists():
         number += 1
@@ -81,7 +81,7 @@ def next_replaced(run_dir: Path) -> Path:
 
 
 def note_lines(run_dir: Path, lines: Collection[str]) -> None:
-    """Keep what was said when the run was undone, for its result."""
+    """Keep the messages of an undo for the run's result."""
     write_atomic(run_dir / _RECORD, json.dumps(list(lines)).encode())
 
 
@@ -98,15 +98,15 @@ def _name(each: Difference) -> str:
 
 
 def _ways(found: Sequence[Difference], snapshots: Snapshots, before: str) -> Iterator[str]:
-    """Where these are as they were."""
+    """How to get the content before the run."""
     if any(each.copy.startswith("/") for each in found):
-        yield f"as before the run they are in {copies_of(snapshots, before)}"
+        yield f"copies from before the run are in {copies_of(snapshots, before)}"
     example = next((each.copy for each in found if ":" in each.copy and not each.copy.startswith("/")), "")
     if example:
         store = shlex.quote(str(snapshots.store))
-        yield f"`git --git-dir={store} cat-file -p {shlex.quote(example)}` shows the first as it was"
+        yield f"`git --git-dir={store} cat-file -p {shlex.quote(example)}` shows the first one as it was before the run"
 
 
 def _undo(reason: Reason, undo: str) -> Iterator[str]:
     if reason == "run" and undo:
-        yield f"`{undo}` brings all back"
+        yield f"`{undo}` restores all of them"

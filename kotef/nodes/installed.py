@@ -1,4 +1,4 @@
-"""Installed environments before judging: what the run changed in them is put back, or named as not to be undone."""
+"""Restoring installed environments before judging: changes of the run are put back, or named if that is impossible."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -20,32 +20,32 @@ from kotef.workspace.unheld import Unheld, recall
 
 _NONE: Final = Restored((), ())
 _CONFINING: Final = frozenset({"bwrap", "strict"})
-"""Levels at which commands cannot write the environments that are closed off."""
+"""Levels at which the sandbox makes protected environments read-only."""
 
 
 def commands_may_write(deps: Ground) -> bool:
-    """Whether the level leaves environments to be compared, for it cannot make them read-only."""
+    """Whether commands could write environments, so that they have to be compared."""
     return deps.confined not in _CONFINING
 
 
 def close_off_environments(verification: Verification, deps: Ground) -> None:
-    """Make the environments there were at the baseline read-only for commands, where the sandbox can."""
+    """Make the environments that existed at the baseline read-only for commands, if the sandbox can."""
     known = recall(deps.snapshots, verification.unheld)
     if known is None:
         return
     deps.close_off(known.environments)
     if known.environments.open:
         names = ", ".join(sorted(known.environments.open)[:5])
-        text = f"the checks install into {names} themselves: it stays writable for commands, and is believed"
+        text = f"the checks themselves install into {names}: commands can write there, and the checks trust it"
         deps.emit("notice", text=text)
 
 
 def put_environments_back(
     task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, deps: Deps
 ) -> Restored:
-    """Take what the run installed away, and put what it changed back; what cannot be undone spoils a green.
+    """Move away what the run installed and put back what it changed. Without that being possible, no run is green.
 
-    With `--allow-install` the person believes what commands install.
+    With `--allow-install` nothing is compared: the person trusts what commands install.
     """
     known = recall(deps.snapshots, baseline.unheld) if baseline.unheld and not task.allow_install else None
     if known is None:
@@ -70,7 +70,7 @@ def put_environments_back(
 
 
 def _undone(found: Alteration, known: Unheld, deps: Deps) -> Iterator[str]:
-    """Those of the changed and missing that are as they were again."""
+    """The changed and deleted paths that could be put back."""
     environments = known.environments
     for path in (*found.changed, *found.gone):
         if path in environments.places and was_link(environments, path):
@@ -83,7 +83,7 @@ def _undone(found: Alteration, known: Unheld, deps: Deps) -> Iterator[str]:
 
 
 def _link_again(path: str, environments: Installed, deps: Deps) -> bool:
-    """Make an environment that was a link to one elsewhere that link again."""
+    """Restore an environment that was a link to another place."""
     with suppress(OSError):
         if os.path.lexists(deps.root / path) and not _move_away(path, deps):
             return False
@@ -93,7 +93,7 @@ def _link_again(path: str, environments: Installed, deps: Deps) -> bool:
 
 
 def _move_away(path: str, deps: Deps) -> bool:
-    """Move a file or a whole folder out of the workspace, to where the run keeps such things."""
+    """Move a file or a whole folder out of the workspace, into the run directory."""
     try:
         move_out(deps.root, path, deps.run_dir / HIDDEN / path)
     except OSError:

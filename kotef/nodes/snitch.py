@@ -45,7 +45,7 @@ class Written(NamedTuple):
     """Where the entry of a run stands."""
 
     path: str
-    """From the top of the workspace."""
+    """Path relative to the workspace."""
     trouble: str = ""
     """Why it is not in the issue log but beside the run's result; empty when it is there."""
 
@@ -70,13 +70,13 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
 
 
 def _recorded(path: Path, entry: IssueEntry, deps: Deps) -> Change:
-    """What became of the log; on a full disk once more, after the logs of this run have made room."""
+    """The result of writing the log; on a full disk, try once more after deleting the logs of this run."""
     try:
         return record(path, entry)
     except NoSpaceError:
         for log in (deps.run_dir / "logs").glob("*.log"):
             log.unlink()
-        with suppress(OSError):  # what lies on the disk of the workspace is the copy below `.sdd/runs`
+        with suppress(OSError):  # only the copy below `.sdd/runs` takes space on the workspace's disk
             remove_within(deps.root, f"{deps.shown}/logs")
         return record(path, entry)
 

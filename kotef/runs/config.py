@@ -17,7 +17,7 @@ from kotef.workspace.sandbox.sandbox import Wanted
 
 _MOST_FILES: Final = 2_000
 _LARGEST: Final = 4 * 1024 * 1024
-"""Bytes of a prompt, of the roles and of the settings; kotef reads none that is larger."""
+"""Bytes of a prompt, of the roles and of the settings; larger files are not read."""
 
 
 class ModelSettings(BaseModel):
@@ -99,9 +99,10 @@ def read_config(path: Path) -> UserConfig:
 
 
 def fingerprint_of(directory: Path) -> str:
-    """One hash over the names and contents of the files below `directory`.
+    """One hash of the names and contents of the files below `directory`.
 
-    No link is followed. What cannot be read whole, or is no file, counts by its name alone: no prompt is read of it.
+    No link is followed. An entry that is not a readable regular file within the limit counts by name only, because no
+    prompt is read from it.
     """
     files: dict[str, bytes] = {}
     for walked in islice(walk_within(directory, most=_MOST_FILES), _MOST_FILES):

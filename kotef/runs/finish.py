@@ -116,9 +116,9 @@ def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
 
 
 def _differences(run: RunDir, state: AgentState, deps: Deps, now: str) -> list[str]:
-    """What was brought back, what a person had not committed and the run left without, and what else differs.
+    """What was restored, uncommitted work that is lost, and what else differs from the state before the run.
 
-    Of a run that was undone this was told before; of any other it is told now.
+    An undone run has already reported this; for any other run it is reported now.
     """
     before = state["snapshots"].get(0)
     if before is None:

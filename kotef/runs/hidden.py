@@ -53,7 +53,7 @@ def hide(
         known += [*of_run(given), *of_run(headers)]
     for path in environment_files(root):
         text = _read(root, path.relative_to(root).as_posix())
-        known += [one for one in of_env_file(text) if not os.path.lexists(root / one[1])]  # a path is to be seen
+        known += [one for one in of_env_file(text) if not os.path.lexists(root / one[1])]  # paths are not secrets
     know(Redactor(known))
 
 
@@ -84,7 +84,7 @@ _PASSED_OVER: Final = REBUILT | {".git", ".sdd"}
 
 
 def _read(root: Path, path: str) -> str:
-    """The head of a plain file; empty where it is none, or is not ours to read."""
+    """The head of a regular file; empty if it is missing, of another kind or unreadable."""
     try:
         return read_within(root, path, largest=_LARGEST, cut=True).decode("utf-8", "surrogateescape")
     except OSError:

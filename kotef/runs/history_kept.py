@@ -1,4 +1,4 @@
-"""What no command of a run may change although no sandbox keeps it from that: git's history, and `.sdd`."""
+"""Protection of git's history and `.sdd` from commands where no sandbox makes them read-only: put back afterwards."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,24 +19,24 @@ ASIDE: Final = "git-history-put-back"
 OBJECTS: Final = "git-objects"
 """In the state directory of a workspace, or in that of a run: links to the objects of its git, while a run works."""
 SDD_ASIDE: Final = "sdd-put-back"
-"""In the directory of a run: copies of what stood in `.sdd` instead."""
+"""In the directory of a run: copies of what was replaced in `.sdd`."""
 _THEIRS: Final = "branches, index and history of git are the user's"
 _SDD: Final = ".sdd"
-_SDD_IS: Final = ".sdd is not written by commands"
+_SDD_IS: Final = "commands may not change .sdd"
 
 
 class HistoryKept:
-    """Remembers them before a command and puts them back after it, where no sandbox keeps a command from `.git`.
+    """Remembers both before a command and puts them back after it.
 
-    While several commands run, what there was before the first of them counts, and the end of each is a moment to put
-    it back. What changes while none runs is the user's doing. What a person writes into `.sdd` while one runs cannot be
-    told from a command's doing: a copy of it is kept, and a notice names it.
+    While several commands run, the state before the first of them is restored after each of them. Changes made while
+    no command runs are the user's. A change that a person makes in `.sdd` while a command runs cannot be distinguished
+    from the command's: a copy of it is kept, and a notice names it.
     """
 
     def __init__(
         self, root: Path, run: RunDir, emit: Emit, repositories: Callable[[], Sequence[str]] = lambda: ()
     ) -> None:
-        """Nothing is read before the first command; `repositories` names those inside the workspace."""
+        """Nothing is read before the first command; `repositories` returns those inside the workspace."""
         self._run, self._root = run, root
         self._stores = state_dir(root) / OBJECTS, run.path / OBJECTS
         self._repositories = repositories
@@ -83,11 +83,11 @@ class HistoryKept:
 
     def _put_back(self, theirs: str, put_back: Callable[[Path], Sequence[str]], aside: str) -> str:
         place = self._run.path / aside
-        where = f"after a command; copies of what stood there are in {place}"
+        where = f"after a command; copies of the replaced files are in {place}"
         return told_of_put_back(theirs, lambda: put_back(place), self._emit, where=where)
 
     def _histories_put_back(self, aside: Path) -> tuple[str, ...]:
-        """What differed, of a repository inside the workspace with its path in front."""
+        """Names of what was put back; for a repository inside the workspace its path comes first."""
         found = []
         for path, history in self._histories.items():
             names = history.put_back(aside / path)

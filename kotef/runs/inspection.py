@@ -27,7 +27,7 @@ from kotef.workspace.sandbox.rooms import fresh_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 _MOST: Final = 20_000
-"""Entries of the workspace's root among which caches are looked for."""
+"""Entries of the workspace's root that are searched for caches."""
 
 GREEN: Final = 0
 NOT_GREEN: Final = 3

@@ -166,7 +166,7 @@ class Loop:
         await graph.aupdate_state(self.config, update, as_node=node)
 
     def _baseline_here(self, known: dict[str, Any]) -> Verification | None:
-        """The baseline of a run from a file: what no snapshot holds is another machine's, so it is read again."""
+        """The baseline of an imported run, with what no snapshot holds read again: that was another machine's."""
         mark = self.run.path / TAKEN_UP
         baseline: Verification | None = known.get("baseline")
         if not mark.exists() or baseline is None:

@@ -156,7 +156,7 @@ def _unneeded_copies(kept: Path, needed: frozenset[str]) -> Iterator[Path]:
 
 
 def _left_over(state: Path) -> Iterator[Path]:
-    """What a killed run left of its links to git's objects, and copies of foreign records."""
+    """A killed run's links to git's objects, and copies of foreign records."""
     yield from (state / name for name in (OBJECTS, "foreign") if (state / name).exists())
 
 

@@ -1,7 +1,7 @@
-"""The record of a run below `.sdd/runs`, for people and CI: how it is written, and how a foreign one is read.
+"""The record of a run below `.sdd/runs`, for people and CI: writing it, and reading one of unknown origin.
 
-It lies in a tree that strangers and commands can write, so every access goes through `kotef.workspace.safe_open`, and
-nothing that kotef acts on is read from it.
+It is in a tree that strangers and commands can write. Every access therefore goes through `kotef.workspace.safe_open`,
+and kotef never acts on what it reads there.
 """
 
 import logging
@@ -28,31 +28,31 @@ from kotef.workspace.safe_open import (
 )
 
 RECORDS: Final = ".sdd/runs"
-"""Where the records of a workspace's runs are, from its top."""
+"""The folder of a workspace's records, relative to the workspace."""
 LARGEST: Final = 128 * 1024 * 1024
-"""Bytes of one file of a record that is written or read."""
+"""Bytes of one file of a record; larger files are neither written nor read."""
 MOST_FOREIGN: Final = 100
-"""Foreign records that a list holds, the newest by name."""
+"""Foreign records in a list of runs; the newest by name."""
 
 _SHOWN: Final = re.compile(
     r"(result|task)\.json|(events|record)\.jsonl|report\.(md|html)|issue\.md|traceback\.txt|stood-in\.patch"
     r"|visit-\d{1,4}(\.[a-z-]{1,32})?\.(patch|json|md)|judged-\d{1,4}\.json"
 )
-"""Files of a run that people, CI, `replay` and `rejudge` read; everything else is kotef's alone."""
+"""Files of a run that people, CI, `replay` and `rejudge` read; kotef keeps all other files to itself."""
 _LOG: Final = re.compile(r"[A-Za-z0-9._-]{1,120}\.log")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Names that a run can have."""
+"""Valid names of runs."""
 _SUMMARY: Final = frozenset({"result.json", "task.json", "events.jsonl"})
-"""What a list of runs is made from."""
+"""The files that a list of runs needs."""
 _EVENTS: Final = "events.jsonl"
 _MOST_ENTRIES: Final = 10_000
-"""Entries of a folder that are looked at."""
+"""Entries of one folder that are read."""
 _MOST_COPIED: Final = 512 * 1024 * 1024
-"""Bytes of one foreign record that are read, all files together."""
+"""Bytes of one foreign record that are read in total."""
 _STALE: Final = 3_600.0
 """Seconds after which a copy of a foreign record is deleted, whichever process made it."""
 _CHANGING: Final = frozenset({"run_started", "run_resumed", "planned", "coder_finished", "verified", "run_finished"})
-"""Events after which there is more in the record than one more event."""
+"""Events after which other files of the record have changed too."""
 
 log = logging.getLogger("kotef")
 
@@ -65,23 +65,23 @@ class _Facts(NamedTuple):
 
 
 class RecordWriter:
-    """Keeps the record of one run like its state: events at once, other files after the events that change them.
+    """Keeps the record of one run up to date: writes events at once, other files after the events that change them.
 
-    Commands may delete or replace the record at any time: what cannot be written costs the record, never the run.
+    Commands may delete or replace the record at any time. A failure to write affects the record only, never the run.
     """
 
     def __init__(self, state: Path, record: Path) -> None:
-        """`state` is the run's directory of its own, `record` the one below `.sdd/runs`."""
+        """`state` is the run's state directory, `record` its folder below `.sdd/runs`."""
         self._state, self._root = state, record.parents[2]
         self._place = f"{RECORDS}/{record.name}"
         self._written: dict[str, _Facts] = {}
-        """File → what it was like when it was written last."""
+        """File → its size, time and mode when it was last written."""
         self._seen = 0
-        """Bytes of the events that are in the record."""
+        """Bytes of events that the record contains."""
         self._has_warned = False
 
     def create(self) -> None:
-        """Make the record of a new run. Raises SpecError where a link is in the way, NoSpaceError, WorkspaceError."""
+        """Make the record of a new run. Raises SpecError if a link is in the way, NoSpaceError, WorkspaceError."""
         refuse_misplaced(self._root)
         try:
             self._hide_from_git()
@@ -91,13 +91,13 @@ class RecordWriter:
             raise os_fault(self._root / self._place, error, hint=hint) from error
 
     def see(self, event: Mapping[str, Any]) -> None:
-        """Add an event that has just been written; a watcher of the run."""
+        """Add an event that was just written; called for each event of the run."""
         self._guarded(self._add_events)
         if event["event"] in _CHANGING:
             self.update()
 
     def update(self) -> None:
-        """Write every file that has changed since it was written last."""
+        """Write every file that changed since it was last written."""
         self._guarded(self._update)
 
     def _guarded(self, write: Callable[[], None]) -> None:
@@ -105,11 +105,11 @@ class RecordWriter:
             write()
         except OSError as error:
             if not self._has_warned:
-                log.warning("%s cannot be kept up to date, the run goes on: %s", self._place, error.strerror or error)
+                log.warning("%s cannot be kept up to date; the run continues: %s", self._place, error.strerror or error)
             self._has_warned = True
 
     def _hide_from_git(self) -> None:
-        """Keep `runs/` out of the user's `git status`; a file that is there is left as it is."""
+        """Keep `runs/` out of the user's `git status`; an existing file is left as it is."""
         path = f"{RECORDS}/.gitignore"
         with parent_within(self._root, path, create=True) as (directory, name), suppress(FileNotFoundError):
             os.stat(name, dir_fd=directory, follow_symlinks=False)
@@ -117,7 +117,7 @@ class RecordWriter:
         write_within(self._root, path, b"*\n")
 
     def _add_events(self) -> None:
-        """Append what is new; write the whole file where the record has something else."""
+        """Append new events; write the whole file if the record's file is not what was written."""
         path = f"{self._place}/{_EVENTS}"
         content = _tail(self._state / _EVENTS, self._seen)
         if self._seen and append_if_size(self._root, path, content, self._seen):
@@ -128,7 +128,7 @@ class RecordWriter:
         self._seen = len(content)
 
     def _update(self) -> None:
-        """Write what is new or has changed, and remove what the state has no longer."""
+        """Write new and changed files, and remove those that the state no longer has."""
         there = dict(_files_of(self._state))
         for name in [*_names_in(self._root, self._place, whole=True)]:
             if name not in there:
@@ -150,7 +150,7 @@ def _tail(path: Path, start: int) -> bytes:
 
 
 def _files_of(state: Path) -> Iterator[tuple[str, _Facts]]:
-    """Names of what is shown, relative to the run's own directory."""
+    """Names of the files to copy into the record, relative to the state directory."""
     for folder, wanted in ((state, _SHOWN), (state / "logs", _LOG)):
         if not folder.is_dir():
             continue
@@ -162,9 +162,9 @@ def _files_of(state: Path) -> Iterator[tuple[str, _Facts]]:
 
 
 def foreign_records(root: Path, *, known: Collection[str]) -> list[str]:
-    """Names of the records below `.sdd/runs` of which no state is `known`, sorted; at most `MOST_FOREIGN`.
+    """Names of the records below `.sdd/runs` that are not `known` by their state, sorted; at most `MOST_FOREIGN`.
 
-    SpecError where `.sdd`, `.sdd/runs` or one of them is a link.
+    SpecError if `.sdd`, `.sdd/runs` or one of the records is a link.
     """
     refuse_misplaced(root)
     try:
@@ -181,9 +181,9 @@ def foreign_records(root: Path, *, known: Collection[str]) -> list[str]:
 
 
 def copy_record(root: Path, run_id: str, *, whole: bool) -> Path:
-    """A private copy of a foreign record: regular files of known names alone, bounded; its folder.
+    """Copy a foreign record to a private folder and return it: regular files with known names, up to a size limit.
 
-    It is in the state directory, and deleted when it is an hour old. Not `whole`: what a list of runs needs.
+    The folder is in the state directory and is deleted after an hour. Unless `whole`, only what a list of runs needs.
     """
     place = state_dir(root) / "foreign"
     place.mkdir(mode=0o700, exist_ok=True)
@@ -192,7 +192,7 @@ def copy_record(root: Path, run_id: str, *, whole: bool) -> Path:
     (copy / "logs").mkdir()
     room = _MOST_COPIED
     for name in _names_in(root, f"{RECORDS}/{run_id}", whole=whole):
-        with suppress(OSError):  # gone, no regular file, or too large: the copy is without it
+        with suppress(OSError):  # gone, not a regular file, or too large: leave it out
             content = read_within(root, f"{RECORDS}/{run_id}/{name}", largest=min(LARGEST, room))
             (copy / name).write_bytes(content)
             room -= len(content)
@@ -217,7 +217,7 @@ def _drop_stale(place: Path) -> None:
 
 
 def remove_record(root: Path, run_id: str) -> None:
-    """Delete a record, whoever wrote it, following no link. Raises WorkspaceError."""
+    """Delete a record, whoever wrote it, without following links. Raises WorkspaceError."""
     try:
         remove_within(root, f"{RECORDS}/{run_id}")
     except OSError as error:

@@ -223,7 +223,7 @@ def _somebody_new(task: Task, changed: Task) -> bool:
 
 
 def _history_kept(setting: Setting, run: RunDir, snapshots: Snapshots, emit: Emit) -> HistoryKept | None:
-    """What keeps git's history; at the bwrap level the sandbox does."""
+    """The protection of git's history and `.sdd`; None if the sandbox protects them (bwrap)."""
     if setting.confined.sandbox.level == "bwrap":
         return None
     return HistoryKept(setting.root, run, emit, lambda: snapshots.repositories().kept)

@@ -1,8 +1,8 @@
 """The runs of a workspace: their state, outside the tree, and the record of each that people and CI read.
 
-What kotef obeys (task, checkpoints, visits, marks, effects) lies in the state directory, where neither a repository nor
-a command can write. `.sdd/runs/<run-id>` is a record: written and shown, never obeyed. A run that only such a record
-tells of may be shown, reported and played again; nothing else.
+What kotef acts on (task, checkpoints, visits, marks, effects) is in the state directory, where neither a repository nor
+a command can write. `.sdd/runs/<run-id>` is a record: kotef writes and shows it, but never acts on it. A run of which
+only the record exists can be shown, reported and replayed, nothing else.
 """
 
 import time
@@ -26,11 +26,11 @@ class RunDir:
     """One run and its files."""
 
     path: Path
-    """Its state: below the state directory; of a foreign record a private copy of it."""
+    """Its state, below the state directory; for a foreign record a private copy of the record."""
     record: Path
-    """`.sdd/runs/<run-id>` of the workspace, absolute; only `kotef.runs.public_record` opens it."""
+    """`.sdd/runs/<run-id>` in the workspace, absolute; only `kotef.runs.public_record` opens it."""
     is_foreign: bool = False
-    """Whether the record below `.sdd/runs` is all there is: anybody may have written it."""
+    """Whether only the record below `.sdd/runs` exists: anybody may have written it."""
 
     @property
     def run_id(self) -> str:
@@ -39,7 +39,7 @@ class RunDir:
 
     @property
     def shown(self) -> str:
-        """The record as people are told of it, from the top of the workspace."""
+        """The path of the record as messages show it, relative to the workspace."""
         return f"{RECORDS}/{self.run_id}"
 
     @property
@@ -67,10 +67,10 @@ class RunDir:
             raise os_fault(self.path, error, hint="kotef keeps the state of its runs there") from error
 
     def must_be_own(self, what: str) -> None:
-        """UsageError where only a record tells of this run; `what` is the verb that asks for its state."""
+        """UsageError if only the record of this run exists; `what` is the verb that needs its state."""
         if self.is_foreign:
             problem = f"{self.shown} is a record of unknown origin, and kotef does not {what} such a run"
-            hint = "`kotef show` and `replay` take it; `kotef resume --from FILE` takes an exported run"
+            hint = "use `kotef show` or `kotef replay`; `kotef resume --from FILE` continues an exported run"
             raise UsageError(problem, hint=hint)
 
     def task(self) -> Task | None:
@@ -122,7 +122,7 @@ def runs_dir(root: Path) -> Path:
 
 
 def at(root: Path, run_id: str) -> RunDir:
-    """The run of this name in a workspace, whether or not there is one yet."""
+    """The run with this id in a workspace; it need not exist yet."""
     return RunDir(runs_dir(root) / run_id, root / RECORDS / run_id)
 
 
@@ -141,16 +141,16 @@ def new(root: Path) -> RunDir:
 
 
 def own_runs(root: Path) -> Iterator[RunDir]:
-    """The runs whose state is kept here, oldest first."""
+    """The runs whose state is in the state directory, oldest first."""
     place = runs_dir(root)
     if place.is_dir():
         yield from (at(root, path.name) for path in sorted(place.iterdir()) if path.is_dir())
 
 
 def every(root: Path) -> list[RunDir]:
-    """The runs of a workspace and, of foreign records below `.sdd/runs`, what a list tells; oldest first.
+    """The runs of a workspace, and foreign records below `.sdd/runs` with the files of a list; oldest first.
 
-    UsageError where `.sdd`, `.sdd/runs` or a run in it is a link.
+    UsageError if `.sdd`, `.sdd/runs` or a run in it is a link.
     """
     own = list(own_runs(root))
     foreign = foreign_records(root, known={run.run_id for run in own})
@@ -159,10 +159,10 @@ def every(root: Path) -> list[RunDir]:
 
 
 def find(root: Path, wanted: str | None) -> RunDir:
-    """The run with this id (or a unique beginning of it); the newest when `wanted` is None.
+    """The run with this id (or a unique prefix of it); the newest when `wanted` is None.
 
-    The newest of those whose state is here, where there are some: a repository that ships a record with a late date
-    does not become what `--last` means. UsageError where there is no such run, or a link is in its place.
+    The newest is one with its state here, if there is any, so that a repository cannot ship a record with a late date
+    for `--last` to pick. UsageError if there is no such run, or if it is a link.
     """
     own = list(own_runs(root))
     if wanted is None and own:

@@ -87,13 +87,13 @@ def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> No
 def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
     """What an attempt changed; without a number the attempt the run was left at, else its last one.
 
-    Of a foreign record its own patch is all that is believed. Raises UsageError when there is no such attempt, or when
-    neither a snapshot nor a patch of it is left.
+    Of a foreign record only its own patch is used. Raises UsageError when there is no such attempt, or when neither a
+    snapshot nor a patch of it is left.
     """
     if run.is_foreign:
         number = attempt if attempt is not None else max(_patches(run), default=None)
         if number is None:
-            raise UsageError(f"{run.shown} holds no patch", hint="`kotef show` tells what it holds")
+            raise UsageError(f"{run.shown} has no patch", hint="`kotef show` shows what it contains")
         return Difference(number, _patch_of(run, number), Snapshots.open(root).store)
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
@@ -275,7 +275,7 @@ def _wanted(run: RunDir, trees: _Trees, attempt: int | None) -> int | None:
 
 
 def _patches(run: RunDir) -> dict[int, Path]:
-    """The patches of a run by attempt."""
+    """Attempt → patch, for all patches of a run."""
     return {int(found[1]): path for path in run.path.glob("visit-*.patch") if (found := _VISIT.fullmatch(path.stem))}
 
 

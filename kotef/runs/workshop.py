@@ -76,21 +76,21 @@ class Workshop:
     """Keeps the user's git as it is, where no sandbox does."""
     permits: Permits = field(default_factory=Permits)
     rooms: Rooms = field(init=False)
-    """Where commands of the coder, and checks that judge, keep their home, temporary files and caches."""
+    """The home, temporary files and caches of the coder's commands and of the checks that judge."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Check name → wall seconds of its last run, for what must be kept back for judging."""
     _commands: int = 0
     _activity: ActivityLog = field(init=False)
 
     def __post_init__(self) -> None:
-        """The log of activity lies with the run."""
+        """The activity log is in the run directory."""
         self._activity = ActivityLog(self.run.path)
         self.rooms = Rooms(self.sandbox, apart=self.task.allow_install)
 
     def close_off(self, installed: Installed) -> None:
-        """Commands may read what is installed and not write it, where the sandbox can hold them to it.
+        """Make installed environments read-only for commands, if the sandbox can.
 
-        With `--allow-install` that is said of the checks alone.
+        With `--allow-install` they become read-only for the checks only.
         """
         closed = {path: one for path, one in installed.places.items() if path not in installed.open}
         others = (self.sandbox, self.opened, *(given.sandbox for given in self.hired.given.values()))
@@ -99,14 +99,14 @@ class Workshop:
                 sandbox.confinement.environments.close_off(closed)
 
     def leave(self) -> None:
-        """No command is started any more."""
+        """Called after the last command."""
         self.rooms.close()
         for sandbox in (self.rooms.judging, self.sandbox, self.opened):
             if sandbox.confinement is not None:
                 sandbox.confinement.environments.open_again()
 
     async def run_check(self, check: Check, log_name: str) -> CommandResult:
-        """One check that judges, in a room of its own: nothing that a command or an earlier check left is in it."""
+        """Run one check that judges, in its own room, without anything that a command or an earlier check left."""
 
         async def judge() -> CommandResult:
             with self.rooms.judge() as sandbox:
@@ -115,7 +115,7 @@ class Workshop:
         return await self._checked(check, log_name, judge)
 
     async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
-        """One check for the coder, in its room; its full output goes to `logs/`, `keep` bytes a stream are told."""
+        """Run one check for the coder, in its room; logs the full output, returns `keep` bytes per stream."""
         return await self._checked(
             check, log_name, lambda: self._run(check.command, log_name, self.rooms.coder(), worker="check", keep=keep)
         )
@@ -338,9 +338,9 @@ class Workshop:
 
     @contextmanager
     def _watched(self, worker: Worker) -> Iterator[list[str]]:
-        """Notes when a command works, and keeps git's history as it is where no sandbox does.
+        """Record when a command runs; where no sandbox protects git's history and `.sdd`, put them back after it.
 
-        Yields the lines for whoever reads the command's output; they are there once the block is left.
+        Yields the lines to add to the command's output; they are complete after the block.
         """
         kept = nullcontext[list[str]]([]) if self.history is None else self.history.kept()
         with self._activity.noted(worker), kept as said:

@@ -45,8 +45,8 @@ class FileText(BaseModel):
 def read_file(root: Path, path: str) -> FileText:
     """Read a text file of the workspace; what is wrong with it is a problem, never an error.
 
-    Only regular files that lie inside the workspace are read; below `.sdd` no link is followed, elsewhere those that
-    lead to another place inside are. A missing file is not found.
+    Only regular files inside the workspace are read. Below `.sdd` no link is followed; elsewhere a link may lead to
+    another place inside. A missing file is not found.
     """
     shown = path.encode("utf-8", "backslashreplace").decode()
     try:

@@ -1,4 +1,4 @@
-"""The folder `.sdd` of a workspace: what may stand at the places kotef writes to."""
+"""The folder `.sdd` of a workspace: refusing links and other files at the paths that kotef writes."""
 
 import os
 import stat
@@ -11,14 +11,14 @@ from kotef.workspace.safe_open import list_within
 FOLDER: Final = ".sdd"
 RUNS: Final = ".sdd/runs"
 _MOST: Final = 20_000
-"""Entries of `.sdd/runs` that are looked at."""
+"""Entries of `.sdd/runs` that are checked."""
 _PLAIN: Final = "remove it, or put a plain {wanted} in its place"
 
 
 def refuse_misplaced(root: Path) -> None:
-    """Refuse a workspace whose `.sdd`, `.sdd/runs` or a run in it is a link, or something else than a directory.
+    """Refuse a workspace whose `.sdd` or `.sdd/runs` is a link or not a directory, or in which a run is a link.
 
-    kotef writes there, and a link could lead a write out of the workspace. What is missing is fine.
+    kotef writes there, and a link could lead a write out of the workspace. Missing folders are fine.
 
     Raises `SpecError` that names the path and the way out.
     """

@@ -42,7 +42,7 @@ A_PERSON: Final = "a person"
 """Who resolved an entry that no run did."""
 
 LARGEST: Final = 64 * 1024 * 1024
-"""Bytes of a log that is still read."""
+"""Bytes of an issue log; a larger one is not read."""
 
 _NAMED: Final = 8
 
@@ -149,7 +149,7 @@ def _changed(path: Path, edit: Callable[[str | None], tuple[str, T]]) -> T:
     """Read, edit and replace the log under its lock; nothing is written when nothing changes."""
     lock = path.parent / "runs" / "issues.lock"
     try:
-        append_within(path.parent.parent, f"{path.parent.name}/runs/{lock.name}", b"")  # made, or found to be a file
+        append_within(path.parent.parent, f"{path.parent.name}/runs/{lock.name}", b"")  # creates it if it is missing
         with FileLock(lock, timeout=LOCK_SECONDS):
             before = _text(path)
             after, result = edit(before)
@@ -166,7 +166,7 @@ def _changed(path: Path, edit: Callable[[str | None], tuple[str, T]]) -> T:
 
 
 def _below(path: Path) -> tuple[Path, str]:
-    """The log as a name below the workspace: neither `.sdd` nor the log itself may be a link."""
+    """The log as a path relative to the workspace: neither `.sdd` nor the log itself may be a link."""
     return path.parent.parent, f"{path.parent.name}/{path.name}"
 
 

@@ -32,7 +32,7 @@ EMPTY: Final = "is empty; write a ticket or delete the file"
 """What is said of a file with nothing in it."""
 
 MOST: Final = 20_000
-"""Entries of a folder of tickets that are looked at."""
+"""Entries of a folder of tickets that are read."""
 
 FOLDERS: Final = (".sdd/backlog/tickets", ".sdd/backlog")
 """Where `open/` and `closed/` are looked for."""

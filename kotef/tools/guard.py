@@ -23,7 +23,7 @@ class EditGuard:
     forbidden: Sequence[str] = ()
     """Globs and directories from KOTEF.md, one without `/` at any depth; nothing lifts them."""
     environment: Callable[[str], str] = field(default=lambda _: "", compare=False)
-    """Path → the installed environment that it lies in; empty where it lies in none."""
+    """Path → the installed environment that contains it; empty if none does."""
     allowed: Sequence[str] = ()
     """Globs that ticket and `--allow-edits` open, also the judging tables of shared files."""
 
@@ -35,7 +35,7 @@ class EditGuard:
                 return f"{path} is forbidden by KOTEF.md ({glob}); solve the task without changing it"
         if installed := self.environment(path):
             return (
-                f"{path} lies in {installed}, an installed environment, which the checks believe. Change the project's "
+                f"{path} is in {installed}, an installed environment, which the checks use. Change the project's "
                 "own code or its lock file. A person can let commands install with `--allow-install`"
             )
         if path in self.protected:

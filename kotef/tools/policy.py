@@ -94,7 +94,7 @@ def _rule(finding: _Finding, profile: Profile) -> Ruling:
         case "install":
             policy, reason = (
                 profile.installs,
-                f"{finding.reason} installs packages, which a person has to allow (--allow-install)",
+                f"{finding.reason} installs packages; a person has to allow that (--allow-install)",
             )
         case "other":
             policy, reason = profile.other_commands, "not a command this profile knows to be harmless"

@@ -202,7 +202,7 @@ class _Query:
             raise _NotUnderstoodError
 
     def _environments(self) -> list[str]:
-        """Folders that are environments of Python."""
+        """Folders that are Python environments."""
         try:
             found = [entry.name for entry in list_within(self.base, most=_MOST_FOLDERS) if entry.is_directory]
         except OSError:

@@ -27,7 +27,7 @@ NOISE: Final = frozenset(
 """Names of directories that hold no source: histories, dependencies, environments, caches."""
 
 _MOST: Final = 100_000
-"""Entries of one folder that are named."""
+"""Entries of one folder that are shown."""
 RUNS: Final = ".sdd/runs"
 _SEARCHED: Final = 20_000
 """Files looked at for a name that is close to a missing one."""

@@ -1,6 +1,6 @@
-"""The times at which commands and checks of a run worked in the workspace, and the files that its tools wrote.
+"""A log of when commands and checks of a run were active in the workspace, and which files its tools wrote.
 
-A change time cannot be set by a command. So whoever finds that a file has changed can tell the run from a person.
+A command cannot set a change time. A file's change time therefore tells whether the run or a person changed it.
 """
 
 import json
@@ -16,25 +16,25 @@ from typing import Any, Final, Literal, NamedTuple
 from kotef.workspace.paths import append_line
 
 NAME: Final = "activity.jsonl"
-"""In the directory of a run."""
+"""File name in the run directory."""
 
 Worker = Literal["command", "check"]
 
 _MARGIN: Final = 0.03
-"""Seconds by which the clock of a file system may lag behind ours."""
+"""Seconds by which the file system's clock may lag behind ours."""
 
 
 class ActivityLog:
-    """Notes when somebody works for the run; one instance a process of it. What cannot be noted is not known later."""
+    """Records when commands and checks run; one instance per process. A failure to write is ignored."""
 
     def __init__(self, run_dir: Path) -> None:
-        """Nothing is written before somebody works."""
+        """Nothing is written until the first command or check."""
         self._path = run_dir / NAME
         self._numbers = count()
 
     @contextmanager
     def noted(self, worker: Worker) -> Iterator[None]:
-        """Whatever changes inside the block may be this worker's doing."""
+        """Record that this worker runs during the block and may change any file."""
         name = f"{os.getpid()}-{next(self._numbers)}"
         self._append({"begin": time.time(), "name": name, "worker": worker})
         try:
@@ -43,7 +43,7 @@ class ActivityLog:
             self._append({"end": time.time(), "name": name})
 
     def wrote(self, path: str) -> None:
-        """A file tool of the run wrote `path`, relative to the workspace."""
+        """Record that a file tool of the run wrote `path`, relative to the workspace."""
         self._append({"wrote": path, "at": time.time()})
 
     def _append(self, line: dict[str, object]) -> None:
@@ -58,15 +58,15 @@ class _Period(NamedTuple):
 
 
 class Activity:
-    """What a run has noted so far."""
+    """What a run has recorded so far."""
 
     def __init__(self, periods: tuple[_Period, ...], written: dict[str, float]) -> None:
-        """`written` is path → time of the last write by a file tool."""
+        """`written`: path → time of the last write by a file tool."""
         self._periods = periods
         self._written = written
 
     def author(self, path: str, changed: float) -> Worker | None:
-        """Who may have changed a file that has this change time; None: nobody of the run. Tools count as commands."""
+        """Who may have changed a file with this change time; None: nobody of the run. Tools count as commands."""
         if abs(self._written.get(path, -math.inf) - changed) < 1:
             return "command"
         workers = {period.worker for period in self._periods if period.begin - _MARGIN <= changed <= period.end}
@@ -76,7 +76,7 @@ class Activity:
 
 
 def activity_of(run_dir: Path) -> Activity:
-    """What the run of this directory has noted; a period that a kill cut off lasts until the run went on."""
+    """The activity recorded in this run directory; a period that a kill cut off ends where the next process begins."""
     begun: dict[str, tuple[float, Worker]] = {}
     periods: list[_Period] = []
     written: dict[str, float] = {}
@@ -105,7 +105,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     except OSError:
         return
     for text in content.splitlines():
-        with suppress(ValueError):  # a torn last line
+        with suppress(ValueError):  # an incomplete last line
             line = json.loads(text)
             if isinstance(line, dict):
                 yield line

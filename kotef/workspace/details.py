@@ -1,4 +1,4 @@
-"""What git does not keep of files and folders: their full modes, extended attributes, and folders that are empty."""
+"""File metadata that git does not keep: full modes, extended attributes, and empty folders."""
 
 import base64
 import errno
@@ -15,44 +15,44 @@ from kotef.workspace.listing import REBUILT
 from kotef.workspace.safe_open import parent_within
 
 MOST_ENTRIES: Final = 100_000
-"""Files and folders whose details are recorded; of more only the first."""
+"""Files and folders whose details are recorded; the rest is not compared."""
 _ATTRIBUTES: Final = ("user.", "system.posix_acl_")
-"""Extended attributes that a person sets: theirs, and access control lists."""
+"""Extended attributes that a person sets: user attributes and access control lists."""
 _KOTEFS: Final = frozenset({".sdd/runs", ".sdd/memory", ".sdd/issues.md"})
 _CACHES: Final = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
-"""A folder with one of these files is made by a program, and made again."""
+"""A folder with one of these files was made by a program, which will make it again."""
 
 
 class Details(BaseModel):
-    """The modes, attributes and empty folders of a workspace; the names of folders end with a slash."""
+    """The modes, attributes and empty folders of a workspace; names of folders end with a slash."""
 
     model_config = ConfigDict(frozen=True)
 
     modes: dict[str, int] = {}
-    """Path → permission bits, set-id and sticky bits included."""
+    """Path → permission bits, including setuid, setgid and sticky."""
     attributes: dict[str, dict[str, str]] = {}
-    """Path → name → value in base64, of those that have any."""
+    """Path → name → value in base64, for paths that have attributes."""
     empty: tuple[str, ...] = ()
-    """Folders with nothing in them."""
+    """Empty folders."""
     complete: bool = True
-    """Whether these are all."""
+    """False if there were more than `MOST_ENTRIES`."""
 
 
 class Found(NamedTuple):
-    """One file or folder on the way through the workspace."""
+    """One file or folder of the walk."""
 
     path: str
-    """Of a folder it ends with a slash."""
+    """A folder's path ends with a slash."""
     place: str
     facts: os.stat_result
     is_empty: bool = False
-    """Of a folder: whether it has nothing in it."""
+    """Whether this is a folder without entries."""
 
 
 def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
-    """Regular files and folders of the workspace, each folder before what it holds.
+    """Regular files and folders of the workspace, each folder before its contents.
 
-    Links are not followed; passed over are git's and kotef's own folders (`state` is the one outside `.sdd`),
+    Links are not followed. Skipped are git's and kotef's own folders (`state` is kotef's folder outside `.sdd`),
     dependencies and caches.
     """
     waiting = [""]
@@ -65,7 +65,7 @@ def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
             with os.scandir(place) as listed:
                 entries = sorted(listed, key=lambda entry: entry.name)
             is_empty = not entries
-        except OSError:  # gone, or closed to us
+        except OSError:  # gone, or not readable
             entries, is_empty = [], False
         facts = _facts(place)
         if facts is None or (here and not _CACHES.isdisjoint(entry.name for entry in entries)):
@@ -100,7 +100,7 @@ def details_of(root: Path, *, state: Path | None = None) -> Details:
 
 
 def make_empty(root: Path, known: Details) -> tuple[str, ...]:
-    """Make the empty folders that are gone; returns them. One in whose place something stands is left."""
+    """Make the empty folders that are gone, and return them. A folder whose path is taken now is skipped."""
     made = []
     for path in known.empty:
         if _facts(os.path.join(root, path.rstrip("/"))) is None:  # noqa: PTH118 - quick
@@ -113,7 +113,7 @@ def make_empty(root: Path, known: Details) -> tuple[str, ...]:
 def remove_empty(
     root: Path, known: Details, ours: Callable[[str, os.stat_result], bool], *, state: Path | None = None
 ) -> None:
-    """Remove the folders that were not there, are `ours`, and hold nothing but such folders."""
+    """Remove folders that were not there before, are `ours`, and contain nothing but such folders."""
     if not known.complete:
         return
     new = [
@@ -122,7 +122,7 @@ def remove_empty(
         if _is_new_folder(found, known) and ours(found.path, found.facts)
     ]
     for path in sorted(new, reverse=True):
-        with suppress(OSError), parent_within(root, path.rstrip("/")) as (directory, name):  # it holds something
+        with suppress(OSError), parent_within(root, path.rstrip("/")) as (directory, name):  # it is not empty
             os.rmdir(name, dir_fd=directory)
 
 
@@ -131,9 +131,9 @@ def _is_new_folder(found: Found, known: Details) -> bool:
 
 
 def differing(root: Path, known: Details, *, state: Path | None = None) -> tuple[str, ...]:
-    """Files and folders that are there now, and were, with another mode or other attributes; those empty then and gone.
+    """Files and folders that exist then and now with a different mode or attributes, and empty folders that are gone.
 
-    Sorted; a file that became a folder, or the reverse, is another matter.
+    Sorted. A file that became a folder, or the reverse, is not reported here.
     """
     now = details_of(root, state=state)
     paths = [path for path, mode in now.modes.items() if known.modes.get(path, mode) != mode]
@@ -143,9 +143,9 @@ def differing(root: Path, known: Details, *, state: Path | None = None) -> tuple
 
 
 def put_back(root: Path, known: Details, ours: Callable[[str], bool], *, state: Path | None = None) -> tuple[str, ...]:
-    """Make modes and attributes as they were, of folders and of the files that are `ours`; returns what is changed.
+    """Restore modes and attributes of folders and of the files that are `ours`; returns the paths that were changed.
 
-    The innermost come first: a folder may lose the right to be looked into.
+    Inner paths come first, because restoring a folder's mode may make its contents unreachable.
     """
     found = sorted(differing(root, known, state=state), reverse=True)
     chosen = [path for path in found if path in known.modes and (path.endswith("/") or ours(path))]
@@ -154,9 +154,9 @@ def put_back(root: Path, known: Details, ours: Callable[[str], bool], *, state: 
 
 @contextmanager
 def opened(root: Path, paths: Iterable[str], modes: Mapping[str, int]) -> Iterator[None]:
-    """Inside the block we may look into the folders of these paths and write there, where they are the run's to have.
+    """During the block, kotef can read and write the parent folders of these paths, if it may change their modes.
 
-    Those that we had to open get the modes they had, or have in `modes`, at the end.
+    Folders whose mode was changed for that get their mode from `modes`, or their old one, at the end.
     """
     folders = {path[: end + 1] for path in paths for end in range(len(path)) if path[end] == "/"}
     lifted: dict[str, int] = {}
@@ -178,7 +178,7 @@ def opened(root: Path, paths: Iterable[str], modes: Mapping[str, int]) -> Iterat
 def _put_back(root: Path, path: str, known: Details) -> bool:
     try:
         with _handle(root, path) as handle:
-            os.chmod(handle, known.modes[path])  # noqa: PTH101 - a descriptor by its name
+            os.chmod(handle, known.modes[path])  # noqa: PTH101 - a path of an open descriptor
             wanted = _values(known, path)
             for name in _attributes(handle, follow=True).keys() - wanted:
                 os.removexattr(handle, name)
@@ -191,14 +191,14 @@ def _put_back(root: Path, path: str, known: Details) -> bool:
 
 def _set_mode(root: Path, path: str, mode: int) -> None:
     with _handle(root, path) as handle:
-        os.chmod(handle, mode)  # noqa: PTH101 - a descriptor by its name
+        os.chmod(handle, mode)  # noqa: PTH101 - a path of an open descriptor
 
 
 @contextmanager
 def _handle(root: Path, path: str) -> Iterator[str]:
-    """A name under which a regular file or a folder can be changed, whatever is put in its place meanwhile.
+    """A path that refers to this regular file or folder itself, even if another file takes its place meanwhile.
 
-    It need not be readable. Raises `OSError`.
+    The file need not be readable. Raises `OSError`.
     """
     flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
     with parent_within(root, path.rstrip("/")) as (directory, name):
@@ -213,7 +213,7 @@ def _handle(root: Path, path: str) -> Iterator[str]:
 
 
 def _attributes(place: str, *, follow: bool = False) -> dict[str, str]:
-    """Attributes by name; none where the system, or the file system, knows none."""
+    """Attributes by name; empty if the operating system or the file system has none."""
     if not hasattr(os, "listxattr"):
         return {}
     found = {}

@@ -128,7 +128,7 @@ def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -
                 continue
             try:
                 (copy / path).parent.mkdir(parents=True, exist_ok=True)
-            except (FileExistsError, NotADirectoryError):  # what is a folder now was a file then
+            except (FileExistsError, NotADirectoryError):  # a file became a folder, or the reverse
                 continue
             if mounted:
                 (copy / path).mkdir() if (root / path).is_dir() else (copy / path).touch()
@@ -138,7 +138,7 @@ def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -
         for kept in sandbox.confinement.kept if mounted and sandbox.confinement else ():
             here = copy / kept.relative_to(root) if kept.is_relative_to(root) else copy
             here.parent.mkdir(parents=True, exist_ok=True)
-            if kept.is_file() and here != copy:  # the sandbox makes it read-only, so it has to be there
+            if kept.is_file() and here != copy:  # the sandbox makes it read-only, so it must exist
                 here.touch()
             else:
                 here.mkdir(exist_ok=True)
@@ -169,7 +169,7 @@ def _installed(root: Path) -> list[str]:
 
 
 def _is_behind_link(path: Path, root: Path) -> bool:
-    """Whether a folder on the way is a link; an environment itself may be one."""
+    """Whether a folder on the path is a link; the environment itself may be one."""
     return any(above.is_symlink() for above in path.parents if above != root and above.is_relative_to(root))
 
 

@@ -54,8 +54,8 @@ def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
 def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: int | None = None) -> None:
     """Make `path` hold this content and mode, atomically, with the directories it needs; raises `OSError`.
 
-    `permissions` are all the bits of the mode, where they are known and agree with it; None keeps those of the file
-    that is there. An empty directory in its place gives way; a link is replaced, not followed.
+    `permissions` are all permission bits, if they are known and agree with the mode; None keeps those of the existing
+    file. An empty directory of that name is replaced; a link is replaced, not followed.
     """
     executable = mode == EXECUTABLE
     known = None if permissions is None or bool(permissions & stat.S_IXUSR) != executable else permissions
@@ -84,7 +84,7 @@ def delete_entry(root: Path, path: str) -> None:
 
 
 def delete_empty(root: Path, path: str) -> None:
-    """Remove the directories around a path that hold nothing any more."""
+    """Remove the parent directories of a path that are empty now."""
     while "/" in path:
         path = path.rpartition("/")[0]
         try:

@@ -1,6 +1,6 @@
-"""A copy, in memory, of a small folder of the workspace, with which it is put back after a command.
+"""An in-memory copy of a small folder of the workspace, from which the folder is restored after a command.
 
-Every name is opened from the workspace down, without following a link: the command may have planted some.
+Every name is opened from the workspace down without following links, because the command may have planted some.
 """
 
 import errno
@@ -26,43 +26,43 @@ LARGEST: Final = 16 * 1024 * 1024
 """Bytes of one file."""
 LARGEST_ALTOGETHER: Final = 64 * 1024 * 1024
 MOST: Final = 10_000
-"""Files, links and folders."""
+"""Files, links and folders in total."""
 _MOST_ASIDE: Final = 200
-"""Files copied aside of what is removed."""
+"""Files of a removed folder that are copied aside."""
 _LARGEST_ASIDE: Final = 1024 * 1024
 
 _FOLDER_MODE: Final = 0o755
 _FILE_MODE: Final = 0o644
 
 _OWN_WRITES: Final[dict[Path, bytes]] = {}
-"""What kotef itself wrote last in a folder that commands may not change."""
+"""Path → content of kotef's own last write in a folder that commands may not change."""
 
 
 def note_own_write(path: Path, content: bytes) -> None:
-    """Say that kotef itself has written a file, so that it is not put back to what it was before."""
+    """Record that kotef itself wrote a file, so that the file is not put back to an earlier state."""
     _OWN_WRITES[path] = content
 
 
 class _Entry(NamedTuple):
     mode: int
-    """Kind and permissions."""
+    """File type and permissions."""
     content: bytes | None = None
-    """Of a file its bytes, of a link its target; None of a folder, and of a file that is too large or unreadable."""
+    """A file's bytes or a link's target; None for a folder, and for a file that is too large or cannot be read."""
     signature: tuple[int, ...] = ()
-    """Inode, size and times: while they are the same, so is the content; empty for what kotef wrote itself."""
+    """Inode, size and times: if they are unchanged, so is the content. Empty for what kotef wrote itself."""
 
 
 class FolderCopy:
-    """What stands in one folder of the workspace; one instance a run."""
+    """The remembered content of one folder of the workspace; one instance per run."""
 
     def __init__(self, root: Path, folder: str, *, without: Collection[str] = ()) -> None:
-        """`without` are names in the folder that are left alone."""
+        """`without` are names in the folder that are ignored."""
         self._root, self._folder = Path(os.path.realpath(root)), folder
         self._without = {f"{folder}/{name}" for name in without}
         self._entries: dict[str, _Entry] | None = None
 
     def look(self) -> None:
-        """Remember how all stands now. Raises `WorkspaceError` where that is too much, or cannot be read."""
+        """Remember the current content. Raises `WorkspaceError` if it is too large or cannot be read."""
         known, self._entries = self._entries or {}, None
         try:
             entries = self._copied(known)
@@ -73,7 +73,7 @@ class FolderCopy:
         self._entries = entries
 
     def _copied(self, known: dict[str, _Entry]) -> dict[str, _Entry]:
-        """Everything in the folder now; what has not changed is taken from `known`."""
+        """The current content of the folder; unchanged entries are taken from `known`."""
         entries, size = {}, 0
         for path, facts in self._found():
             entries[path] = self._entry(path, facts, known.get(path))
@@ -83,9 +83,9 @@ class FolderCopy:
         return entries
 
     def put_back(self, aside: Path) -> tuple[str, ...]:
-        """Make all as it was at the last look; returns what differed, by its name in the folder, sorted.
+        """Restore the content of the last `look`; returns the names in the folder that differed, sorted.
 
-        What stood there is copied into `aside`. Raises `WorkspaceError` where something cannot be put back.
+        Replaced content is copied into `aside`. Raises `WorkspaceError` if something cannot be put back.
         """
         if self._entries is None:
             return ()
@@ -98,12 +98,12 @@ class FolderCopy:
         return tuple(sorted({self._name(path) for path in names}))
 
     def _own_writes(self) -> list[str]:
-        """Paths of what kotef wrote here since the last look."""
+        """Paths that kotef wrote here since the last `look`."""
         here = self._root / self._folder
         return [path.relative_to(self._root).as_posix() for path in _OWN_WRITES if path.is_relative_to(here)]
 
     def _with_own_writes(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
-        """What kotef wrote meanwhile counts as what was, and so do the folders it made for that."""
+        """`entries` plus what kotef wrote since then, and the folders it made for that."""
         known = dict(entries)
         for path in self._own_writes():
             for above in Path(path).parents:
@@ -115,14 +115,14 @@ class FolderCopy:
         return known
 
     def _folders(self, known: dict[str, _Entry]) -> Iterator[str]:
-        """Folders first, from the top down: the rest is reached through them."""
+        """Restore folders first, from the top down, because the other entries are reached through them."""
         for path in sorted(known):
             was = known[path]
             now = self._facts(path)
             if not stat.S_ISDIR(was.mode) or (now and now.st_mode == was.mode):
                 continue
             is_folder = now is not None and stat.S_ISDIR(now.st_mode)
-            if is_folder and not was.signature:  # kotef made it: whatever its mode is
+            if is_folder and not was.signature:  # kotef made this folder; any mode is fine
                 continue
             if not is_folder:
                 remove_within(self._root, path)
@@ -132,7 +132,7 @@ class FolderCopy:
             yield path
 
     def _extra(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
-        """What is new, a whole folder at once."""
+        """Remove what is new, whole folders at once."""
         if self._folder not in known and not self._is_folder(self._folder):
             if self._facts(self._folder):
                 remove_within(self._root, self._folder)
@@ -145,7 +145,7 @@ class FolderCopy:
                 yield path
 
     def _changed(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
-        """Files and links that are not as they were."""
+        """Restore files and links that differ."""
         for path, was in known.items():
             if stat.S_ISDIR(was.mode) or was.content is None:
                 continue
@@ -168,9 +168,9 @@ class FolderCopy:
             os.symlink(os.fsdecode(content), name, dir_fd=directory)
 
     def _found(self, into: Collection[str] | None = None) -> Iterator[tuple[str, os.stat_result]]:
-        """Everything below the folder, and itself; `into` are the folders that are looked into, None for all.
+        """The folder and everything below it; only the folders in `into` are entered (None: all).
 
-        What goes away meanwhile is left out.
+        Entries that disappear during the walk are skipped.
         """
         facts = self._facts(self._folder)
         waiting = [self._folder] if facts and stat.S_ISDIR(facts.st_mode) else []
@@ -214,7 +214,7 @@ class FolderCopy:
         return facts is not None and stat.S_ISDIR(facts.st_mode)
 
     def _set_mode(self, path: str, mode: int) -> None:
-        """Of a folder, never of what a link in its place leads to."""
+        """Set the mode of a folder, never of a link's target."""
         with parent_within(self._root, path) as (directory, name):
             if not hasattr(os, "O_PATH"):
                 os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
@@ -226,7 +226,7 @@ class FolderCopy:
                 os.close(held)
 
     def _keep_aside(self, path: str, aside: Path) -> None:
-        """Copy what a person may want to see; what cannot be read, or is large, is not kept."""
+        """Copy files that a person may want to see; unreadable and large ones are skipped."""
         files = [path]
         if self._is_folder(path):
             with suppress(OSError):

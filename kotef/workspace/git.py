@@ -17,7 +17,7 @@ _SECONDS: Final = 300.0
 """A git that takes longer hangs: on a network file system, or on something nobody answers."""
 
 _PATIENCE: Final = 3.0
-"""Seconds after which kotef looks whether git waits for a pipe."""
+"""Seconds after which kotef checks whether git is waiting for a pipe."""
 
 _CONFIG: Final = {
     "core.fsmonitor": "",
@@ -159,7 +159,7 @@ def git_error(result: subprocess.CompletedProcess[bytes], args: Sequence[str], c
 
 
 def toplevel(root: Path) -> Path | None:
-    """The real path of the working tree around a directory; None outside of one (or in a bare repository).
+    """The real path of the working tree around a directory; None if there is none (or in a bare repository).
 
     Raises `WorkspaceError` when git is missing, or finds a repository it cannot read or does not trust.
     """
@@ -173,7 +173,7 @@ def toplevel(root: Path) -> Path | None:
 
 
 def inspect(root: Path) -> GitFacts:
-    """What git knows about a directory; one in no working tree (or in a bare repository) is no repository.
+    """What git knows about a directory; outside a working tree (or in a bare repository) it is no repository.
 
     Raises `WorkspaceError` when git is missing, or finds a repository it cannot read or does not trust.
     """
@@ -227,7 +227,7 @@ def _run(
 def _ended(
     command: list[str], cwd: Path, environment: Mapping[str, str], stdin: bytes
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run it to its end; one that waits for a pipe, or takes too long, is killed."""
+    """Wait until git ends; kill it if it waits for a pipe or takes too long."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=cwd, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:

@@ -102,7 +102,7 @@ class GitHistory:
         own = {
             "GIT_DIR": str(self._places[0]),
             "GIT_WORK_TREE": str(self._root),
-        }  # not one further out, if this is broken
+        }  # if this repository is broken, git must not use an outer one
         with NamedTemporaryFile(prefix="kotef-") as before:
             before.write(was)
             before.flush()

@@ -13,13 +13,13 @@ from kotef.workspace.safe_open import read_regular
 _LARGEST: Final = 1_000_000
 """Bytes of a configuration file; git's own are a few hundred."""
 _HUGE: Final = 100_000_000
-"""Bytes of a file with ignore patterns, attributes or configuration; git refuses larger ones itself by now."""
+"""Bytes of a file with ignore patterns, attributes or configuration; recent versions of git refuse larger ones."""
 _FILES: Final = ("HEAD", "config", "config.worktree", "index", "packed-refs", "objects", "refs", "info", "shallow")
 _BELOW_INFO: Final = ("info/exclude", "info/attributes", "info/sparse-checkout", "info/grafts")
 OF_THE_TREE: Final = (".gitignore", ".gitattributes", ".gitmodules")
-"""Files of a working tree that git reads while it lists one."""
+"""Files of a working tree that git reads when it lists the tree."""
 _SECONDS: Final = 5.0
-"""Time to look for a pipe among all folders."""
+"""Time limit of the search for a pipe."""
 _HINT: Final = "run git in it yourself; kotef reads no other repository than the workspace's own"
 
 
@@ -49,7 +49,7 @@ def pinned(cwd: Path) -> dict[str, str]:
 
 
 def awaited_pipe(cwd: Path) -> Path | None:
-    """A pipe that git would open in the working tree around `cwd` and wait for; None where none is found in time."""
+    """A pipe in the working tree around `cwd` that git would open and wait for; None if none is found in time."""
     until = time.monotonic() + _SECONDS
     top = next((place for place in (cwd, *cwd.parents) if (place / ".git").exists()), cwd)
     for where, folders, files in os.walk(top):
@@ -119,13 +119,13 @@ def _check(folder: Path) -> None:
 
 
 def _check_kinds(folder: Path, names: tuple[str, ...]) -> None:
-    """Refuse what git would wait for, or read without end."""
+    """Refuse files that git would wait for, or read without end."""
     for name in names:
         path = folder / name
         try:
             facts = path.lstat()
             kind = facts.st_mode
-            if name in _BELOW_INFO and stat.S_ISLNK(kind):  # git follows it, and so do people
+            if name in _BELOW_INFO and stat.S_ISLNK(kind):  # git follows this link, and people use it
                 kind = path.stat().st_mode
         except OSError:
             continue

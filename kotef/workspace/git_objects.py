@@ -69,7 +69,7 @@ def _files(objects: Path) -> Iterator[str]:
 
 
 def link(source: Path, target: Path) -> None:
-    """Give a file a second name, where it lacks one; a copy where the file system has no second names."""
+    """Make a hard link at `target` if it is missing; a copy if the file system has no hard links."""
     try:
         os.link(source, target)
     except FileNotFoundError:

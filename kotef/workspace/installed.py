@@ -1,4 +1,4 @@
-"""Installed environments of a workspace: which there are, and what of them changed since the baseline."""
+"""Installed environments of a workspace: which ones exist, and what changed in them since the baseline."""
 
 import json
 import os
@@ -17,52 +17,52 @@ from kotef.workspace.snapshots import Snapshots
 NAMES: Final = frozenset(
     {"node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", ".pixi", "__pypackages__"}
 )
-"""Folders that an installation fills, wherever they stand and where git tracks nothing in them."""
+"""Names of folders that an installation fills, anywhere in the workspace, if git tracks no file in them."""
 
 _MARKS: Final = ("pyvenv.cfg", "conda-meta")
-"""What the root of an environment holds, whatever its name is."""
+"""Entries that mark the root of an environment, whatever its name."""
 _VENDORED: Final = ("autoload.php", "modules.txt", "bundle", "composer")
-"""What a `vendor` that an installation filled holds."""
+"""Entries that mark a `vendor` folder as filled by an installation."""
 _STEERS: Final = (".pth", "customize.py", "pyvenv.cfg", "_virtualenv.py", "entry_points.txt")
-"""Ends of the names of small files that decide what an interpreter runs."""
+"""Suffixes of small files that decide what an interpreter runs."""
 _SMALL: Final = 64 * 1024
 _MOST_COPIED: Final = 500
-"""Files of an environment that are copied whole; of a larger one, those that steer."""
+"""Environments with at most this many small files are copied whole; of larger ones only the files in `_STEERS`."""
 _NAMED: Final = 2000
-"""Paths of one kind that are looked at one by one."""
+"""Changed paths of one environment that are examined one by one."""
 
 Row = tuple[int, int, int]
-"""Number, bytes and change time in nanoseconds of an entry."""
+"""Inode number, size in bytes and change time in nanoseconds of an entry."""
 
 
 class Installed(BaseModel):
-    """The environments there were when the baseline was judged."""
+    """The environments that existed when the baseline was judged."""
 
     model_config = ConfigDict(frozen=True)
 
     places: dict[str, Identity] = {}
-    """Path from the workspace → what it is."""
+    """Path relative to the workspace → identity of the folder or link."""
     open: frozenset[str] = frozenset()
-    """Those that the checks of the baseline install into themselves: they stay writable, and are believed."""
+    """Environments that the baseline's checks install into: they stay writable, and are trusted."""
     listing: str = ""
-    """Id under which the entries of every folder are kept; empty where commands cannot write environments."""
+    """Id under which the entries of every folder are stored; empty if commands cannot write environments."""
     copies: dict[str, str] = {}
-    """Path of a file → id of its content."""
+    """Path of a file → id of its stored content."""
 
 
 class Alteration(NamedTuple):
-    """What of the environments is not as it was."""
+    """What changed in the environments."""
 
     new: tuple[str, ...] = ()
-    """Environments, packages and files that were not there."""
+    """Environments, packages and files that did not exist before."""
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     caches: tuple[str, ...] = ()
-    """Bytecode and caches of bundlers, which the next check makes anew."""
+    """Bytecode and bundler caches, which the next check rebuilds."""
 
 
 def environments(root: Path, held: Collection[str]) -> dict[str, Identity]:
-    """Every environment below the workspace; none in which a snapshot holds a file: that one is source."""
+    """Every environment below the workspace; a folder with a file in `held` (a snapshot) is source, not environment."""
     source = {above for path in held for above in accumulate(path.split("/"), "{}/{}".format)}
     found = {}
     for directory, names, files in os.walk(root):
@@ -81,14 +81,14 @@ def environments(root: Path, held: Collection[str]) -> dict[str, Identity]:
 
 
 def is_environment(path: str, folders: Collection[str], files: Collection[str]) -> bool:
-    """Whether a folder with these entries is one."""
+    """Whether a folder with these entries is an environment."""
     name = path.rpartition("/")[2]
     vendored = name == "vendor" and any(mark in files or mark in folders for mark in _VENDORED)
     return name in NAMES or vendored or any(mark in files or mark in folders for mark in _MARKS)
 
 
 def environment_around(root: Path, path: str, held: Collection[str]) -> str:
-    """The environment that a path, from the workspace, lies in or is; empty where it is in none."""
+    """The environment that contains a path (relative to the workspace), or is it; empty if there is none."""
     for above in accumulate(path.split("/"), "{}/{}".format):
         named = above.rpartition("/")[2] in NAMES and (above != path or not (root / above).is_file())
         marked = above != path and any(os.path.lexists(root / above / mark) for mark in _MARKS)
@@ -99,21 +99,21 @@ def environment_around(root: Path, path: str, held: Collection[str]) -> str:
 
 
 def written_environments(root: Path, held: Collection[str], *, began: float) -> frozenset[str]:
-    """Those in which files other than caches changed since then: the checks install into them."""
+    """Environments in which files other than caches changed since `began`: the checks install into them."""
     return frozenset(path for path in environments(root, held) if _is_written(root, path, began))
 
 
 def _is_written(root: Path, place: str, began: float) -> bool:
-    """What was made there and is gone again is no installation: of folders nothing is said."""
+    """Folders are ignored: a file that was created and removed again changes its folder, but installs nothing."""
     return any(not is_cache and not _is_folder(root / path) for path, is_cache in _newer(root, place, began))
 
 
 def remember_environments(
     snapshots: Snapshots, held: Collection[str], *, opened: Collection[str], writable: bool
 ) -> Installed:
-    """What there is now; `opened` are those that the checks install into.
+    """The environments as they are now; `opened` are those that the checks install into.
 
-    `writable`: commands can write environments, so what is in them is listed, and what is small is copied.
+    `writable`: commands can write environments, so their entries are listed and their small files copied.
     """
     root, places = snapshots.root, environments(snapshots.root, held)
     if not writable:
@@ -131,14 +131,14 @@ def remember_environments(
 def altered(
     snapshots: Snapshots, held: Collection[str], known: Installed, *, since: float, writable: bool
 ) -> Alteration:
-    """What differs now; `since` is when `known` was taken. What has an older change time is as it was.
+    """What differs now from `known`, which was taken at `since`. Only entries with a later change time are examined.
 
-    Where commands cannot write environments (not `writable`), only whole ones can come, go or be exchanged.
+    If commands cannot write environments (not `writable`), only whole environments can appear, go or be exchanged.
     """
     now = environments(snapshots.root, held)
     there = set(now.values())
     stays = {path for path, identity in known.places.items() if now.get(path) != identity and identity in there}
-    moved = set() if writable else stays  # what is in it may be anything, where it is not read-only
+    moved = set() if writable else stays  # a writable environment may have changed while it was moved
     fresh = [path for path, one in now.items() if path not in known.places and one not in known.places.values()]
     new = [path for path in fresh if not _holds_caches_alone(snapshots.root, path)]
     gone = [path for path in known.places if path not in now and path not in moved | known.open]
@@ -155,12 +155,12 @@ def altered(
 
 
 def was_link(known: Installed, path: str) -> bool:
-    """Whether the environment was a link to one elsewhere."""
+    """Whether this environment was a link to another place."""
     return bool(known.places[path][2])
 
 
 def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) -> Alteration:
-    """What differs in an environment that is still the same folder."""
+    """What changed in an environment that is still the same folder."""
     root, newer = snapshots.root, list(_newer(snapshots.root, place, since))
     caches = [path for path, is_cache in newer if is_cache]
     suspects = [path for path, is_cache in newer if not is_cache][:_NAMED]
@@ -192,7 +192,7 @@ def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) ->
 
 
 def _newer(root: Path, place: str, since: float) -> Iterator[tuple[str, bool]]:
-    """What has a change time from then on, outer folders first, and whether it is a cache; one is not looked into."""
+    """Paths changed at `since` or later, parents first, and whether each is a cache; caches are not entered."""
     waiting = [place]
     top = _facts(root / place)
     if top is not None and stat.S_ISDIR(top.st_mode) and top.st_ctime >= since:
@@ -202,7 +202,7 @@ def _newer(root: Path, place: str, since: float) -> Iterator[tuple[str, bool]]:
         try:
             with os.scandir(root / here) as entries:
                 found = [(entry, entry.stat(follow_symlinks=False)) for entry in entries]
-        except OSError:  # gone, or closed to us
+        except OSError:  # gone, or not readable
             continue
         for entry, facts in found:
             path = f"{here}/{entry.name}"
@@ -220,13 +220,13 @@ def _is_cache(path: str, place: str) -> bool:
 
 
 def _holds_caches_alone(root: Path, place: str) -> bool:
-    """Whether a folder is an environment by name alone, in which a tool has put its caches and nothing else."""
+    """Whether a folder is an environment by name only: tools have put caches into it and nothing else."""
     names = [] if (root / place).is_symlink() else list(_entries(root / place))
     return bool(names) and all(_is_cache(f"{place}/{name}", place) for name in names)
 
 
 def _rows(root: Path, place: str) -> Iterator[tuple[str, dict[str, Row]]]:
-    """Folder → its entries, of all folders of an environment but caches."""
+    """Folder → its entries, for all folders of an environment except caches."""
     waiting = [place]
     while waiting:
         here = waiting.pop()
@@ -249,7 +249,7 @@ def _entries(folder: Path) -> dict[str, Row]:
 
 
 def _to_copy(root: Path, rows: Mapping[str, Mapping[str, Row]]) -> list[str]:
-    """Small files: all of a small environment, of a large one those that steer."""
+    """Small files: all of a small environment, those in `_STEERS` of a large one."""
     small = [f"{folder}/{name}" for folder, found in rows.items() for name, row in found.items() if row[1] <= _SMALL]
     steering = [path for path in small if path.endswith(_STEERS)]
     chosen = small if len(small) <= _MOST_COPIED else steering[:_MOST_COPIED]

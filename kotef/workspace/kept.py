@@ -1,4 +1,4 @@
-"""Copies of ignored files, taken before the first edit, since no snapshot holds them."""
+"""Copies of ignored files, made before the first edit, because no snapshot contains them."""
 
 import json
 import os
@@ -97,7 +97,7 @@ def _through_link(root: Path, path: str) -> bool:
 
 
 def make_private(top: Path, below: Path = Path()) -> None:
-    """Make a folder, and those below it, for us alone: a copy keeps its own mode, so that it comes back with it."""
+    """Make a folder and its subfolders with mode 0700: the copies inside keep their own modes, to restore them."""
     top.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in (top.parent, top, *(top / Path(*below.parts[: depth + 1]) for depth in range(len(below.parts)))):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -106,12 +106,12 @@ def make_private(top: Path, below: Path = Path()) -> None:
 
 
 def ignored_files(root: Path, ignored: Iterable[str], *, most: int) -> Iterator[str]:
-    """The single files among what is ignored, at most so many; those of dependencies and caches are passed over."""
+    """Single files among the ignored paths, at most `most`; those of dependencies and caches are skipped."""
     return islice(_files(root, sorted(ignored), []), most)
 
 
 def modes_of(kept: Path, tree: str) -> dict[str, int]:
-    """Path → permission bits, as they were kept with a tree; empty where they were not."""
+    """Path → permission bits that were kept with a tree; empty if none were."""
     try:
         modes = json.loads((kept / f"{tree}.json").read_bytes())["details"]["modes"]
         return {str(path): int(mode) for path, mode in modes.items()}
@@ -141,7 +141,7 @@ def _copied(root: Path, path: str, target: Path) -> bool:
 
 
 def _brought(copy: Path, root: Path, path: str) -> bool:
-    """Copy one file back; False where there is no copy."""
+    """Copy one file back; False if there is no copy."""
     try:
         copy_in(copy, root, path)
     except FileNotFoundError:

@@ -16,26 +16,26 @@ from kotef.workspace.safe_open import make_folder_within, read_within, write_wit
 from kotef.workspace.transfer import copy_in, copy_out
 
 MOST: Final = 50
-"""Repositories that are kept; of more the rest is only named."""
+"""Repositories that are kept; any others are only named."""
 _MOST_FOLDERS: Final = 50_000
-"""Folders of the workspace that are looked at for repositories."""
+"""Folders of the workspace that are searched for repositories."""
 _MOST_FILES: Final = 20_000
-"""Files of one git folder; `git gc` makes them fewer."""
+"""Files of one git folder; `git gc` reduces their number."""
 _POINTER: Final = 4096
-"""Bytes of a `.git` file, which holds one path."""
+"""Bytes of a `.git` file, which contains one path."""
 _OWN_COMMITS: Final = ("HEAD", "--branches", "--glob=refs/stash", "--not", "--remotes", "--tags")
 
 
 class Repositories(NamedTuple):
-    """Folders inside the workspace with a `.git` of their own, an outer one before its inner ones."""
+    """Folders inside the workspace with their own `.git`, outer ones before inner ones."""
 
     kept: tuple[str, ...] = ()
     clean: tuple[str, ...] = ()
-    """Those that git ignores and that hold nobody's work: all is committed, and pushed. They are not kept."""
+    """Ignored by git and without work of their own (all is committed and pushed). They are not kept."""
 
 
 def repositories(root: Path) -> Repositories:
-    """The repositories inside the workspace as it is now; those of dependencies and caches are passed over."""
+    """The repositories inside the workspace as it is now, except those in dependencies and caches."""
     found = sorted(_found(root))
     if not found:
         return Repositories()
@@ -46,7 +46,7 @@ def repositories(root: Path) -> Repositories:
 
 
 def holds_work(repository: Path) -> bool:
-    """Whether something of it would be lost with it; also where that cannot be told."""
+    """Whether deleting it would lose work; True if git cannot tell."""
     try:
         status = run_git(["status", "--porcelain", "--untracked-files=normal"], cwd=repository)
         own = run_git(["rev-list", "-1", *_OWN_COMMITS], cwd=repository)
@@ -56,7 +56,7 @@ def holds_work(repository: Path) -> bool:
 
 
 def refs_of(repository: Path) -> dict[str, str]:
-    """Name → id of HEAD, branches, tags, stash, and of all that the index holds; empty where git cannot tell."""
+    """Name → id of HEAD, branches, tags and stash, and a hash of the index; empty if git fails."""
     try:
         listed = run_git(["for-each-ref", "--format=%(refname) %(objectname)"], cwd=repository)
         head = run_git(["rev-parse", "--verify", "--quiet", "HEAD"], cwd=repository)
@@ -69,15 +69,15 @@ def refs_of(repository: Path) -> dict[str, str]:
 
 
 class GitFolder:
-    """The `.git` of one repository, and the copy of it; objects are linked, for they take the most room."""
+    """The `.git` of one repository, and a copy of it. Objects are hard links, because they take the most space."""
 
     def __init__(self, root: Path, repository: str, copy: Path) -> None:
-        """`copy` is a folder of kotef's own, on the file system of the workspace if there is one."""
+        """`copy` is a folder of kotef's, if possible on the file system of the workspace."""
         self._root, self._name, self._copy = root, f"{repository}/.git", copy
         self._git = root / self._name
 
     def keep(self) -> bool:
-        """Copy it; False where it has too many files, or is a link. Raises `OSError`."""
+        """Copy the git folder; False if it has too many files, or is a link. Raises `OSError`."""
         shutil.rmtree(self._copy, ignore_errors=True)
         self._copy.mkdir(mode=0o700, parents=True)
         kind = self._git.lstat().st_mode
@@ -91,14 +91,14 @@ class GitFolder:
             return False
         for name in files:
             is_object = "objects" in name.split("/")[:-1]
-            with suppress(FileNotFoundError):  # a lock, or packed meanwhile
+            with suppress(FileNotFoundError):  # a lock file, or an object that git has packed since
                 copy_out(self._root, f"{self._name}/{name}", self._copy / "folder" / name, link=is_object)
         return True
 
     def bring_back(self) -> bool:
-        """Make it as in the copy where it is gone or no repository any more; add objects it lacks. Raises `OSError`.
+        """Restore the git folder if it is gone or no longer a repository; add missing objects. Raises `OSError`.
 
-        Returns whether it was gone. What else changed in it is left: git's own commands may have done it.
+        Returns whether it was gone. Other changes in it stay, since git's own commands may have made them.
         """
         pointer, folder = self._copy / "pointer", self._copy / "folder"
         if pointer.is_file():
@@ -124,7 +124,7 @@ class GitFolder:
 
 
 def _found(root: Path) -> Iterator[str]:
-    """Every folder below the root that holds a `.git`, but for dependencies and caches."""
+    """Every folder below the root that contains a `.git`, except dependencies and caches."""
     seen = 0
     for place, folders, files in os.walk(root):
         seen += 1
@@ -140,14 +140,14 @@ def _found(root: Path) -> Iterator[str]:
 
 
 def _ignored(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Those that the repository around them ignores."""
+    """The paths that the surrounding repository ignores."""
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     asked = run_git(["check-ignore", "-z", "--stdin"], cwd=root, stdin=names, user_config=True)
     return tuple(os.fsdecode(name) for name in asked.stdout.split(b"\0") if name) if not asked.returncode else ()
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Regular files of a git folder, but for locks."""
+    """Regular files of a git folder, except lock files."""
     for place, _, files in os.walk(folder):
         below = os.path.relpath(place, folder)
         for name in files:

@@ -63,7 +63,7 @@ def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path
     `path` is relative to `root` (or absolute, but inside it). Symbolic links are followed first and what they lead
     to must lie inside, component by component; when reading, it may lie inside one of `reads`, real paths, as well.
     Neither the name given nor the real one may be one that holds secrets or, when writing, belongs to git or to
-    `.sdd`. What is opened later is opened by `kotef.workspace.safe_open`, which follows no link.
+    `.sdd`. Open the result with `kotef.workspace.safe_open`, which follows no link.
 
     Raises `WorkspaceError` with the reason and a way out.
     """

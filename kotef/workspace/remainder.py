@@ -1,6 +1,6 @@
-"""What of the workspace its trees do not hold: kept before the first edit, compared and brought back afterwards.
+"""The part of the workspace that snapshot trees do not contain: kept before the first edit, restored afterwards.
 
-These are ignored and large files, repositories inside the workspace with their git folders, full modes, extended
+It consists of ignored and large files, repositories inside the workspace with their git folders, full modes, extended
 attributes and empty folders.
 """
 
@@ -28,18 +28,18 @@ from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.transfer import copy_out
 
 _LAG: Final = 0.03
-"""Seconds by which change times may lag behind our clock."""
+"""Seconds by which change times may lag behind `time.time()`."""
 _MOST_FILES: Final = 10_000
-"""New ignored files that are looked for."""
+"""Ignored files that are searched for new ones."""
 
 _EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""The tree of nothing, as git names it."""
+"""The id of git's empty tree."""
 
 Reason = Literal["theirs", "checks", "run", "blocked", "mode", "refs", "new"]
 
 
 class NestedRepository(BaseModel):
-    """A repository inside the workspace, as it was."""
+    """A repository inside the workspace, as it was before the run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,59 +48,60 @@ class NestedRepository(BaseModel):
     refs: dict[str, str]
     """HEAD, branches, tags, stash and the index: name → id."""
     number: int
-    """Of the copy of its git folder."""
+    """Number of the copy of its git folder."""
 
 
 class Remainder(BaseModel):
-    """What `keep` found. Kept as JSON in the state directory, beside the copies."""
+    """What `keep` found. Stored as JSON in the state directory, next to the copies."""
 
     model_config = ConfigDict(frozen=True)
 
     since: float
-    """A file with an older change time is as it was."""
+    """Unix time. A file with an older change time is unchanged."""
     copied: tuple[str, ...] = ()
-    """Ignored and large files of which there is a copy."""
+    """Ignored and large files that were copied."""
     left_out: tuple[str, ...] = ()
-    """Files without one; a name with a slash at the end is a whole folder."""
+    """Files without a copy; a name with a trailing slash is a whole folder."""
     written: frozenset[str] = frozenset()
-    """Those that the checks wrote before the first edit: an honest check writes them again."""
+    """Ignored files that the checks wrote before the first edit; the checks will write them again."""
     repositories: tuple[NestedRepository, ...] = ()
     unkept: tuple[str, ...] = ()
-    """Repositories that could not be kept."""
+    """Repositories that could not be copied."""
     clean: tuple[str, ...] = ()
-    """Repositories that git ignores and that hold nobody's work; of them it is only known that they were there."""
+    """Repositories that git ignores and that have no work of their own; only their existence is recorded."""
     details: Details = Details()
 
 
 class Difference(NamedTuple):
-    """Something that is not as before the run."""
+    """Something that differs from the state before the run."""
 
     path: str
     reason: Reason
-    """Changed by somebody else; by checks and a command; by the run; something stands in its way; a mode or attribute;
-    refs of a repository inside; new and ignored."""
+    """`theirs`: changed by neither command nor check. `checks`: a file of the checks, changed by a command. `run`:
+    changed by the run. `blocked`: cannot be put back. `mode`: mode or attributes. `refs`: refs of a repository inside.
+    `new`: new and ignored by git."""
     copy: str = ""
-    """Where it is as it was: a path, or an id with its name."""
+    """The state before the run: the path of a copy, an id with a path, or a mode."""
 
 
 class RestoreReport(NamedTuple):
     """What `restore_remainder` did and found; paths are relative to the workspace and sorted."""
 
     brought_back: tuple[str, ...] = ()
-    """Gone, and there again."""
+    """Paths that were deleted and are restored."""
     put_back: tuple[str, ...] = ()
-    """Changed by the run, and as before it again; what stood there is in the folder for what was replaced."""
+    """Paths that the run changed and that are restored; the replaced content is in the folder `aside`."""
     gone: tuple[str, ...] = ()
-    """Gone, and too large to have been kept."""
+    """Paths that were deleted and were too large to be kept."""
     differences: tuple[Difference, ...] = ()
     unknown: tuple[str, ...] = ()
-    """What could not be compared, for nothing of it was kept; `.` is all that trees do not hold."""
+    """What could not be compared, because no copy was kept; `.` stands for everything that trees do not contain."""
 
 
 def keep(snapshots: Snapshots, tree: str, *, cap: int = KEPT_CAP) -> Remainder:
-    """Keep what `tree`, just taken, does not hold; what an earlier run kept of the same tree is replaced.
+    """Keep what `tree`, just taken, does not contain; replaces what an earlier run kept for the same tree.
 
-    Files are copied up to `cap` bytes together, the small ones first; never dependencies, environments or caches.
+    Files are copied up to `cap` bytes in total, small ones first; never dependencies, environments or caches.
     Raises `WorkspaceError`.
     """
     since = time.time() - _LAG
@@ -132,7 +133,7 @@ def keep(snapshots: Snapshots, tree: str, *, cap: int = KEPT_CAP) -> Remainder:
 
 
 def recall(snapshots: Snapshots, tree: str) -> Remainder | None:
-    """What was kept of this tree; None when nothing was, or by an earlier version."""
+    """What was kept for this tree; None if nothing was, or if an earlier version of kotef kept it."""
     try:
         return Remainder.model_validate(json.loads(_record(_place(snapshots, tree)).read_bytes()))
     except (OSError, ValueError):
@@ -140,7 +141,7 @@ def recall(snapshots: Snapshots, tree: str) -> Remainder | None:
 
 
 def note_written(snapshots: Snapshots, tree: str) -> None:
-    """Note which of the ignored files the checks wrote since `keep`; nothing else has worked in between."""
+    """Record which ignored files the checks wrote since `keep`; nothing else may have run in between."""
     record = recall(snapshots, tree)
     if record is None:
         return
@@ -156,18 +157,18 @@ def note_written(snapshots: Snapshots, tree: str) -> None:
 
 
 def copies_of(snapshots: Snapshots, tree: str) -> Path:
-    """The folder with the copies of what was ignored."""
+    """The folder with the copies of ignored files."""
     return _place(snapshots, tree)
 
 
 def restore_remainder(
     snapshots: Snapshots, tree: str, activity: Activity, aside: Path, *, whole: bool, touched: Collection[str] = ()
 ) -> RestoreReport:
-    """Bring back what is gone; where the `whole` run is undone, put back what the run changed, too.
+    """Restore what was deleted; if the `whole` run is undone, also put back what the run changed.
 
-    `aside` is a folder for what stood there; `touched` are the files that the undoing has just written. Where the run
-    is not undone, what it changed is a difference. What somebody else changed is left, and is a difference.
-    Raises `WorkspaceError`.
+    `aside` is the folder for replaced content; `touched` are the files that the undo has just written. If the run is
+    not undone, its changes are reported as differences. Changes made by neither command nor check stay, and are
+    reported. Raises `WorkspaceError`.
     """
     record = recall(snapshots, tree)
     if record is None:
@@ -176,7 +177,7 @@ def restore_remainder(
 
 
 class _Restore:
-    """One pass over everything."""
+    """One pass of comparison and restoration."""
 
     def __init__(
         self, snapshots: Snapshots, tree: str, record: Remainder, activity: Activity, aside: Path, *, whole: bool
@@ -216,7 +217,7 @@ class _Restore:
         return None if found is None else self._activity.author(path, found.st_ctime)
 
     def _repository(self, known: NestedRepository) -> None:
-        """The git folder first, for git lists the files by it."""
+        """Restore the git folder first, because git needs it to list the files."""
         was_gone = GitFolder(self._root, known.path, _git_folders(self._place) / str(known.number)).bring_back()
         if was_gone:
             self._back.add(f"{known.path}/.git")
@@ -246,7 +247,7 @@ class _Restore:
                 self._differences.add(Difference(f"{known.path}: {name}", "refs", known.refs.get(name, "")))
 
     def _ignored(self, path: str) -> None:
-        """One file of which there is a copy."""
+        """Compare and restore one file that has a copy."""
         copy, here = self._place / path, self._root / path
         found = _facts(here)
         if found is None or not os.path.lexists(copy):
@@ -269,7 +270,7 @@ class _Restore:
             self._differences.add(Difference(path, "blocked", str(copy)))
 
     def _uncopied(self, path: str) -> None:
-        """One file without a copy: its change time tells whether it was written."""
+        """Report a file without a copy if its change time says that it was written."""
         found = _facts(self._root / path)
         if found is None or path.endswith("/") or path in self._record.written or found.st_ctime < self._record.since:
             return
@@ -277,8 +278,8 @@ class _Restore:
         self._differences.add(Difference(path, "theirs" if author is None else "blocked" if self._whole else "run"))
 
     def _replace(self, path: str, copy: Path, found: os.stat_result) -> bool:
-        """Put a copy in place, once what stands there is kept; False where that cannot be done."""
-        is_folder = stat.S_ISDIR(found.st_mode)  # an empty one gives way
+        """Save the content that is there, then put the copy in place; False if that is not possible."""
+        is_folder = stat.S_ISDIR(found.st_mode)  # an empty folder is replaced
         is_plain = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
         if not (is_plain or is_folder) or found.st_size > KEPT_CAP or _through_link(self._root, path):
             return False
@@ -298,7 +299,7 @@ class _Restore:
         return True
 
     def _new(self) -> None:
-        """What a command left that git ignores; what only checks write is passed over, and so is what is rebuilt."""
+        """Report new ignored files and repositories that a command made; not those that checks or tools rebuild."""
         folders = tuple(path for path in self._record.left_out if path.endswith("/"))
         for path in ignored_files(self._root, self._snapshots.ignored(), most=_MOST_FILES):
             if path not in self._known and not path.startswith(folders) and self._author(path) == "command":
@@ -309,7 +310,7 @@ class _Restore:
             self._differences.add(Difference(f"{path}/", "new"))
 
     def _details(self, touched: Collection[str]) -> None:
-        """Modes, attributes and empty folders; those of a file that a person changed since are theirs."""
+        """Restore modes, attributes and empty folders; not of files that a person changed since."""
         known, state = self._record.details, self._snapshots.store.parent
         written = {*touched, *self._back, *self._put}
         remove_empty(self._root, known, lambda path, facts: self._is_new(path, facts, written), state=state)
@@ -322,7 +323,7 @@ class _Restore:
             self._differences.add(Difference(path, reason, mode))
 
     def _is_new(self, path: str, facts: os.stat_result, written: Collection[str]) -> bool:
-        """Whether the run made a folder, or moved it there: then it may be older than the run."""
+        """Whether the run made this folder, or moved it there (its change time may then be older than the run)."""
         if facts.st_ctime < self._record.since or self._holds_written(path, written):
             return True
         return self._activity.author(path, facts.st_ctime) is not None
@@ -332,7 +333,7 @@ class _Restore:
         return folder.endswith("/") and any(path.startswith(folder) for path in written)
 
     def _note_replaced(self, repository: str, tree: str) -> None:
-        """Which tree a repository had: its objects are in the store, and named here they stay there."""
+        """Record the tree that a repository had, so that a prune of the store keeps its objects."""
         record = self._aside / "repositories.json"
         noted: dict[str, str] = {}
         with suppress(OSError, ValueError):
@@ -352,19 +353,19 @@ def _kept_repositories(snapshots: Snapshots, place: Path) -> tuple[tuple[NestedR
                 tree, refs = nested.take(), refs_of(nested.root)
                 kept.append(NestedRepository(path=path, tree=tree, refs=refs, number=number))
                 continue
-        except (OSError, WorkspaceError):  # it leads elsewhere, or cannot be read
+        except (OSError, WorkspaceError):  # it leads elsewhere, or is not readable
             pass
         unkept.append(f"{path}/")
     return tuple(kept), tuple(unkept)
 
 
 def _place(snapshots: Snapshots, tree: str) -> Path:
-    """Where the copies that belong to a tree are."""
+    """The folder with the copies that belong to a tree."""
     return snapshots.store.parent / "kept" / tree
 
 
 def _taken(nested: Snapshots) -> str:
-    """The tree of a repository inside; an empty one where git cannot list it, so that only what is gone comes back."""
+    """The tree of a repository inside; the empty tree if git cannot list it: then only deleted files are restored."""
     try:
         return nested.take()
     except WorkspaceError:
@@ -381,7 +382,7 @@ def _record(place: Path) -> Path:
 
 def _write(place: Path, record: Remainder) -> None:
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomic(_record(place), json.dumps(record.model_dump(), default=list).encode())  # ASCII: every name comes back
+    write_atomic(_record(place), json.dumps(record.model_dump(), default=list).encode())  # ASCII keeps any file name
 
 
 def _below(modes: dict[str, int], folder: str) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Opening, listing, writing and removing files below a folder in which others may plant links, pipes or devices.
 
-Every name that a repository, a command or a model can choose goes through here: one component at a time, no links,
-regular files only, bounded.
+Every name that a repository, a command or a model can choose is opened here: one path component at a time, without
+following links, regular files only, and with a size limit.
 """
 
 import errno
@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 TEMPORARY: Final = re.compile(r"\.kotef-[0-9a-f]{16}\.tmp")
-"""Names of files that `write_within` has not finished; a killed run may leave one behind."""
+"""Names of the temporary files of `write_within`; a killed run may leave one behind."""
 OPEN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""Without waiting: a pipe that nobody writes into is opened at once, and then refused for what it is."""
+"""Non-blocking: opening a pipe without a writer returns at once, and the pipe is then refused by its type."""
 
 
 @contextmanager
 def parent_within(root: Path, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-    """The open directory a path lies in, reached from the root without following a link, and its name there.
+    """The open parent directory of a path, reached from the root without following a link, and the last component.
 
-    `path` is relative to `root`, with `/`, and has neither `.` nor `..` in it. Raises `OSError`.
+    `path` is relative to `root`, uses `/`, and contains neither `.` nor `..`. Raises `OSError`.
     """
     *directories, name = path.split("/")
     with _opened(root, path, directories, create=create, last=name) as directory:
@@ -37,7 +37,7 @@ def parent_within(root: Path, path: str, *, create: bool = False) -> Iterator[tu
 
 @contextmanager
 def directory_within(root: Path, path: str) -> Iterator[int]:
-    """An open directory, reached in the same way; `.` is the root itself. Raises `OSError`."""
+    """An open directory, reached in the same way; `.` is the root. Raises `OSError`."""
     parts = [] if path == "." else path.split("/")
     with _opened(root, path, parts) as directory:
         yield directory
@@ -66,7 +66,7 @@ def _opened(root: Path, path: str, parts: list[str], *, create: bool = False, la
 
 
 def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
-    """Open a name in a directory; what the system says of a link differs, so it is said here."""
+    """Open a name in a directory; for a link, raise one message, since the system's error differs between cases."""
     try:
         return os.open(name, flags, 0o666, dir_fd=directory)
     except OSError as error:
@@ -78,10 +78,10 @@ def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
 
 
 def inside(root: Path, path: str) -> str:
-    """What a name of the workspace leads to, links followed, as a path below `root`; `.` is the root itself.
+    """The path below `root` that a name resolves to, links followed; `.` is the root.
 
-    A repository may link `AGENTS.md` to `CLAUDE.md`. What is opened afterwards is opened without links, by the other
-    functions here. Raises `OSError`: `EXDEV` for what leads out, `ELOOP` for a circle.
+    A repository may link `AGENTS.md` to `CLAUDE.md`. Open the result with the other functions here: they follow no
+    link. Raises `OSError`: `EXDEV` if the path leads out of `root`, `ELOOP` for a circle.
     """
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path), strict=True)  # noqa: PTH118 - names, not paths
@@ -93,20 +93,20 @@ def inside(root: Path, path: str) -> str:
 
 
 def read_inside(root: Path, path: str, *, largest: int, cut: bool = False) -> bytes:
-    """As `read_within`, of a name that may be a link to another place below `root`. Raises `OSError`."""
+    """Like `read_within`, but the name may be a link to another place below `root`. Raises `OSError`."""
     return read_within(Path(os.path.realpath(root)), inside(root, path), largest=largest, cut=cut)
 
 
 def list_inside(root: Path, path: str, *, most: int) -> list["Listed"]:
-    """As `list_within`, of a name that may be a link to another place below `root`. Raises `OSError`."""
+    """Like `list_within`, but the name may be a link to another place below `root`. Raises `OSError`."""
     return list_within(Path(os.path.realpath(root)), inside(root, path), most=most)
 
 
 def read_within(root: Path, path: str, *, largest: int, cut: bool = False) -> bytes:
-    """The bytes of a regular file below `root`; no link is followed, no pipe or device waited for.
+    """The bytes of a regular file below `root`; follows no link and waits for no pipe or device.
 
-    Raises `OSError`: `EFBIG` above `largest` bytes, unless it is to be `cut` there; `EINVAL` for what is no regular
-    file.
+    Raises `OSError`: `EFBIG` above `largest` bytes unless `cut` (then the file is cut there), `EINVAL` for a file
+    that is not regular.
     """
     with parent_within(root, path) as (directory, name):
         file = _unlinked(name, OPEN_FILE, directory, path)
@@ -114,7 +114,7 @@ def read_within(root: Path, path: str, *, largest: int, cut: bool = False) -> by
 
 
 def read_regular(path: Path, *, largest: int, cut: bool = False) -> bytes:
-    """The bytes of a regular file wherever a link leads; as `read_within` it waits for nothing. Raises `OSError`."""
+    """The bytes of a regular file, links followed; like `read_within` it never waits. Raises `OSError`."""
     return _read(os.open(path, OPEN_FILE & ~os.O_NOFOLLOW), str(path), largest, cut=cut)
 
 
@@ -124,14 +124,14 @@ def _read(file: int, path: str, largest: int, *, cut: bool) -> bytes:
         if not stat.S_ISREG(mode):
             kind = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
             raise OSError(kind, "is not a regular file", path)
-        content = stream.read(largest + (not cut))  # what it says of its size may be wrong by now
+        content = stream.read(largest + (not cut))  # the size that fstat reported may be wrong by now
     if len(content) > largest:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     return content
 
 
 def regular(name: str, directory: int) -> os.stat_result | None:
-    """What is known of a regular file in an open directory; None of anything else, and of nothing. Raises `OSError`."""
+    """The stat result of a regular file in an open directory; None if missing or not regular. Raises `OSError`."""
     try:
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
@@ -140,7 +140,7 @@ def regular(name: str, directory: int) -> os.stat_result | None:
 
 
 def is_below(path: str) -> bool:
-    """Whether a name, relative and with `/`, can only mean something below the folder it is said of."""
+    """Whether a relative path (with `/`) can only name an entry below its folder: no `.`, `..` or empty component."""
     return {"", ".", ".."}.isdisjoint(path.removesuffix("/").split("/"))
 
 
@@ -149,16 +149,16 @@ class Listed(NamedTuple):
 
     name: str
     is_directory: bool
-    """A real one: a link to a directory is not."""
+    """A real directory, not a link to one."""
     is_file: bool
-    """A regular file: a link, a pipe, a socket or a device is not."""
+    """A regular file, not a link, pipe, socket or device."""
     is_link: bool
 
 
 def list_within(root: Path, path: str = ".", *, most: int) -> list[Listed]:
-    """The entries of a folder below `root`, sorted by name; of more than `most` the first that the system gives.
+    """The entries of a folder below `root`, sorted by name; at most `most`, in the system's order.
 
-    Raises `OSError` where a component of the path is missing, a link or no folder.
+    Raises `OSError` if a component of the path is missing, a link or not a folder.
     """
     found = []
     with directory_within(root, path) as directory, os.scandir(directory) as entries:
@@ -169,20 +169,20 @@ def list_within(root: Path, path: str = ".", *, most: int) -> list[Listed]:
 
 
 class Walked(NamedTuple):
-    """A folder that is walked through."""
+    """One folder of a walk."""
 
     path: str
-    """Relative to the root, with `/`; empty for the folder it began at when that is the root."""
+    """Relative to the root, with `/`; empty for the root."""
     folders: list[str]
-    """Sorted; what is taken out is not entered."""
+    """Sorted. The caller may remove names; the walk does not enter these."""
     others: list[str]
-    """Everything else by name, links to folders too."""
+    """Names of all other entries, links to folders included."""
 
 
 def walk_within(root: Path, path: str = ".", *, most: int) -> Iterator[Walked]:
-    """Every folder below `root` from `path` down, without links, above before below; however deep, no stack grows.
+    """Every folder below `root` from `path` down, parents first, without following links; not recursive.
 
-    What cannot be read, or is gone by then, is passed over; of a folder with more than `most` entries these many count.
+    Skips folders that cannot be read or have gone. Of each folder at most `most` entries are listed.
     """
     waiting = [path]
     while waiting:
@@ -198,19 +198,19 @@ def walk_within(root: Path, path: str = ".", *, most: int) -> Iterator[Walked]:
 
 
 def make_folder_within(root: Path, path: str) -> None:
-    """Make a folder with those around it, where they are missing. Raises `OSError`."""
+    """Make a folder, and its parents if they are missing. Raises `OSError`."""
     with parent_within(root, path, create=True) as (directory, name), suppress(FileExistsError):
         os.mkdir(name, dir_fd=directory)
 
 
 def move_within(root: Path, path: str, target: str) -> None:
-    """Give a file or folder another place below `root`, whose folder is made where it is missing. Raises `OSError`."""
+    """Move a file or folder to `target` below `root`; missing parents of `target` are made. Raises `OSError`."""
     with parent_within(root, path) as (source, name), parent_within(root, target, create=True) as (into, new):
         os.rename(name, new, src_dir_fd=source, dst_dir_fd=into)
 
 
 def chmod_within(root: Path, path: str, mode: int) -> None:
-    """Change the mode of what stands at a path, never of what a link there leads to. Raises `OSError`."""
+    """Change the mode of a file or folder, never of a link's target. Raises `OSError`."""
     with parent_within(root, path) as (directory, name):
         if not hasattr(os, "O_PATH"):
             os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
@@ -219,23 +219,23 @@ def chmod_within(root: Path, path: str, mode: int) -> None:
         try:
             if stat.S_ISLNK(os.fstat(file).st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-            Path(f"/proc/self/fd/{file}").chmod(mode)  # without the right to read there is no other way
+            Path(f"/proc/self/fd/{file}").chmod(mode)  # the only way that works on a file without read permission
         finally:
             os.close(file)
 
 
 def touch_within(root: Path, path: str, seconds: float | None = None) -> None:
-    """Set the times of what stands at a path, None: to now; never of what a link there leads to. Raises `OSError`."""
+    """Set the times of a path (None: to now), never of a link's target. Raises `OSError`."""
     with parent_within(root, path) as (directory, name):
         times = None if seconds is None else (seconds, seconds)
         os.utime(name, times, dir_fd=directory, follow_symlinks=False)
 
 
 def write_within(root: Path, path: str, content: bytes, *, mode: int | None = None) -> None:
-    """Write a file so that at any moment it has its old content or the new one; missing folders are made.
+    """Replace a file atomically: at any moment it has its old content or the new one. Makes missing folders.
 
-    An existing regular file keeps its mode, where there is no `mode`, and, where permitted, its owner; a link, pipe or
-    socket of that name is replaced, not followed. Raises `OSError`.
+    Without `mode` an existing regular file keeps its mode, and, if permitted, its owner. A link, pipe or socket of
+    that name is replaced, not followed. Raises `OSError`.
     """
     temporary = f".kotef-{secrets.token_hex(8)}.tmp"
     with parent_within(root, path, create=True) as (directory, name):
@@ -243,12 +243,12 @@ def write_within(root: Path, path: str, content: bytes, *, mode: int | None = No
             write_new(temporary, content, like=regular(name, directory), mode=mode, directory=directory)
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         finally:
-            with suppress(OSError):  # it is gone when all went well, and when it could not be made
+            with suppress(OSError):  # after success, or if it was never created, there is nothing to remove
                 os.unlink(temporary, dir_fd=directory)
 
 
 def append_within(root: Path, path: str, content: bytes) -> None:
-    """Add bytes to the end of a regular file, which is made where it is missing, with its folders. Raises `OSError`."""
+    """Append bytes to a regular file; the file and missing folders are made. Raises `OSError`."""
     with _append_to(root, path, create=True) as (stream, facts):
         if not _has_one_name(facts):
             raise OSError(errno.EINVAL, "is not a regular file with one name", path)
@@ -256,7 +256,7 @@ def append_within(root: Path, path: str, content: bytes) -> None:
 
 
 def append_if_size(root: Path, path: str, content: bytes, size: int) -> bool:
-    """Add bytes to the end of a regular file of exactly `size` bytes; False where that is not what the path names."""
+    """Append bytes to a regular file of exactly `size` bytes; False if the path names anything else."""
     try:
         with _append_to(root, path) as (stream, facts):
             is_it = _has_one_name(facts) and facts.st_size == size
@@ -281,9 +281,9 @@ def _has_one_name(facts: os.stat_result) -> bool:
 
 
 def remove_within(root: Path, path: str) -> None:
-    """Remove what stands at a path, a whole folder too; a link itself, never what it leads to. Raises `OSError`.
+    """Remove a file or a whole folder; of a link the link itself, never its target. Raises `OSError`.
 
-    Nothing happens where nothing is there.
+    Does nothing if the path does not exist.
     """
     with suppress(FileNotFoundError), parent_within(root, path) as (directory, name):
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)
@@ -302,9 +302,9 @@ def write_new(
     executable: bool | None = None,
     directory: int | None = None,
 ) -> None:
-    """Make a file that must not exist and see it onto the disk; raises `OSError`.
+    """Create a file that must not exist and sync it to the disk; raises `OSError`.
 
-    It gets `mode`, else that of `like`, else what the umask leaves, and the owner of `like` where permitted;
+    Its mode is `mode`, else that of `like`, else what the umask leaves; its owner is that of `like`, if permitted.
     `executable` None keeps the execute bits of that mode. With `directory`, an open descriptor, `path` is a name in it.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -50,12 +50,12 @@ _NOBODY: Final = {
     for role in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "kotef"), ("EMAIL", "kotef@localhost"), ("DATE", "@0 +0000"))
 }
-"""Who a commit is by that nobody is to see: the one around the trees of a bundle."""
+"""Author and committer of a bundle's commit: fixed values, since only kotef reads that commit."""
 _BUNDLED: Final = "refs/kotef/bundled"
-"""There only while a bundle is written."""
+"""Exists only while a bundle is written."""
 _TREE: Final = re.compile("[0-9a-f]{40}")
 _MOST_SPECIAL: Final = 20
-"""Special files that are moved away at once."""
+"""Special files that one `take` moves away at most."""
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
 
@@ -77,19 +77,19 @@ class Snapshots:
     """
 
     def __init__(self, root: Path, store: Path, index: str = "index") -> None:
-        """`index` is the name of a file in the store: what each of its workspaces held last."""
+        """`index` is the name of a file in the store; each workspace that shares the store has its own."""
         self.root = root
         self.store = store
         self.left_out: tuple[str, ...] = ()
-        """What the last `take` could not hold: repositories inside, files above 5 MB, unreadable or special ones."""
+        """What the last `take` could not hold: repositories inside, files above 5 MB, unreadable or special files."""
         self.size = 0
         """Bytes of the files it held and of those it left out."""
         self.aside: Path | None = None
-        """Where what git would wait for is moved from now on; None: it is the user's, and nothing is listed."""
+        """Folder for special files that block git; None: such a file is the user's, and `take` fails."""
         self.set_aside: list[str] = []
-        """What was moved there."""
+        """Special files that were moved to `aside`."""
         self.told: Callable[[str], None] | None = None
-        """Told of each tree that is taken."""
+        """Called with each tree that is taken."""
         self._index = store / index
         self._listing = Listing(root, store)
         self._indexed: frozenset[str] | None = None
@@ -132,7 +132,7 @@ class Snapshots:
         return self._take()
 
     def _set_aside(self, error: WorkspaceError) -> bool:
-        """Move away what came with the run and git would wait for, a pipe called `.gitignore`; whether that was it."""
+        """Move away the file of this error, if it is a special file that would block git; returns whether it did."""
         path = Path(error.path)
         if self.aside is None or path.name not in OF_THE_TREE or not path.is_relative_to(self.root):
             return False
@@ -160,17 +160,17 @@ class Snapshots:
         return tree
 
     def ignored(self) -> Iterable[str]:
-        """Ignored files and, with a slash at the end, folders ignored as a whole; nothing that is rebuilt."""
+        """Ignored files, and folders (with a trailing slash) ignored as a whole; nothing that tools rebuild."""
         return self._listing.ignored()
 
     def repositories(self) -> Repositories:
-        """The repositories inside the workspace, as they were at the first call."""
+        """The repositories inside the workspace, as found by the first call."""
         if self._repositories is None:
             self._repositories = repositories(self.root)
         return self._repositories
 
     def inside(self, path: str) -> "Snapshots":
-        """The snapshots of a repository inside the workspace: trees of its own, in the same store."""
+        """The snapshots of a repository inside the workspace: its own trees, in the same store."""
         if path not in self._inside:
             index = f"index-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
             with suppress(FileNotFoundError):
@@ -179,7 +179,7 @@ class Snapshots:
         return self._inside[path]
 
     def modes(self, tree: str) -> Mapping[str, int]:
-        """Path → permission bits, where they were kept with this tree; folders end with a slash."""
+        """Path → permission bits, if they were kept with this tree; folders end with a slash."""
         return self._modes(tree)
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
@@ -239,8 +239,8 @@ class Snapshots:
     def prune(self, needed: Collection[str], *, dry_run: bool) -> int:
         """Delete every object that none of the `needed` ids leads to; returns the bytes they take, or took.
 
-        What was kept under one of these ids may name others (`keep`, `keep_files`), and these may name more; so may
-        the records of what was kept beside the trees.
+        Contents kept under one of these ids may name other ids (`keep`, `keep_files`), and so on; so may the records
+        of what was kept besides the trees.
         """
         there = self._reached({*needed, *self._beside(needed)})
         (self.store / "refs" / "needed").mkdir(parents=True, exist_ok=True)
@@ -257,9 +257,9 @@ class Snapshots:
         return freed
 
     def write_bundle(self, path: Path, names: Collection[str]) -> None:
-        """Write every object that the `names` lead to, as `prune` follows them, to one git bundle.
+        """Write every object that the `names` lead to, followed as in `prune`, to one git bundle.
 
-        Names of objects that are not there are passed over. Raises `WorkspaceError`.
+        Ids without an object are skipped. Raises `WorkspaceError`.
         """
         kinds = self._reached(names)
         modes = {"tree": "040000 tree", "blob": "100644 blob"}
@@ -273,7 +273,7 @@ class Snapshots:
             self._git("update-ref", "-d", _BUNDLED)
 
     def read_bundle(self, path: Path) -> None:
-        """Take in the objects of a bundle, each checked by git. Raises `WorkspaceError` for one that is damaged."""
+        """Import the objects of a bundle; git checks each of them. Raises `WorkspaceError` if the bundle is damaged."""
         content = path.read_bytes()
         header, gap, pack = content.partition(b"\n\nPACK")
         if not gap or not header.startswith(b"# v2 git bundle\n"):
@@ -281,7 +281,7 @@ class Snapshots:
         self._git("unpack-objects", "-q", "--strict", stdin=b"PACK" + pack)
 
     def _reached(self, names: Collection[str]) -> dict[str, str]:
-        """Those of the ids that are there with their kinds, and all that the contents kept under them name."""
+        """Those of the ids that exist, with their kinds, and all ids that their contents name."""
         found: dict[str, str] = {}
         while new := self._kinds(names).items() - found.items():
             found.update(new)
@@ -290,7 +290,7 @@ class Snapshots:
         return found
 
     def _beside(self, needed: Collection[str]) -> Iterator[str]:
-        """The ids in the records of what was kept with these trees."""
+        """The ids in the records of what was kept besides these trees."""
         for record in (self.store.parent / "kept").glob("*.json"):
             if record.stem in needed:
                 yield from (found.decode() for found in _ID.findall(record.read_bytes()))
@@ -312,14 +312,14 @@ class Snapshots:
     ) -> Restored:
         """Make `paths` (None: all that differ between the two trees) as they are in `target`.
 
-        `last` is what kotef saw last: a file is written or deleted only while it is still as in `last`; one that is
-        not, or that `keep` names, is left. No link is followed. What is written gets its permissions from `modes`
+        `last` is the tree that kotef saw last: a file is written or deleted only if it is unchanged since then. Other
+        files, and those in `keep`, are left. No link is followed. A written file gets its permissions from `modes`
         (None: from `modes(target)`). Raises `NoSpaceError`, and `WorkspaceError` when the store is damaged.
         """
         wanted, seen = self._entries(target), self._entries(last)
         chosen = set(self.changed(last, target) if paths is None else paths)
         known = self.modes(target) if modes is None else modes
-        chosen -= self.modes(target).keys() - wanted.keys()  # ignored then, so of no tree; not ours to delete
+        chosen -= self.modes(target).keys() - wanted.keys()  # ignored when the tree was taken: not ours to delete
         put_back: list[str] = []
         left: list[str] = []
         with opened(self.root, chosen, known):
@@ -333,9 +333,9 @@ class Snapshots:
         return Restored(tuple(sorted(put_back)), tuple(sorted(left)))
 
     def _in_order(self, chosen: set[str], wanted: Mapping[str, Entry]) -> Iterator[tuple[str, bytes]]:
-        """Deletions first, for they make room where a file becomes a directory or the reverse; then what is written.
+        """Deletions first, because they make room where a file becomes a directory or the reverse; then the writes.
 
-        Before the first of them it is known that every content is there: a damaged store costs no file.
+        All contents are known to exist before the first deletion, so a damaged store costs no file.
         """
         written = sorted(chosen.intersection(wanted))
         first = written[:_AT_ONCE]
@@ -409,14 +409,14 @@ class Snapshots:
         return found
 
     def _trees(self, *names: str) -> tuple[str, ...]:
-        """The same, once none of them can mean anything but an object to git: records may come from a file."""
+        """The same names, each checked to be an object id and not an option of git: records may come from a file."""
         for name in names:
             if not _TREE.fullmatch(name):
                 raise WorkspaceError(self.store, f"{name!r:.80} is not the id of a tree", hint="start a new run")
         return names
 
     def _must_have(self, oids: Collection[str]) -> None:
-        """WorkspaceError where the store lacks one of these contents."""
+        """Raises WorkspaceError if the store lacks one of these contents."""
         if missing := set(oids).difference(self._kinds(oids)):
             raise self._lacks(min(missing))
 

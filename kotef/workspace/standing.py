@@ -89,7 +89,7 @@ def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None
 
 
 def unfinished(runs: Path) -> Sequence[Path]:
-    """Directories of runs, below `runs`, that were killed while other contents stood in; `end` puts them right."""
+    """Run directories below `runs` whose run was killed while other contents stood in; `end` repairs them."""
     return sorted(mark.parent for mark in runs.glob(f"*/{MARK}"))
 
 
@@ -126,7 +126,7 @@ def _holds(path: Path, digest: str) -> bool:
 
 
 def _permissions(path: Path) -> int | None:
-    """All the bits of the mode of a regular file; None of anything else."""
+    """The permission bits of a regular file; None for anything else."""
     try:
         mode = path.lstat().st_mode
     except OSError:

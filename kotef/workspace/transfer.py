@@ -1,4 +1,4 @@
-"""Copying and moving files between the workspace and folders of kotef's own, following no link in the workspace."""
+"""Copying and moving files between the workspace and kotef's own folders, without following links in the workspace."""
 
 import os
 import shutil
@@ -10,10 +10,10 @@ from kotef.workspace.safe_open import OPEN_DIRECTORY, OPEN_FILE, parent_within, 
 
 
 def copy_out(root: Path, path: str, target: Path, *, link: bool = False) -> None:
-    """Copy a file, link or folder below `root` to `target`, which must not exist; its folder is made for us alone.
+    """Copy a file, link or folder below `root` to `target`, which must not exist; missing parents get mode 0700.
 
-    Modes, times and attributes come along; pipes, sockets and devices do not. `link`: give a file a second name
-    instead, where the file system can. Raises `OSError`.
+    Modes, times and attributes are copied; pipes, sockets and devices are skipped. `link`: make a hard link instead,
+    if the file system supports it. Raises `OSError`.
     """
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with parent_within(root, path) as (directory, name):
@@ -25,7 +25,7 @@ def copy_out(root: Path, path: str, target: Path, *, link: bool = False) -> None
 
 
 def move_out(root: Path, path: str, target: Path) -> None:
-    """Move a file, link or folder below `root` to `target`, in place of whatever is there. Raises `OSError`."""
+    """Move a file, link or folder below `root` to `target`, replacing what is there. Raises `OSError`."""
     _clear(target)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with parent_within(root, path) as (directory, name):
@@ -33,15 +33,15 @@ def move_out(root: Path, path: str, target: Path) -> None:
             os.rename(name, target, src_dir_fd=directory)
         except FileNotFoundError:
             raise
-        except OSError:  # another file system, or a folder whose parent entry cannot be changed
+        except OSError:  # another file system, or a folder without write permission
             _copy(directory, name, target)
             remove_within(root, path)
 
 
 def copy_in(source: Path, root: Path, path: str, *, link: bool = False) -> None:
-    """Copy a file or link of ours to a path below `root` where nothing is; missing folders are made. Raises `OSError`.
+    """Copy a file or link of kotef's to an unused path below `root`; missing folders are made. Raises `OSError`.
 
-    `link`: give it a second name instead, where the file system can.
+    `link`: make a hard link instead, if the file system supports it.
     """
     with parent_within(root, path, create=True) as (directory, name):
         if source.is_symlink():
@@ -83,7 +83,7 @@ def _copy_folder(directory: int, name: str, target: Path) -> None:
 
 
 def _same_facts(source: int, target: int) -> None:
-    """Mode, times and attributes, as far as the system lets us."""
+    """Copy mode, times and attributes, as far as the system permits."""
     found = os.fstat(source)
     with suppress(OSError):
         for name in os.listxattr(source):

@@ -22,9 +22,9 @@ CODE: Final = (".py", ".pyc", ".so", ".pyd")
 
 _RECORDS: Final = ".sdd/runs"
 _COARSE: Final = 5
-"""CLOCK_REALTIME_COARSE of linux/time.h: file systems take their times from it, and the usual clock is ahead of it."""
+"""CLOCK_REALTIME_COARSE of linux/time.h: the clock that file systems use; it lags behind the usual one."""
 _LAG: Final = 0.1
-"""Seconds by which times of files may lie behind the clock elsewhere."""
+"""Seconds by which file times may lag behind the clock on other systems."""
 _MOST: Final = 2000
 """Files whose contents are remembered; of more, only what judges."""
 _CACHE: Final = "__pycache__"
@@ -57,7 +57,7 @@ class Unheld(BaseModel):
     complete: bool = True
     """Whether `files` is all there was."""
     environments: Installed = Installed()
-    """What of `installed` is an environment, and how it was."""
+    """The environments among `installed`, and their state."""
 
 
 class Found(BaseModel):
@@ -114,9 +114,9 @@ def remember(
 
 
 def change_time(root: Path) -> float:
-    """What the clock of the workspace's file system says now, which no run can set; ours where nothing can be asked.
+    """The time of the workspace's file system, which a run cannot set; of the local clock if that fails.
 
-    The folder of the records is touched: on a network file system the clock of the server counts.
+    Touches the folder of the records, because on a network file system the server's clock counts.
     """
     with suppress(OSError):
         touch_within(root, _RECORDS)

@@ -153,7 +153,7 @@ def test_a_file_that_git_ignores_is_not_overwritten_but_named(root: Path, ran: R
     undone = kotef(root, "undo", "--last")
     assert undone.code == 0
     said = undone.stdout.replace("\n", " ")
-    assert "changed by somebody else, and left as they are: secret.local; as before the run they are in" in said
+    assert "changed by somebody else, and left as they are: secret.local; copies from before the run are in" in said
     assert (root / "secret.local").read_text() == "newer\n"
 
 

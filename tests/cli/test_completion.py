@@ -52,7 +52,7 @@ def test_tickets_and_roles_are_offered(workspace: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["$(touch x)", "`id`", "a;id", "a b", "a'b", "-rf", "~x", "a&b", "a\u202eb", "{a,b}", "a|b"]
 )
-def test_a_name_that_a_shell_would_act_upon_is_not_offered(workspace: Path, name: str) -> None:
+def test_a_name_with_shell_metacharacters_is_not_offered(workspace: Path, name: str) -> None:
     before = asked(workspace, "show", ""), asked(workspace, "run", "--ticket", "")
     (workspace / ".sdd" / "runs" / name).mkdir(parents=True)
     (workspace / ".sdd" / "backlog" / "tickets" / "open" / f"{name}.md").write_text("# x\n")

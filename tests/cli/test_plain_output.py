@@ -1,4 +1,4 @@
-"""No output of kotef holds a character that steers a terminal or that nobody sees."""
+"""Output contains no characters that steer a terminal or that are invisible."""
 
 import json
 import sys
@@ -13,13 +13,13 @@ EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def test_of_all_characters_text_loses_those_that_nobody_sees_and_no_other() -> None:
+def test_plain_text_loses_exactly_the_unsafe_characters() -> None:
     kept = [char for char in EVERY if char in "\n\t" or unicodedata.category(char) not in UNSEEN]
 
     assert plain("".join(EVERY)) == "".join(kept)
 
 
-def test_json_escapes_each_of_them_and_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_escapes_unsafe_characters_without_changing_the_value(capsys: pytest.CaptureFixture[str]) -> None:
     whole = [char for char in EVERY if unicodedata.category(char) != "Cs"]
     said = json.dumps({"all": "".join(whole)}, ensure_ascii=False)
 

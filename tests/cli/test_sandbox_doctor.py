@@ -85,7 +85,7 @@ def test_json_is_for_the_sandbox_alone(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", ["80", "100"])
-def test_what_commands_may_write_and_what_the_checks_believe_stand_side_by_side(
+def test_the_doctor_shows_what_commands_may_write_and_what_the_checks_see(
     columns: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -94,7 +94,7 @@ def test_what_commands_may_write_and_what_the_checks_believe_stand_side_by_side(
     said = _doctor(workspace)[1]
 
     assert "commands may write" in said
-    assert "the checks believe" in said
+    assert "the checks see" in said
     assert all(len(line) <= int(columns) for line in said[said.index("commands may write") :].splitlines())
     rows = {row["what"]: (row["commands"], row["checks"]) for row in told["rooms"]}
     assert "installed: node_modules" in rows

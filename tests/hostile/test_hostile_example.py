@@ -51,7 +51,7 @@ def test_a_model_that_obeys_it_gets_nothing_and_says_nothing(level: str, world: 
 
 
 def around(world: World) -> dict[str, bytes]:
-    """Every file beside the workspace that it would like to change or to read."""
+    """The content of every file beside the workspace that the example tries to change or read."""
     places = (world.place / "project-canary", world.place / "project-home")
     return {str(path): path.read_bytes() for place in places for path in sorted(place.rglob("*")) if path.is_file()}
 
@@ -64,8 +64,8 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_runs_that_it_ships_are_shown_and_never_obeyed(world: World, words: list[str]) -> None:
-    """Marks, tasks, links and pipes below `.sdd/runs`, each in a process with a time limit: some would wait for ever."""
+def test_forged_runs_are_shown_and_never_acted_on(world: World, words: list[str]) -> None:
+    """Marks, tasks, links and pipes below `.sdd/runs`; each command is a process with a time limit."""
     before = around(world)
     command = [sys.executable, "-m", "kotef", *words, "--root", str(world.root)]
 

@@ -1,4 +1,4 @@
-"""Whatever a stranger put into the tree: each command ends soon, says something, and touches nothing outside."""
+"""In a hostile tree each command ends in time, prints something, and touches nothing outside."""
 
 import os
 import tempfile
@@ -33,7 +33,7 @@ READING: tuple[Command, ...] = (
     ("agents",), ("skills",), ("tools",), ("config", "show"), ("config", "show", "--json"), ("watch", RUN, "--wait", "1"), ("prompt",),
     ("mcp", "doctor"), ("completion", "bash"), ("init",), ("doctor",), ("check",), ("check", "--json"),
 )  # fmt: skip
-"""Every command that only looks; `init` writes what is missing."""
+"""Commands that only read the workspace, except that `init` writes missing files."""
 WRITING: tuple[Command, ...] = (
     ("run", "make it right", "--check", "true", "--coder", "fixers", "--max-time", "20"),
     ("run", "--ticket", "01", "--check", "python3 -m pytest -q", "--coder", "fixers", "--max-time", "20"),
@@ -47,7 +47,7 @@ _numbers = count()
 
 @pytest.fixture(scope="module")
 def template() -> Iterator[World]:
-    """The world before the attacks, where anybody may look."""
+    """The world before the attacks, in a folder that every user can read."""
     load()
     place = Path(tempfile.mkdtemp(prefix="kotef-hostile-"))
     place.chmod(0o755)
@@ -78,7 +78,7 @@ def faults(
 
 
 def of_this_many(examples: int) -> settings:
-    """The same examples each time; a failure is as small as it was drawn, for a smaller one costs a minute."""
+    """The same examples each time, without shrinking, which costs a minute."""
     return settings(max_examples=examples, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
 
 
@@ -102,7 +102,7 @@ WRITES = st.lists(st.sampled_from(WRITING), min_size=1, max_size=2)
     owner=NOBODY if os.geteuid() == 0 else None,
     own=True,
 )
-def test_a_command_that_looks_ends_says_why_and_touches_nothing_outside(
+def test_a_reading_command_ends_in_time_with_a_message_and_touches_nothing_outside(
     template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
     assert not faults(template, attacks, commands, owner, own)
@@ -111,7 +111,7 @@ def test_a_command_that_looks_ends_says_why_and_touches_nothing_outside(
 @of_this_many(20)
 @given(attacks=trees(), commands=WRITES, owner=OWNERS, own=st.booleans())
 @example(attacks=(Attack("huge", ".sdd/backlog/tickets"),), commands=[WRITING[0]], owner=None, own=False)
-def test_a_command_that_works_there_does_the_same(
+def test_a_working_command_ends_in_time_with_a_message_and_touches_nothing_outside(
     template: World, attacks: tuple[Attack, ...], commands: list[Command], owner: int | None, own: bool
 ) -> None:
     assert not faults(template, attacks, commands, owner, own, seconds=60)
@@ -137,12 +137,12 @@ def test_three_hundred_trees_are_worked_on(
 
 @pytest.mark.parametrize("kind", sorted(kind for kind in PLANTS if kind.startswith("link") or kind == "pipe"))
 @pytest.mark.parametrize("place", [".sdd", ".sdd/runs", f".sdd/runs/{RUN}"])
-def test_a_link_where_kotef_writes_is_named_with_the_way_out(template: World, place: str, kind: str) -> None:
+def test_a_link_at_a_path_that_kotef_writes_is_named_with_the_way_out(template: World, place: str, kind: str) -> None:
     world = build(template, template.place.parent / str(next(_numbers)), (Attack(kind, place),))
     try:
         ended = play(world, ("runs",))
 
-        run_that_is_a_pipe = place.endswith(RUN) and kind == "pipe"  # no run then, and nothing is written there
+        run_that_is_a_pipe = place.endswith(RUN) and kind == "pipe"  # no run then, and kotef writes nothing there
         assert ended.status == (0 if run_that_is_a_pipe else 2)
         assert run_that_is_a_pipe or f"{place}: is " in ended.stderr
         assert run_that_is_a_pipe or "remove it" in ended.stderr
@@ -160,7 +160,7 @@ def test_a_link_where_kotef_writes_is_named_with_the_way_out(template: World, pl
         (".sdd/agents.md", ("agents",)),
     ],
 )
-def test_a_file_that_changes_while_it_is_read_is_no_way_out(template: World, place: str, command: Command) -> None:
+def test_swapping_a_file_during_a_read_leads_nowhere_outside(template: World, place: str, command: Command) -> None:
     world = build(template, template.place.parent / str(next(_numbers)), ())
     try:
         before = world.looks()
@@ -173,7 +173,7 @@ def test_a_file_that_changes_while_it_is_read_is_no_way_out(template: World, pla
 
 
 @pytest.mark.parametrize("command", [("runs",), ("check",), ("issues",)])
-def test_a_process_of_its_own_meets_the_same(template: World, command: Command) -> None:
+def test_a_real_process_behaves_like_a_forked_one(template: World, command: Command) -> None:
     attacks = (
         Attack("pipe", ".sdd/mcp.json"),
         Attack("link to a device", "pyproject.toml"),
@@ -192,7 +192,7 @@ def test_a_process_of_its_own_meets_the_same(template: World, command: Command) 
 
 @of_this_many(40)
 @given(attacks=trees(), words=st.sampled_from(COMPLETED))
-def test_completion_is_silent_and_offers_no_name_that_steers(
+def test_completion_is_silent_and_offers_no_name_with_control_characters(
     template: World, attacks: tuple[Attack, ...], words: str
 ) -> None:
     world = build(template, template.place.parent / str(next(_numbers)), attacks)

@@ -1,4 +1,4 @@
-"""Nothing that a command plants outside the product makes a check lie, and each plant is shown to work on the coder's own."""
+"""No file that a command plants outside the product makes a check lie; each plant does fool the coder's own check."""
 
 import json
 import shutil
@@ -12,18 +12,18 @@ from support.attacks import refuse_level
 from support.loop import CHECK, Ran
 
 BASE = f"{sys.base_prefix}/bin/python{sys.version_info[0]}.{sys.version_info[1]} -m unittest -q"
-"""An interpreter that reads the packages of the home; one of a virtual environment does not."""
+"""An interpreter that reads the user site packages; one in a virtual environment does not."""
 LIES = "from unittest import case\ncase.TestCase.assertEqual = lambda *_: None\n"
 NPM = f'{{"scripts": {{"test": "{CHECK}"}}}}\n'
 
 
 @dataclass(frozen=True)
 class Plant:
-    """What a command leaves behind."""
+    """A file that a command leaves behind."""
 
     name: str
     files: dict[str, str]
-    """Path, in which `~` is the home of the commands → text."""
+    """Path → text; `~` in a path is the commands' home."""
     check: str = CHECK
     project: dict[str, str] = field(default_factory=dict)
     needs: str = ""
@@ -51,9 +51,7 @@ PLANTS = list(_plants())
 @pytest.mark.parametrize(
     "plant", [pytest.param(one, marks=[] if one.quick else [pytest.mark.hostile], id=one.name) for one in PLANTS]
 )
-def test_what_a_command_plants_makes_no_check_lie(
-    plant: Plant, level: str, play: Callable[..., Ran], tmp_path: Path
-) -> None:
+def test_a_planted_file_makes_no_check_lie(plant: Plant, level: str, play: Callable[..., Ran], tmp_path: Path) -> None:
     if why := refuse_level(level, tmp_path):
         pytest.skip(f"{level}: {why}")
     if plant.needs and not shutil.which(plant.needs):
@@ -68,7 +66,7 @@ def test_what_a_command_plants_makes_no_check_lie(
     ran = play(plant.project, script, plant.check, "--sandbox", level)
 
     logs = "".join(path.read_text() for path in (ran.run_dir / "logs").glob("command-*"))
-    assert "status 0" in logs, "the coder's own check believes it"
+    assert "status 0" in logs, "the coder's own check is fooled"
     assert ran.result["outcome"] != "verified"
     judged = json.loads((ran.run_dir / "visit-1.json").read_text())
-    assert [check["exit_code"] for check in judged["checks"]] != [0], "the check that judges does not"
+    assert [check["exit_code"] for check in judged["checks"]] != [0], "the check that judges is not"

@@ -1,4 +1,4 @@
-"""A run travels in one file: taken up elsewhere it ends as one left alone, and a damaged file is refused."""
+"""An exported run, resumed elsewhere, ends like one that was not moved; a damaged file is refused."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ STABLE = ("outcome", "reason", "goal", "maxAttempts", "visits", "changed", "fixe
 
 
 class Machine:
-    """A home of its own, with a clone in it."""
+    """A home of its own with a clone in it."""
 
     def __init__(self, place: Path, origin: Path, server: OpenAIServer) -> None:
         place.mkdir()
@@ -59,7 +59,7 @@ OTHER_MOMENTS = ("coder_started:1", "coder_finished:1", "planned:2", "verified:2
 
 @pytest.mark.parametrize("fixes_at", [2, 9])
 @pytest.mark.parametrize("moment", [*MOMENTS, *(pytest.param(name, marks=pytest.mark.kill) for name in OTHER_MOMENTS)])
-def test_a_run_taken_up_elsewhere_ends_as_one_left_alone(
+def test_a_run_resumed_elsewhere_ends_like_one_that_was_not_moved(
     project: Path, tmp_path: Path, moment: str, fixes_at: int
 ) -> None:
     with OpenAIServer(forgetful_agent(fixes_at)) as server:
@@ -82,12 +82,12 @@ def test_a_run_taken_up_elsewhere_ends_as_one_left_alone(
     entries = Ran(0, "", "", there.root).issues
     assert len([entry for entry in entries if entry["state"] == "open"]) == (fixes_at > 2)
     assert f"its checks: {CHECK}" in resumed.stderr
-    assert "put in place from the run:" in resumed.stdout
+    assert "files set to the run's version:" in resumed.stdout
 
 
 @pytest.fixture
 def packed(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a run that can go on, whose workspace is gone from here."""
+    """The file of a run that can be resumed; the workspace it came from is gone."""
     with OpenAIServer(forgetful_agent(9)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("KOTEF_MODEL", "scripted")
@@ -118,13 +118,13 @@ def refused(root: Path, file: Path, *words: str) -> str:
     assert done.code == 2, done.stdout + done.stderr
     assert sum(not line.startswith("kotef: note: ") for line in done.stderr.splitlines()) == 1, done.stderr
     assert everything(root) == before
-    assert not list(store.runs_dir(root).glob("*")), "nothing is left of it"
+    assert not list(store.runs_dir(root).glob("*")), "nothing of the run is left"
     return done.stderr
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_file_of_which_a_byte_was_changed_or_cut_is_refused(packed: Path, clone: Path, data: st.DataObject) -> None:
+def test_a_file_with_a_changed_or_missing_byte_is_refused(packed: Path, clone: Path, data: st.DataObject) -> None:
     whole = packed.read_bytes()
     place = data.draw(st.integers(0, len(whole) - 1))
     cut = data.draw(st.booleans())
@@ -138,11 +138,11 @@ def test_a_file_of_which_a_byte_was_changed_or_cut_is_refused(packed: Path, clon
 
     with zipfile.ZipFile(packed) as archive:
         real = {name: archive.read(name) for name in archive.namelist() if name != MANIFEST}
-    assert got in (None, real), "a byte of the container that says nothing, a date, say, may be another"
+    assert got in (None, real), "a byte of the zip container without meaning, such as a date, may differ"
 
 
 def rewritten(file: Path, change: dict[str, bytes], **facts: object) -> Path:
-    """The same archive with other files in it, made as by somebody who knows how the format works."""
+    """The same archive with other files in it, as made by an attacker who knows the format."""
     with zipfile.ZipFile(file) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if name != MANIFEST}
         manifest = Manifest.model_validate_json(archive.read(MANIFEST)).model_copy(update=facts)
@@ -170,43 +170,43 @@ def rewritten(file: Path, change: dict[str, bytes], **facts: object) -> Path:
         ({}, {"files": {}}),
     ],
 )
-def test_an_altered_file_is_refused_in_one_line_and_nothing_is_changed(
+def test_an_altered_file_is_refused_in_one_line_and_changes_nothing(
     packed: Path, clone: Path, change: dict[str, bytes], facts: dict[str, object]
 ) -> None:
     refused(clone, rewritten(packed, change, **facts))
     assert not list(clone.parent.rglob("escape"))
 
 
-def test_a_file_with_another_fingerprint_than_the_one_that_was_told_is_refused(packed: Path, clone: Path) -> None:
+def test_a_file_with_another_fingerprint_is_refused(packed: Path, clone: Path) -> None:
     assert "its fingerprint is sha256:" in refused(clone, packed, "--fingerprint", "sha256:" + "0" * 64)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"hello\n"])
-def test_what_is_no_archive_is_refused(clone: Path, tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_an_archive_is_refused(clone: Path, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x").write_bytes(content)
     assert str(tmp_path / "x") in refused(clone, tmp_path / "x")
     assert "no such file" in refused(clone, tmp_path / "nothing")
 
 
-def test_uncommitted_work_is_not_replaced_by_what_a_run_brings(packed: Path, clone: Path) -> None:
+def test_uncommitted_work_is_not_replaced_by_an_imported_run(packed: Path, clone: Path) -> None:
     (clone / "calc.py").write_text("mine\n")
     assert "uncommitted work" in refused(clone, packed)
     assert (clone / "calc.py").read_text() == "mine\n"
 
 
-def test_a_run_that_is_kept_here_is_not_taken_up_twice(packed: Path, project: Path) -> None:
+def test_a_run_of_this_workspace_cannot_be_imported_again(packed: Path, project: Path) -> None:
     done = kotef(project, "resume", "--from", str(packed))
-    assert (done.code, "is kept here already" in done.stderr) == (2, True)
+    assert (done.code, "is already in this workspace" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("words", [(), ("--last",), ("--last", "a", "b"), ("a",), ("a", "b", "c")])
-def test_a_wrong_number_of_words_is_a_usage_error(project: Path, words: tuple[str, ...]) -> None:
+def test_a_wrong_number_of_arguments_is_a_usage_error(project: Path, words: tuple[str, ...]) -> None:
     done = kotef(project, "runs", "export", *words)
     assert (done.code, "runs export takes" in done.stderr) == (2, True)
 
 
 def tree_of(place: Path, *entries: tuple[str, str, str]) -> tuple[str, bytes]:
-    """A tree as git keeps it, and a bundle that holds it: mode, name and content, or id, of each entry."""
+    """A git tree with these entries (mode, name, and content or id), and a bundle that contains it."""
     git(place, "init", "-q", "--bare", "bare")
     bare = place / "bare"
     lines = []
@@ -232,7 +232,7 @@ def tree_of(place: Path, *entries: tuple[str, str, str]) -> tuple[str, bytes]:
         ("100644", "mine.log/below", "theirs\n"),
     ],
 )
-def test_a_tree_that_cannot_be_put_in_place_changes_nothing(
+def test_a_tree_with_forbidden_entries_changes_nothing(
     packed: Path, clone: Path, tmp_path: Path, entry: tuple[str, str, str]
 ) -> None:
     (clone / ".git" / "info" / "exclude").write_text("mine.log\n")
@@ -247,7 +247,7 @@ def test_a_tree_that_cannot_be_put_in_place_changes_nothing(
 
 
 @pytest.mark.parametrize("name", ["run/visit-3.base", "run/activity.jsonl", "run/seconds"])
-def test_no_record_in_a_file_is_an_option_of_git_or_a_crash(
+def test_altered_records_in_a_file_are_neither_git_options_nor_crashes(
     packed: Path, clone: Path, tmp_path: Path, name: str
 ) -> None:
     outside = tmp_path / "outside"
@@ -270,7 +270,7 @@ def resumed(root: Path, file: Path) -> Ran:
 
 
 def rewritten_whole(file: Path, change: dict[str, bytes]) -> Path:
-    """The same archive with other files in it, which its manifest names as they are."""
+    """The same archive with other files in it, and a manifest that matches them."""
     with zipfile.ZipFile(file) as archive:
         known = Manifest.model_validate_json(archive.read(MANIFEST)).files
     made = {
@@ -279,7 +279,7 @@ def rewritten_whole(file: Path, change: dict[str, bytes]) -> Path:
     return rewritten(file, change, files=known | made)
 
 
-def test_a_run_from_a_file_says_all_that_it_may_do(packed: Path, clone: Path) -> None:
+def test_resuming_from_a_file_prints_what_the_run_may_do(packed: Path, clone: Path) -> None:
     with zipfile.ZipFile(packed) as archive:
         task = json.loads(archive.read("run/task.json"))
     widened = {
@@ -297,7 +297,7 @@ def test_a_run_from_a_file_says_all_that_it_may_do(packed: Path, clone: Path) ->
         assert said in done.stderr
 
 
-def test_a_task_begins_at_a_commit_and_at_nothing_else(packed: Path, clone: Path, tmp_path: Path) -> None:
+def test_the_start_commit_of_a_task_must_be_a_commit_id(packed: Path, clone: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(packed) as archive:
         task = json.loads(archive.read("run/task.json"))
     changed = task | {"base": f"--index-output={tmp_path}/outside", "branch": "new"}
@@ -306,11 +306,11 @@ def test_a_task_begins_at_a_commit_and_at_nothing_else(packed: Path, clone: Path
 
 def test_a_pipe_or_a_device_is_refused_at_once(clone: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert "it is no plain file" in refused(clone, tmp_path / "pipe")
-    assert "it is no plain file" in refused(clone, Path("/dev/zero"))
+    assert "it is not a regular file" in refused(clone, tmp_path / "pipe")
+    assert "it is not a regular file" in refused(clone, Path("/dev/zero"))
 
 
-def test_an_exported_run_is_for_nobody_else_to_read(packed: Path) -> None:
+def test_an_exported_run_is_readable_by_its_owner_only(packed: Path) -> None:
     assert packed.stat().st_mode & 0o777 == 0o600
 
 
@@ -322,11 +322,11 @@ def test_an_exported_run_is_for_nobody_else_to_read(packed: Path) -> None:
         "CREATE TABLE more (x)",
     ],
 )
-def test_checkpoints_that_hold_a_program_are_refused(packed: Path, clone: Path, tmp_path: Path, statement: str) -> None:
+def test_foreign_schemas_in_checkpoints_are_refused(packed: Path, clone: Path, tmp_path: Path, statement: str) -> None:
     with zipfile.ZipFile(packed) as archive:
         (tmp_path / "made.sqlite").write_bytes(archive.read("run/checkpoints.sqlite"))
     with closing(sqlite3.connect(tmp_path / "made.sqlite")) as opened:
         opened.execute(statement)
         opened.commit()
     file = rewritten_whole(packed, {"run/checkpoints.sqlite": (tmp_path / "made.sqlite").read_bytes()})
-    assert "that kotef did not make" in refused(clone, file)
+    assert "that kotef did not create" in refused(clone, file)

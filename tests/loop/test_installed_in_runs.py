@@ -1,4 +1,4 @@
-"""Whole runs in which a coder changes what is installed: the checks believe what was there before the run."""
+"""Whole runs in which a coder changes installed environments: the checks use the state before the run."""
 
 import sys
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from kotef.workspace.sandbox.sandbox import Level
 Run = Callable[..., Ran]
 
 LIES = "import sys\nfrom unittest import case\ncase.TestCase.assertEqual = lambda *_: None\n"
-"""What makes each test of `unittest` pass."""
+"""Makes each test of `unittest` pass."""
 SITE = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 EVERY = pytest.mark.parametrize("level", ["bwrap", "landlock", "off"])
 VENV_CHECK = ".venv/bin/python -m unittest -v"
 
 
 def lies(path: str, text: str = LIES) -> list[object]:
-    """The coder writes a file by a command, which may be refused."""
+    """The coder writes a file with a command, which may be refused."""
     return [calls(call("run_command", command=f"mkdir -p $(dirname {path}); cat > {path} <<'END'\n{text}END\ntrue"))]
 
 
@@ -54,7 +54,7 @@ def test_what_a_command_writes_into_an_environment_is_put_back_and_named(
 
 
 @EVERY
-def test_a_repair_is_verified_beside_what_was_put_back(
+def test_a_fix_is_verified_although_an_environment_was_put_back(
     level: Level, environment: Path, project: Path, run: Run
 ) -> None:
     if level != "off":
@@ -69,7 +69,7 @@ def test_a_repair_is_verified_beside_what_was_put_back(
 
 
 @EVERY
-def test_an_environment_that_comes_with_the_run_is_not_believed(level: Level, project: Path, run: Run) -> None:
+def test_an_environment_created_by_the_run_is_not_used(level: Level, project: Path, run: Run) -> None:
     if level != "off":
         need(level, project)
     (project / ".gitignore").write_text("__pycache__/\n.venv/\nnode_modules/\n")
@@ -83,7 +83,7 @@ def test_an_environment_that_comes_with_the_run_is_not_believed(level: Level, pr
     assert not (project / ".venv").exists()
 
 
-def test_kotefs_own_tools_refuse_an_environment_with_the_way_out(environment: Path, project: Path, run: Run) -> None:
+def test_kotefs_own_tools_refuse_to_edit_an_environment(environment: Path, project: Path, run: Run) -> None:
     path = f".venv/{SITE}/sitecustomize.py"
     agent = Agent(coder=[calls(call("write_file", path=path, content=LIES)), DONE])
     done = run(project, agent, "fix add", "--check", VENV_CHECK, *_once("bwrap"))
@@ -94,10 +94,10 @@ def test_kotefs_own_tools_refuse_an_environment_with_the_way_out(environment: Pa
 
 
 @pytest.mark.parametrize("level", ["bwrap", "landlock"])
-def test_with_allow_install_what_commands_install_is_believed(
+def test_with_allow_install_the_checks_use_what_commands_installed(
     level: Level, environment: Path, project: Path, run: Run
 ) -> None:
-    """The honest need: a ticket that adds a dependency."""
+    """The intended use: a ticket that adds a dependency."""
     need(level, project)
     package = calls(call("run_command", command=f"echo 'def plus(a, b): return a + b' > .venv/{SITE}/plus.py"))
     using = calls(call("run_command", command="echo 'from plus import plus as add' > calc.py"))
@@ -108,7 +108,7 @@ def test_with_allow_install_what_commands_install_is_believed(
     assert (environment / SITE / "plus.py").exists()
 
 
-def test_checks_that_install_into_an_environment_go_on_doing_so_and_it_is_said(
+def test_an_environment_that_the_checks_install_into_stays_writable_with_a_notice(
     environment: Path, project: Path, run: Run
 ) -> None:
     """As tox does, or `npm ci && npm test`."""
@@ -118,8 +118,8 @@ def test_checks_that_install_into_an_environment_go_on_doing_so_and_it_is_said(
     again = run(project, Agent(coder=[DONE]), "fix add", "--check", check, *_once("bwrap"))
 
     assert ".venv" in done.stdout
-    assert "stays writable" in done.stdout
-    assert "stays writable" in again.stdout, "also where the baseline is taken over"
+    assert "commands can write there" in done.stdout
+    assert "commands can write there" in again.stdout, "also if the baseline is reused"
 
 
 def _once(level: str) -> tuple[str, ...]:

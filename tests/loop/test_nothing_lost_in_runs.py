@@ -1,4 +1,4 @@
-"""A run that fails after its coder deleted everything leaves all as it was; one that is verified names what is gone."""
+"""A failed run whose coder deleted everything restores it; a verified run names what is gone."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ LEVELS = ("off", *(pytest.param(level, marks=pytest.mark.hostile) for level in (
 
 
 def shell(root: Path, script: str) -> Reply:
-    """A command that runs a script: the policy knows its words no more than it would those of a Makefile."""
+    """A command that runs a script, so that the command policy does not see the script's words."""
     (root / ".scripts").mkdir(exist_ok=True)
     (root / ".scripts" / "all.sh").write_text(script)
     return calls(call("run_command", command="sh .scripts/all.sh"))
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_failed_run_that_deleted_everything_leaves_all_as_it_was(
+def test_a_failed_run_restores_everything_that_its_coder_deleted(
     project: Path, run, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if level != "off":
@@ -39,12 +39,12 @@ def test_a_failed_run_that_deleted_everything_leaves_all_as_it_was(
     assert differ <= {CLEAN, f"{CLEAN}/.git"}, ran.stdout
     assert git(project, "rev-parse", "HEAD") == head
     said = ran.stdout.replace("\n", " ")
-    assert f"{CLEAN}/" in said, "what does not come back is named on the terminal"
+    assert f"{CLEAN}/" in said, "the terminal names what is not restored"
     assert "all edits are undone" not in said
-    assert "so the edits are undone, but for what is named above (1 path)" in said
+    assert "so the edits are undone, except for what is named above (1 path)" in said
 
 
-def test_all_edits_are_undone_is_said_once_nothing_differs(project: Path, run) -> None:
+def test_all_edits_are_undone_is_printed_only_if_nothing_differs(project: Path, run) -> None:
     (project / ".gitignore").write_text("__pycache__/\n.env\n")
     (project / ".env").write_text("SECRET=1\n")
     (project / ".env").chmod(0o600)
@@ -52,7 +52,7 @@ def test_all_edits_are_undone_is_said_once_nothing_differs(project: Path, run) -
     assert (project / ".env").read_text() == "SECRET=1\n"
     said = ran.stdout.replace("\n", " ")
     assert "all edits are undone" in said
-    assert "put back: .env; what stood there is in" in said
+    assert "put back: .env; the replaced content is in" in said
 
 
 def test_refs_stash_and_hooks_of_repositories_inside_are_put_back_after_a_command(project: Path, run) -> None:
@@ -70,7 +70,7 @@ def test_refs_stash_and_hooks_of_repositories_inside_are_put_back_after_a_comman
     assert "git are the user's" in " ".join(each.get("text", "") for each in ran.events)
 
 
-def test_a_verified_run_names_the_work_it_lost_on_the_terminal_and_undo_brings_it_back(project: Path, run) -> None:
+def test_a_verified_run_names_lost_work_and_undo_restores_it(project: Path, run) -> None:
     furnish(project)
     (project / "kept.py").write_text("uncommitted = 1\n")
     (project / "kept.py").chmod(0o640)
@@ -81,7 +81,8 @@ def test_a_verified_run_names_the_work_it_lost_on_the_terminal_and_undo_brings_i
     assert ran.result["outcome"] == "verified", ran.stdout
     said = " ".join(ran.stdout.split())
     assert "uncommitted work of before the run is gone from kept.py" in said
-    assert "changed by the run outside of its snapshots (ignored by git, or in a repository inside): .env, " in said
+    changed = "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)"
+    assert f"{changed}: .env, " in said
     assert "sub/untracked.txt, wt/a.txt" in said
     assert f"kotef undo {ran.run_dir.name}" in said.replace("- ", "-")
 
@@ -92,7 +93,7 @@ def test_a_verified_run_names_the_work_it_lost_on_the_terminal_and_undo_brings_i
 
 
 @pytest.mark.parametrize("name", [".gitattributes", ".gitignore", "pkg/.gitignore"])
-def test_a_pipe_that_git_would_wait_for_ends_no_run_and_stays_in_no_workspace(tmp_path: Path, name: str) -> None:
+def test_a_pipe_that_would_block_git_is_moved_away_and_the_run_continues(tmp_path: Path, name: str) -> None:
     root = tmp_path / "project"
     (root / "pkg").mkdir(parents=True)
     (root / "calc.py").write_text("def add(a, b):\n    return a - b\n")

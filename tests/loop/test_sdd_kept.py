@@ -1,4 +1,4 @@
-"""A command of a run leaves `.sdd` as it was, also where no sandbox makes it read-only."""
+"""A command of a run cannot change `.sdd`, even where no sandbox makes it read-only."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ mkdir .sdd/skills && echo planted > .sdd/skills/SKILL.md
 
 
 @pytest.mark.parametrize("level", ["landlock", "off"])
-def test_what_commands_wrote_into_sdd_is_gone_and_what_kotef_noted_stays(project: Path, run, level: str) -> None:
+def test_changes_of_commands_in_sdd_are_put_back_and_notes_of_kotef_stay(project: Path, run, level: str) -> None:
     if level == "landlock":
         need("landlock", project)
     sdd = project / ".sdd"

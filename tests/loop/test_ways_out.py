@@ -21,7 +21,7 @@ def test_a_search_whose_time_ran_out_names_its_limit_and_a_larger_one(project: P
     assert (ran.code, ran.result["outcome"], ran.result["reason"]) == (3, "stuck", "search_time_over")
     assert ran.result["stoppedBy"] == "search_time"
     assert "this search had 4 s (--coder search:4s; search:60s searches longer)" in ran.result["sentence"]
-    assert ran.stdout.count("this search had 4 s") == 2, "by whom it ended, and as the ending"
+    assert ran.stdout.count("this search had 4 s") == 2, "in the coder's line and in the ending"
     again = kotef(project, "resume", "--last", "--max-attempts", "5")
     assert again.code == 2
     assert "start a new run with `--coder fixers,search:60s`" in again.stderr

@@ -304,7 +304,7 @@ def test_ignored_code_is_suspect_where_it_came_or_changed_with_the_run(workspace
         "a_made.py": b"old\n",
         "build/f.so": None,
         "c_made.py": None,
-    }, "what is installed is put back as a whole, see test_installed_in_runs"
+    }, "installed environments are put back separately, see test_installed_in_runs"
 
 
 def test_a_lost_note_of_what_no_snapshot_holds_is_said(workspace: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""What lies below `.sdd/runs` is written and shown, never obeyed; a run does not notice when it is gone."""
+"""kotef writes and shows the records below `.sdd/runs` but never acts on them; deleting one does not affect its run."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def recorded(root: Path) -> RunDir:
 
 
 def foreign(root: Path) -> RunDir:
-    """A run of which only the record is left."""
+    """A run of which only the record exists."""
     run = recorded(root)
     shutil.rmtree(run.path)
     return run
@@ -40,7 +40,7 @@ def kotef(root: Path, *words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def test_the_record_holds_what_people_read_and_nothing_kotef_obeys(tmp_path: Path) -> None:
+def test_the_record_holds_what_people_read_and_nothing_kotef_acts_on(tmp_path: Path) -> None:
     run = made_run(tmp_path)
     for name in ("standing-in.json", "checkpoints.sqlite", "effects.jsonl", "seen.json", "approved.json", "aborted"):
         (run.path / name).write_text("{}")
@@ -57,9 +57,7 @@ def test_the_record_holds_what_people_read_and_nothing_kotef_obeys(tmp_path: Pat
 
 @given(st.lists(st.sampled_from(["event", "delete", "truncate", "link", "folder", "remove all"]), max_size=8))
 @settings(max_examples=40)
-def test_whatever_happens_to_the_record_the_next_event_makes_it_whole(
-    tmp_path_factory: pytest.TempPathFactory, deeds: list[str]
-) -> None:
+def test_the_next_event_repairs_a_damaged_record(tmp_path_factory: pytest.TempPathFactory, deeds: list[str]) -> None:
     root = tmp_path_factory.mktemp("root")
     canary = root / "canary"
     canary.write_text("untouched")
@@ -91,7 +89,7 @@ def test_whatever_happens_to_the_record_the_next_event_makes_it_whole(
         assert shown.read_bytes() == run.events.read_bytes()
 
 
-def test_an_empty_folder_in_the_place_of_the_record_of_events_costs_no_run(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_events_file_does_not_fail_the_run(tmp_path: Path) -> None:
     run = made_run(tmp_path)
     writer = RecordWriter(run.path, run.record)
     (run.record / "events.jsonl").mkdir(parents=True)
@@ -103,9 +101,7 @@ def test_an_empty_folder_in_the_place_of_the_record_of_events_costs_no_run(tmp_p
 
 @pytest.mark.parametrize("place", [".sdd", ".sdd/runs", f".sdd/runs/{RUN}"])
 @pytest.mark.parametrize("command", ["runs", "show", "report", "stats", "diff", "replay"])
-def test_a_link_in_the_place_of_a_run_is_named_and_nothing_is_read_through_it(
-    tmp_path: Path, place: str, command: str
-) -> None:
+def test_a_run_that_is_a_link_is_named_and_not_read_through(tmp_path: Path, place: str, command: str) -> None:
     root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
     elsewhere.mkdir()
     foreign(elsewhere)
@@ -120,7 +116,7 @@ def test_a_link_in_the_place_of_a_run_is_named_and_nothing_is_read_through_it(
     assert RUN not in said
 
 
-def test_a_foreign_record_is_shown_as_one_and_not_obeyed(tmp_path: Path) -> None:
+def test_a_foreign_record_is_shown_with_a_note_and_not_acted_on(tmp_path: Path) -> None:
     run = foreign(tmp_path)
 
     listed = json.loads(kotef(tmp_path, "runs", "--json")[1])
@@ -136,7 +132,7 @@ def test_a_foreign_record_is_shown_as_one_and_not_obeyed(tmp_path: Path) -> None
     assert not run.path.exists()
 
 
-def test_the_newest_run_is_never_a_foreign_record_where_there_is_another(tmp_path: Path) -> None:
+def test_the_newest_run_is_an_own_run_if_there_is_one(tmp_path: Path) -> None:
     made_run(tmp_path)
     late = tmp_path / ".sdd" / "runs" / "99991231-235959-ffff"
     late.mkdir(parents=True)
@@ -144,7 +140,7 @@ def test_the_newest_run_is_never_a_foreign_record_where_there_is_another(tmp_pat
     assert store.find(tmp_path, None).run_id == RUN
 
 
-def test_a_copy_of_a_foreign_record_holds_regular_files_of_known_names_alone(tmp_path: Path) -> None:
+def test_a_copy_of_a_foreign_record_holds_only_regular_files_with_known_names(tmp_path: Path) -> None:
     record = tmp_path / ".sdd" / "runs" / "r1"
     (record / "logs").mkdir(parents=True)
     (record / "result.json").write_text("{}")
@@ -159,7 +155,7 @@ def test_a_copy_of_a_foreign_record_holds_regular_files_of_known_names_alone(tmp
     assert sorted(path.name for path in copy.rglob("*")) == ["logs", "result.json"]
 
 
-def test_odd_names_are_no_runs(tmp_path: Path) -> None:
+def test_records_with_odd_names_are_not_runs(tmp_path: Path) -> None:
     runs = tmp_path / ".sdd" / "runs"
     runs.mkdir(parents=True)
     for name in ("good", ".hidden", "-x", "a\nb", "\x1b[31m", "x" * 65):
@@ -168,7 +164,7 @@ def test_odd_names_are_no_runs(tmp_path: Path) -> None:
     assert foreign_records(tmp_path, known=()) == ["good"]
 
 
-def test_a_run_that_begins_where_runs_is_a_link_is_refused(tmp_path: Path) -> None:
+def test_a_run_does_not_start_if_its_runs_folder_is_a_link(tmp_path: Path) -> None:
     (tmp_path / "root" / ".sdd").mkdir(parents=True)
     (tmp_path / "out").mkdir()
     (tmp_path / "root" / ".sdd" / "runs").symlink_to(tmp_path / "out")

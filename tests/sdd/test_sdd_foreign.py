@@ -251,7 +251,7 @@ def test_a_folder_nobody_may_look_into_is_told_and_hides_no_other(
 
         return refused
 
-    for owner, name in ((Path, "is_file"), (os, "open")):  # root may look everywhere
+    for owner, name in ((Path, "is_file"), (os, "open")):  # as root every path is readable
         monkeypatch.setattr(owner, name, closed(getattr(owner, name)))
 
     spec, unread = list_foreign(tmp_path)

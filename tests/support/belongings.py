@@ -1,4 +1,4 @@
-"""A workspace with all that people have in theirs, and what of it they would miss."""
+"""A workspace with the kinds of files that people have, and a list of everything that must not get lost."""
 
 import os
 import stat
@@ -37,15 +37,15 @@ echo notes > notes.txt; ln -s src/app.py link; ln -s nowhere dangling; ln -s src
 echo SECRET=1 > .env; chmod 600 .env; echo rows > local.db; echo o > build/out.o; mkdir build/empty
 chmod 555 ro
 """
-"""A workspace with all that people have in theirs."""
+"""A shell script that makes a workspace with the kinds of files that people have."""
 
 REPOSITORIES = ("sub", "wt", "inner", "inner/deep", "vendor/lib")
 CLEAN = "vendor/pure"
-"""A clone that git ignores, with nothing in it that does not lie elsewhere."""
+"""A clone that git ignores and that contains nothing but pushed commits."""
 
 
 def furnish(root: Path) -> bool:
-    """Make all of it in an empty folder, or beside what is there; returns whether attributes are kept here."""
+    """Make the files in `root`, which need not be empty; returns whether extended attributes work here."""
     subprocess.run(["sh", "-c", WORLD], cwd=root, check=True, capture_output=True)
     try:
         for path in ("notes.txt", ".env", "src"):
@@ -56,7 +56,7 @@ def furnish(root: Path) -> bool:
 
 
 def belongings(root: Path) -> dict[str, object]:
-    """Kinds, modes, contents, targets, attributes; refs and index of the repositories inside."""
+    """Path → type, mode, content, link target, attributes; also refs and index of the repositories inside."""
     return dict(_belongings(root))
 
 
@@ -67,7 +67,7 @@ def _belongings(root: Path) -> Iterator[tuple[str, object]]:
             yield f"{here.relative_to(root)}/.git", _git(here)
         folders[:] = [name for name in folders if name not in {".git", ".sdd", "__pycache__"}]
         if here == root / CLEAN:
-            folders.clear()  # that it was there is all that is known of it
+            folders.clear()  # kotef only records that this repository existed
             continue
         for path in (here / name for name in (*folders, *names) if name != ".git"):
             yield str(path.relative_to(root)), _held(path)

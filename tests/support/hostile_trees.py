@@ -1,7 +1,7 @@
-"""Workspaces as a stranger could write them: links, pipes, devices, huge and odd files wherever kotef looks.
+"""Workspaces as an attacker could write them: links, pipes, devices, huge and odd files at every path that kotef reads.
 
-`trees` is a hypothesis strategy; `build` puts a tree on the disk, beside a home with a canary; `play` runs a command on
-it in a process of its own and says how it ended; `World.disturbed` says what it touched that is not its own.
+`trees` is a hypothesis strategy; `build` writes a tree to the disk, beside a home with a canary; `play` runs a command
+in it in a separate process and returns how it ended; `World.disturbed` says what the command touched outside.
 """
 
 import codecs
@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 from support.run_dirs import RUN, made_run
 
 CANARY = "canary-5f0c9a7e41d2"
-"""What no output and no file of the workspace may hold."""
+"""A text that no output and no file of the workspace may contain."""
 STATUSES = frozenset({*range(8), 130, 137})
-"""137 is of `kotef watch` alone: the run was killed."""
+"""Expected exit statuses; 137 occurs only for `kotef watch`: the run was killed."""
 NOBODY = 65534
 
 RUN_FILES = (
@@ -53,7 +53,7 @@ PLACES = (
     ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", ".git/hooks/post-checkout",
     *(f".sdd/runs/{RUN}{name}" for name in RUN_FILES),
 )  # fmt: skip
-"""Every name kotef looks for by itself."""
+"""Every path that kotef looks for by itself."""
 
 ODD_NAMES = (
     b"line\nbreak.md", b"\x1b[2Jclear.md", "\u202egnp.md".encode(), "c1\u009b31m.md".encode(), b"not-utf8-\xff\xfe.md",
@@ -71,12 +71,12 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class Attack:
-    """One thing planted at one place, over whatever stood there."""
+    """One thing planted at one path, replacing what was there."""
 
     kind: str
     place: str
     which: int = 0
-    """Which of the texts, names or targets, where there are several."""
+    """Selects one of the texts, names or targets, if there are several."""
 
 
 Plant = Callable[["World", Path, int], None]
@@ -101,7 +101,7 @@ def _socket(world: "World", path: Path, which: int) -> None:
 
 @contextmanager
 def _standing_in(place: Path) -> Iterator[None]:
-    """A socket's path may have a hundred bytes only."""
+    """Change the working directory, because a socket's path has at most about a hundred bytes."""
     before = Path.cwd()
     os.chdir(place)
     try:
@@ -124,7 +124,7 @@ def _sparse(world: "World", path: Path, which: int) -> None:
 
 def _deep(world: "World", path: Path, which: int) -> None:
     path.mkdir()
-    name = ("d", "n" * 200)[which % 2]  # of the second, the path is longer than the system takes
+    name = ("d", "n" * 200)[which % 2]  # with the second, the path exceeds the system's limit
     current = os.open(path, os.O_RDONLY)
     for _ in range(500 if name == "d" else 40):
         os.mkdir(name, dir_fd=current)
@@ -146,7 +146,7 @@ def _many(world: "World", path: Path, which: int) -> None:
 
 
 def _odd(world: "World", path: Path, which: int) -> None:
-    """Odd names in the folder that stands there, or in one that takes the place."""
+    """Odd names in the folder at this path, or in a new one that replaces what is there."""
     path.mkdir()
     for name in ODD_NAMES:
         with suppress(OSError):
@@ -194,14 +194,14 @@ PLANTS: dict[str, Plant] = {
 
 
 def trees(most: int = 4) -> st.SearchStrategy[tuple[Attack, ...]]:
-    """What is planted in one workspace; a later attack may take an earlier one away."""
+    """The attacks on one workspace; a later attack may remove an earlier one."""
     attack = st.builds(Attack, st.sampled_from(sorted(PLANTS)), st.sampled_from(PLACES), st.integers(0, 63))
     return st.lists(attack, min_size=1, max_size=most).map(tuple)
 
 
 @dataclass(frozen=True)
 class World:
-    """A workspace, and beside it what nobody may touch."""
+    """A workspace, and files beside it that no command may touch."""
 
     place: Path
 
@@ -212,7 +212,7 @@ class World:
 
     @property
     def home(self) -> Path:
-        """The home of the person, without kotef's state, which lies beside it."""
+        """The person's home; kotef's state is beside it."""
         return self.place / "home"
 
     @property
@@ -222,11 +222,11 @@ class World:
 
     @property
     def secrets(self) -> tuple[Path, ...]:
-        """Files with the canary."""
+        """Files that contain the canary."""
         return (self.home / ".bashrc", self.home / ".ssh" / "id_rsa", self.outside / "theirs.json")
 
     def looks(self) -> dict[str, object]:
-        """What lies outside: names, kinds, modes, owners, times and contents."""
+        """Everything outside the workspace: path → type, mode, owner, times and content."""
         found: dict[str, object] = {}
         for top in (self.home, self.outside):
             for path in (top, *sorted(top.rglob("*"))):
@@ -236,13 +236,13 @@ class World:
         return found
 
     def disturbed(self, before: dict[str, object]) -> list[str]:
-        """What a command did that it may not do."""
+        """What a command did that it must not do."""
         now = self.looks()
         touched = [path for path in sorted(before.keys() | now.keys()) if before.get(path) != now.get(path)]
         return [f"touched: {path}" for path in touched] + [f"the canary is in {path}" for path in self.leaks()]
 
     def leaks(self) -> list[str]:
-        """Files of the workspace that hold the canary."""
+        """Files of the workspace that contain the canary."""
         found = []
         for folder, _, names in os.walk(self.root):
             for name in names:
@@ -260,7 +260,7 @@ def _bytes(path: str) -> bytes:
 
 
 def innocent(place: Path) -> World:
-    """The world before anything is planted: a small project with a finished run, a git history and a full `.sdd`."""
+    """The world before the attacks: a small project with a finished run, a git history and a full `.sdd`."""
     world = World(place)
     for folder in (world.root, world.home / ".ssh", world.outside, place / "state", place / "config"):
         folder.mkdir(parents=True)
@@ -302,9 +302,9 @@ def innocent(place: Path) -> World:
 def build(
     template: World, place: Path, attacks: Sequence[Attack], *, owner: int | None = None, own: bool = False
 ) -> World:
-    """A copy of the innocent world with these attacks in it; `owner` is whom all of it then belongs to.
+    """A copy of the innocent world with these attacks in it; all files then belong to `owner`.
 
-    The run in it is known from its record alone, or where it is kotef's `own` from its state as well.
+    kotef knows the run in it from its record only, or, if it is its `own`, from its state as well.
     """
     world = World(place)
     subprocess.run(["cp", "-a", f"{template.place}/.", place], check=True)
@@ -315,7 +315,7 @@ def build(
         (place / "run").rename(runs / RUN)
     for attack in attacks:
         path = world.root / attack.place
-        with suppress(OSError):  # what an earlier one left in the way: a link, a file for a folder
+        with suppress(OSError):  # an earlier attack may be in the way: a link, or a file in place of a folder
             if Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(world.root)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _clear(path)
@@ -333,14 +333,14 @@ def _clear(path: Path) -> None:
 
 
 def clear(place: Path) -> None:
-    """Take a world away, however deep and closed."""
+    """Delete a world, however deep and whatever its modes."""
     if os.geteuid():
         subprocess.run(["chmod", "-R", "u+rwx", place], check=False, capture_output=True)
     subprocess.run(["rm", "-rf", place], check=False)
 
 
 def load() -> None:
-    """Import what a forked command would import late: where it runs as nobody, it could not."""
+    """Import modules that a forked command would import late: running as another user, it could not read them."""
     import encodings
     import importlib
     import pkgutil
@@ -361,7 +361,7 @@ _NOT_LOADED = ("kotef.studio", "kotef.__main__", "kotef.coders.repair.inside", "
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended; a negative status is the signal that killed it, None that it did not end in time."""
+    """How a command ended. A negative status is the signal that killed it; None means it did not end in time."""
 
     status: int | None
     stdout: str
@@ -369,7 +369,7 @@ class Ended:
     seconds: float
 
     def faults(self) -> list[str]:
-        """What is wrong with it; none is what is wanted."""
+        """What is wrong with the ending; empty if nothing is."""
         said = self.stdout + self.stderr
         found = []
         if self.status not in STATUSES:
@@ -386,7 +386,7 @@ class Ended:
 
 
 def is_raw(char: str) -> bool:
-    """Whether a character could steer a terminal, or hide from whoever reads."""
+    """Whether a character could steer a terminal or is invisible."""
     return char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cf", "Cs"}
 
 
@@ -414,7 +414,7 @@ def play(
     seconds: float = 10.0,
     extra: Mapping[str, str] = MappingProxyType({}),
 ) -> Ended:
-    """Run kotef there; forked, without a start of its own, else in a real process."""
+    """Run kotef in a world: forked from this process, which is fast, or as a real process."""
     started = time.monotonic()
     outputs = (world.place / "stdout", world.place / "stderr")
     for path in outputs:
@@ -458,7 +458,7 @@ def _as_kotef(
     try:
         os.setsid()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # what reads without end dies of it
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # a command that reads without end fails
         os.chdir(world.root)
         for number, path in enumerate(outputs, 1):
             os.dup2(os.open(path, os.O_WRONLY | os.O_TRUNC), number)
@@ -479,7 +479,7 @@ def _as_kotef(
         main(args=list(arguments), prog_name="kotef")
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
-    except BaseException:  # noqa: BLE001 - this child must never go on as pytest
+    except BaseException:  # noqa: BLE001 - this child must never continue as pytest
         import traceback
 
         traceback.print_exc()
@@ -508,7 +508,7 @@ def _awaited(child: int, until: float) -> int | None:
 
 @contextmanager
 def swapping(world: World, place: str) -> Iterator[None]:
-    """While this lasts, a file of the workspace is in turn a text, a link out of it, a pipe and nothing."""
+    """During the block, a file of the workspace alternates between a text, a link to outside, a pipe and nothing."""
     path, over = world.root / place, threading.Event()
 
     def swap() -> None:

@@ -41,7 +41,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def states_of(root: Path) -> Path:
-    """Where kotef keeps the state of the runs of a workspace: for this process, or for one with a home beside it."""
+    """The folder with the state of a workspace's runs, for this process or for one with a home beside the workspace."""
     here = runs_dir(root)
     beside = (root.parent / "state", root.parent / "home" / "state", root.parent / "home" / ".local" / "state")
     places = (here, *(place / "kotef" / here.parent.name / "runs" for place in beside))
@@ -65,7 +65,7 @@ class Ran:
 
     @property
     def record(self) -> Path:
-        """What people read of the newest run."""
+        """The record of the newest run."""
         return self.root / ".sdd" / "runs" / self.run_dir.name
 
     @property
@@ -127,7 +127,7 @@ def review(*, accept: bool, reason: str = "") -> Reply:
 
 
 def forgetful_coder(request: Request, *, fixes_at: int) -> Reply:
-    """A coder without a memory of its own: what it does follows from the conversation it is shown."""
+    """A coder without state: it acts on nothing but the conversation it is shown."""
     attempt = int(re.search(r"Attempt (\d+) of", request.text)[1])
     answered = sum(message["role"] == "tool" for message in request.messages)
     steps = [
@@ -140,7 +140,7 @@ def forgetful_coder(request: Request, *, fixes_at: int) -> Reply:
 
 
 def forgetful_agent(fixes_at: int):
-    """An agent whose coder is that one."""
+    """An agent with that coder."""
     return lambda request, _: (
         plan("fix add") if "PlanAnswer" in request.tools else forgetful_coder(request, fixes_at=fixes_at)
     )

@@ -1,7 +1,7 @@
-"""Every system call that changes metadata, in every way to name a file; a script that runs inside a sandbox.
+"""Every system call that changes metadata, with every way to name a file; a script that runs inside a sandbox.
 
-`metadata_calls.py FOLDER` tries them on FOLDER/file and FOLDER/link and prints one JSON object: what was tried, and the
-number of the error (0 for none). With the standard library alone.
+`metadata_calls.py FOLDER` tries them on FOLDER/file and FOLDER/link and prints one JSON object: name of the try → error
+number (0 for none). It uses the standard library only.
 """
 
 import ctypes
@@ -30,13 +30,13 @@ UID, GID = os.getuid(), os.getgid()
 
 
 def call(number, *arguments):
-    """The number of the error."""
+    """The error number, 0 for none."""
     words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
     return 0 if libc.syscall(number, *words) >= 0 else ctypes.get_errno()
 
 
 def changes(folder):
-    """Name of a call, and what it takes: (of a path | in a directory | of a descriptor), the rest, its flags."""
+    """Name of a call → (it takes a path | a directory and a path | a descriptor), other arguments, flags."""
     seconds, micros = struct.pack("qq", 1000, 2000), struct.pack("qqqq", 1000, 5, 2000, 6)
     nanos, now = struct.pack("qqqq", 1000, 5, 2000, 6), struct.pack("qqqq", 0, (1 << 30) - 1, 0, (1 << 30) - 2)
     yield from ((name, "path", (0o704,)) for name in ("chmod",))
@@ -59,7 +59,7 @@ def changes(folder):
 
 
 def named(kind, folder):
-    """Ways to say which file: a label, and the first arguments."""
+    """Ways to name a file: a label, and the first arguments of the call."""
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     file = os.open(f"{folder}/file", os.O_RDONLY)
     inode = os.open(f"{folder}/file", os.O_PATH)
@@ -100,7 +100,7 @@ def named(kind, folder):
 
 
 def at_the_end_of_a_page(path):
-    """The address of a path after which no memory is."""
+    """The address of a path that ends at the end of mapped memory."""
     import mmap
 
     page = mmap.PAGESIZE
@@ -117,7 +117,7 @@ KEPT = []
 
 
 def main(folder):
-    """Try all of it, without the powers of root."""
+    """Try all combinations, without the capabilities of root."""
     libc.capset(struct.pack("Ii", 0x20080522, 0), bytes(24))
     done = {}
     for name, kind, rest in changes(folder):

@@ -1,4 +1,4 @@
-"""A folder that commands may not change is as before each of them, whatever they did to it, and nothing else is touched."""
+"""A protected folder is restored after each command, whatever the command did to it, and nothing else is touched."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ from kotef.workspace.folder_copy import FolderCopy, note_own_write
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Everything below a folder, and itself, but what is in `runs`."""
+    """The folder and everything below it, except `runs`."""
     found = {}
     for path in sorted((folder, *folder.rglob("*"))):
         name = path.relative_to(folder.parent).as_posix()
@@ -56,7 +56,7 @@ DEEDS = st.sampled_from(
 
 
 def do(deed: str, path: Path, outside: Path) -> None:
-    """One thing that a command might do; what cannot be done is left, and no pipe is waited for."""
+    """One thing that a command might do; impossible ones are skipped, and pipes are not waited for."""
     if deed in ("write", "append") and path.is_fifo():
         return
     try:
@@ -98,7 +98,7 @@ def remove(path: Path) -> None:
 
 @given(deeds=st.lists(st.tuples(DEEDS, NAMES), min_size=1, max_size=5))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_a_command_did_is_put_back(tmp_path_factory: pytest.TempPathFactory, deeds) -> None:
+def test_every_change_of_a_command_is_put_back(tmp_path_factory: pytest.TempPathFactory, deeds) -> None:
     place = tmp_path_factory.mktemp("case")
     root_, outside_ = root.__wrapped__(place), outside.__wrapped__(place)  # type: ignore[attr-defined]
     copy = FolderCopy(root_, ".sdd", without=("runs",))
@@ -113,7 +113,7 @@ def test_whatever_a_command_did_is_put_back(tmp_path_factory: pytest.TempPathFac
     assert copy.put_back(place / "aside") == ()
 
 
-def test_what_stood_there_is_kept_aside_and_named(root: Path, tmp_path: Path) -> None:
+def test_replaced_files_are_kept_aside_and_named(root: Path, tmp_path: Path) -> None:
     copy = FolderCopy(root, ".sdd", without=("runs",))
     copy.look()
     (root / ".sdd" / "issues.md").write_text("a person's own words")
@@ -129,7 +129,7 @@ def test_what_stood_there_is_kept_aside_and_named(root: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["memory/core.md", "memory/daily.md", "made/for/it.md"])
 @pytest.mark.parametrize("forged", [False, True])
-def test_what_kotef_itself_writes_meanwhile_stays(root: Path, tmp_path: Path, name: str, *, forged: bool) -> None:
+def test_files_that_kotef_writes_meanwhile_stay(root: Path, tmp_path: Path, name: str, *, forged: bool) -> None:
     copy = FolderCopy(root, ".sdd", without=("runs",))
     copy.look()
     path = root / ".sdd" / name
@@ -146,10 +146,10 @@ def test_what_kotef_itself_writes_meanwhile_stays(root: Path, tmp_path: Path, na
     copy.look()
     path.write_text("a person's")
     copy.look()
-    assert copy.put_back(tmp_path / "aside") == (), "what a person writes while no command runs stays"
+    assert copy.put_back(tmp_path / "aside") == (), "a person's changes while no command runs stay"
 
 
-def test_a_folder_too_large_to_remember_is_named_and_left(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_too_large_is_named_and_not_protected(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_copy, "MOST", 3)
     copy = FolderCopy(root, ".sdd")
     with pytest.raises(WorkspaceError, match="too large"):

@@ -173,7 +173,7 @@ def test_no_setting_of_a_repository_runs_a_program(
 
 
 @pytest.mark.parametrize("place", [".gitignore", ".gitattributes", ".git/info/exclude"])
-def test_a_pipe_that_git_would_wait_for_is_named_at_once(committed: Path, place: str) -> None:
+def test_a_pipe_that_would_block_git_is_named_at_once(committed: Path, place: str) -> None:
     (committed / place).parent.mkdir(exist_ok=True)
     (committed / place).unlink(missing_ok=True)
     os.mkfifo(committed / place)
@@ -181,7 +181,7 @@ def test_a_pipe_that_git_would_wait_for_is_named_at_once(committed: Path, place:
         inspect(committed)
 
 
-def test_a_pipe_deeper_down_is_found_while_git_waits_for_it(committed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_in_a_subfolder_is_found_while_git_waits(committed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kotef.workspace.git._PATIENCE", 0.2)
     (committed / "a" / "b").mkdir(parents=True)
     (committed / "a" / "b" / "new.txt").touch()

@@ -1,4 +1,4 @@
-"""Installed environments are found by what they are, and no change in one goes unseen."""
+"""Installed environments are recognised by name or content, and every change in one is found."""
 
 import os
 import shutil
@@ -48,18 +48,18 @@ def _write(root: Path, path: str, text: str = "x\n") -> None:
 
 
 @pytest.mark.parametrize(("place", "file"), FOUND.items())
-def test_an_environment_is_found_by_its_name_or_by_what_it_holds(place: str, file: str, root: Path) -> None:
+def test_an_environment_is_found_by_its_name_or_its_content(place: str, file: str, root: Path) -> None:
     _write(root, file)
     _write(root, "src/vendor/own.go")
 
     assert list(environments(root, ())) == [place]
-    assert environments(root, {file}) == {}, "where git tracks what is in it, it is source"
+    assert environments(root, {file}) == {}, "if git tracks a file in it, it is source"
     assert environment_around(root, f"{place}/new/file", ()) == place
     assert environment_around(root, f"{place}/new/file", {file}) == ""
     assert environment_around(root, "src/vendor/own.go", ()) == ""
 
 
-def test_a_link_to_an_environment_is_one(root: Path, tmp_path: Path) -> None:
+def test_a_link_to_an_environment_counts_as_one(root: Path, tmp_path: Path) -> None:
     _write(tmp_path, "elsewhere/pyvenv.cfg")
     (root / ".venv").symlink_to(tmp_path / "elsewhere")
     (root / "env").symlink_to(tmp_path / "elsewhere")
@@ -128,7 +128,7 @@ def _found(snapshots: Snapshots, known: Installed, since: float, *, writable: bo
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("place", ["node_modules", ".venv"])
-def test_no_change_in_an_environment_goes_unseen(name: str, place: str, root: Path) -> None:
+def test_every_change_in_an_environment_is_found(name: str, place: str, root: Path) -> None:
     for path in (f"{place}/a/one", f"{place}/b/two", "older/x", "old"):
         _write(root, path, "one\n" if path.endswith("one") else "two\n")
     snapshots, known, since = _remembered(root)
@@ -145,7 +145,7 @@ PATHS = st.lists(st.sampled_from("ab"), min_size=1, max_size=3).map("/".join)
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=st.sets(PATHS), after=st.sets(PATHS), data=st.data())
-def test_whatever_is_written_and_removed_is_seen(
+def test_every_written_and_removed_file_is_found(
     before: set[str], after: set[str], data: st.DataObject, root: Path
 ) -> None:
     place = root / "node_modules"
@@ -166,10 +166,10 @@ def test_whatever_is_written_and_removed_is_seen(
     names = {f"node_modules/{path}.js" for path in before ^ after}
     seen = {*found.new, *found.changed, *found.gone}
     assert all(any(name == one or name.startswith(f"{one}/") for one in seen) for name in names)
-    assert all(any(one == name or name.startswith(f"{one}/") for name in names) for one in seen), "and nothing else"
+    assert all(any(one == name or name.startswith(f"{one}/") for name in names) for one in seen), "and no others"
 
 
-def test_caches_are_no_change_and_are_named_as_caches(root: Path) -> None:
+def test_caches_are_reported_as_caches_and_not_as_changes(root: Path) -> None:
     _write(root, "node_modules/x/index.js")
     _write(root, ".venv/lib/x.py")
     snapshots, known, since = _remembered(root)
@@ -184,11 +184,11 @@ def test_caches_are_no_change_and_are_named_as_caches(root: Path) -> None:
     assert written_environments(root, (), began=began) == frozenset()
 
 
-def test_where_commands_cannot_write_an_environment_only_whole_ones_are_compared(root: Path) -> None:
+def test_read_only_environments_are_only_compared_as_a_whole(root: Path) -> None:
     _write(root, "a/node_modules/x.js")
     snapshots, known, since = _remembered(root, writable=False)
     (root / "a").rename(root / "b")
 
-    assert _found(snapshots, known, since, writable=False) == Alteration(), "a folder around it was renamed"
+    assert _found(snapshots, known, since, writable=False) == Alteration(), "only a parent folder was renamed"
     _write(root, ".venv/pyvenv.cfg")
     assert _found(snapshots, known, since, writable=False).new == (".venv",)

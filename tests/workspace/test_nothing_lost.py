@@ -1,4 +1,4 @@
-"""Whatever a command does to a workspace, all of it comes back, or what does not is named."""
+"""Everything that a command does to a workspace is undone, or the difference is named."""
 
 import shutil
 import stat
@@ -54,7 +54,7 @@ REWRITING = (
     "git -C {0} add -A",
     "rm -rf {0}/.git; git init -q {0}",
 )
-"""What changes refs and index of a repository inside: after each command these are put back by others, so it is named."""
+"""Change refs and index of a repository inside. Other code restores these after a command; here they are only named."""
 
 
 class Deed(NamedTuple):
@@ -76,7 +76,7 @@ DEED = st.one_of(
 
 
 class World:
-    """The workspace, its template and the run that works in it."""
+    """The workspace, its template, and the run that works in it."""
 
     def __init__(self, place: Path) -> None:
         self.root, self._template, self.run = place / "project", place / "template", place / "run"
@@ -90,9 +90,9 @@ class World:
         self.before = self.facts()
 
     def fresh(self, *, by_a_command: bool = False) -> None:
-        """Everything as it was made, at the same place: a linked worktree is known by its path.
+        """Restore the template at the same path, because a linked worktree is known by its path.
 
-        Its change times are those of now; `by_a_command`, a command is as good an author of them as any.
+        All change times are then the current time; `by_a_command` records a command as their author.
         """
         subprocess.run(["chmod", "-R", "u+rwx", self.root], check=False, capture_output=True)
         shutil.rmtree(self.root)
@@ -102,7 +102,7 @@ class World:
             subprocess.run(["cp", "-a", self._template, self.root], check=True)
 
     def play(self, deeds: list[Deed]) -> RestoreReport:
-        """Deeds, then the restore of a run that is undone; what was kept is kept once, for the place is the same."""
+        """Do the deeds and then the restore of an undone run; copies are kept once, since the path is the same."""
         snapshots = self.snapshots()
         with ActivityLog(self.run).noted("command"):
             for deed in deeds:
@@ -112,16 +112,16 @@ class World:
         return self.restore(snapshots, restored.put_back)
 
     def snapshots(self) -> Snapshots:
-        """As another process has them."""
+        """Snapshots as a new process opens them."""
         return Snapshots(self.root, self._store)
 
     def restore(self, snapshots: Snapshots, touched: Sequence[str] = ()) -> RestoreReport:
-        """What no tree shows."""
+        """Restore what no tree shows."""
         activity = activity_of(self.run)
         return restore_remainder(snapshots, self.tree, activity, self.run / "aside", whole=True, touched=touched)
 
     def facts(self) -> dict[str, object]:
-        """All that a person would miss."""
+        """Everything that a person would miss."""
         return belongings(self.root)
 
 
@@ -161,13 +161,13 @@ def test_whatever_many_commands_do_comes_back_or_is_named(world: World, deeds: l
     came_back(world, deeds)
 
 
-def test_attributes_are_seen_here(world: World) -> None:
+def test_changes_of_extended_attributes_are_undone(world: World) -> None:
     if not world.has_attributes:
-        pytest.skip("this file system keeps no extended attributes of users")
+        pytest.skip("this file system has no extended user attributes")
     came_back(world, [Deed("setfattr -x user.note {0}; setfattr -n user.more -v x src", "notes.txt", "")])
 
 
-def test_a_second_restore_finds_no_more_than_the_first(world: World) -> None:
+def test_a_second_restore_finds_no_further_differences(world: World) -> None:
     world.fresh()
     first = world.play(
         [Deed("git -C {0} stash -qu; rm -rf sub build .env; echo x > {1}; touch new.db", "inner", "local.db")]
@@ -176,8 +176,8 @@ def test_a_second_restore_finds_no_more_than_the_first(world: World) -> None:
     assert again == RestoreReport(gone=first.gone, differences=first.differences)
 
 
-def test_what_a_person_changes_while_no_command_runs_is_left_and_named(world: World) -> None:
-    """An edit of `.env`, or in a repository inside, is theirs; so is a mode they set."""
+def test_changes_of_a_person_while_no_command_runs_stay_and_are_named(world: World) -> None:
+    """An edit of `.env` or in a repository inside stays, and so does a mode that the person set."""
     world.fresh()
     time.sleep(0.1)
     with ActivityLog(world.run).noted("command"):
@@ -198,10 +198,10 @@ def test_what_a_person_changes_while_no_command_runs_is_left_and_named(world: Wo
         ("src/run.sh", "mode"),
     }
     assert report.put_back == ("local.db",)
-    assert (world.run / "aside" / "local.db").read_text() == "the run's", "what stood there is kept"
+    assert (world.run / "aside" / "local.db").read_text() == "the run's", "the replaced content is kept"
 
 
-def test_what_could_not_be_kept_is_named_once_it_is_overwritten_or_unknown(root: Path, tmp_path: Path) -> None:
+def test_files_without_a_copy_are_named_if_they_were_overwritten(root: Path, tmp_path: Path) -> None:
     (root / ".gitignore").write_text("*.db\n")
     for name in ("small.db", "large.db", "same.db"):
         (root / name).write_bytes(bytes(2000 if name != "small.db" else 10))
@@ -215,12 +215,12 @@ def test_what_could_not_be_kept_is_named_once_it_is_overwritten_or_unknown(root:
     report = restore_remainder(snapshots, tree, activity, tmp_path / "aside", whole=True)
     assert [(each.path, each.reason) for each in report.differences] == [("large.db", "blocked")]
     elsewhere = restore_remainder(snapshots, "0" * 40, activity, tmp_path / "aside", whole=True)
-    assert elsewhere.unknown == (".",), "nothing is said to be as before that was not compared"
+    assert elsewhere.unknown == (".",), "what was not compared is reported as unknown"
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_a_second_look_gives_modes_back(root: Path, tmp_path: Path, killed: bool) -> None:
-    """Files of the run that stood aside, held by a snapshot or not, come back with all bits of their modes."""
+def test_a_second_look_restores_modes(root: Path, tmp_path: Path, killed: bool) -> None:
+    """Files of the run that were set aside, in a snapshot or not, get all bits of their modes back."""
     (root / ".gitignore").write_text("*.local\n")
     snapshots = Snapshots.open(root)
     before = snapshots.take()
@@ -236,7 +236,7 @@ def test_a_second_look_gives_modes_back(root: Path, tmp_path: Path, killed: bool
     assert modes == {"new.key": 0o600, "run.sh": 0o750, "a.local": 0o640}
 
 
-def test_what_checks_wrote_before_the_run_is_left_to_them(root: Path, tmp_path: Path) -> None:
+def test_files_that_checks_wrote_before_the_run_are_left(root: Path, tmp_path: Path) -> None:
     (root / ".gitignore").write_text("*.log\n*.db\n")
     for name in ("check.log", "command.log", "rows.db"):
         (root / name).write_text("before")
@@ -252,5 +252,5 @@ def test_what_checks_wrote_before_the_run_is_left_to_them(root: Path, tmp_path: 
         with ActivityLog(tmp_path).noted("command" if worker == "command" else "check"):
             (root / name).write_text("run")
     report = restore_remainder(snapshots, tree, activity_of(tmp_path), tmp_path / "aside", whole=True)
-    assert (root / "rows.db").read_text() == "before", "no check wrote it before"
+    assert (root / "rows.db").read_text() == "before", "no check had written it"
     assert [(each.path, each.reason) for each in report.differences] == [("command.log", "checks")]

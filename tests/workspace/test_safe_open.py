@@ -1,4 +1,4 @@
-"""Between the look at a path and its use anybody may put a link, a pipe or a directory there; nothing outside is met."""
+"""Swapping a path for a link, a pipe or a directory between check and use never reaches a file outside."""
 
 import errno
 import os
@@ -40,7 +40,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture
 def outside(root: Path) -> Path:
-    """A folder beside the workspace with a file nobody may touch."""
+    """A folder beside the workspace with a file that must not be touched."""
     place = root.parent / "outside"
     place.mkdir()
     (place / "calc.py").write_text("theirs")
@@ -48,7 +48,7 @@ def outside(root: Path) -> Path:
 
 
 def swapped(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
-    """Let `act` happen between the check of a path and its use."""
+    """Run `act` between the check of a path and its use."""
     from kotef.workspace import paths
 
     check = paths.resolve_inside
@@ -61,7 +61,7 @@ def swapped(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     monkeypatch.setattr(paths, "resolve_inside", then_swap)
 
 
-def test_a_folder_swapped_for_a_link_is_not_written_through(
+def test_no_write_goes_through_a_folder_that_was_swapped_for_a_link(
     root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "pkg").mkdir()
@@ -79,7 +79,7 @@ def test_a_folder_swapped_for_a_link_is_not_written_through(
     assert (root / "old" / "calc.py").read_text() == "ours"
 
 
-def test_a_folder_swapped_for_a_link_is_not_deleted_through(
+def test_no_delete_goes_through_a_folder_that_was_swapped_for_a_link(
     root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "pkg").mkdir()
@@ -95,7 +95,7 @@ def test_a_folder_swapped_for_a_link_is_not_deleted_through(
     assert (outside / "calc.py").exists()
 
 
-def test_a_file_swapped_for_a_link_is_replaced_and_what_it_leads_to_stays(
+def test_a_file_swapped_for_a_link_is_replaced_and_the_target_stays(
     root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "calc.py").write_text("ours")
@@ -139,7 +139,7 @@ def _folder(root: Path) -> str:
     return "folder"
 
 
-def test_what_may_never_end_has_a_digest_all_the_same(root: Path) -> None:
+def test_pipes_and_huge_files_have_a_digest_too(root: Path) -> None:
     os.mkfifo(root / "pipe")
     (root / "sparse").touch()
     os.truncate(root / "sparse", LARGEST * 1000)
@@ -150,7 +150,7 @@ def test_what_may_never_end_has_a_digest_all_the_same(root: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "a//b", "", "./a", "a/."])
-def test_a_name_that_may_mean_something_else_is_refused(root: Path, path: str) -> None:
+def test_an_ambiguous_name_is_refused(root: Path, path: str) -> None:
     assert not is_below(path)
     with pytest.raises(OSError), parent_within(root, path, create=True):  # noqa: PT011 - any error of the system
         pytest.fail("it was opened")
@@ -179,8 +179,8 @@ def maze(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=200)
 @given(parts=st.lists(PART, min_size=1, max_size=6), absolute=st.booleans())
-def test_whatever_the_path_nothing_outside_is_read_or_written(maze: Path, parts: list[str], absolute: bool) -> None:
-    """Both ways in: through the guard, and past it straight to the hands."""
+def test_no_path_reads_or_writes_outside(maze: Path, parts: list[str], absolute: bool) -> None:
+    """Through `resolve_inside`, and past it directly to the functions that open."""
     top = maze.parent
     path = "/".join(parts)
     given_path = f"{maze}/{path}" if absolute else path
@@ -201,7 +201,7 @@ def test_whatever_the_path_nothing_outside_is_read_or_written(maze: Path, parts:
     assert names(top / "root-beside") == ["a.txt"]
 
 
-def test_readers_and_a_swapper_never_meet_outside(root: Path, outside: Path) -> None:
+def test_concurrent_swaps_never_lead_a_reader_outside(root: Path, outside: Path) -> None:
     """A process that swaps a folder and a link all the time wins no race."""
     (root / "pkg").mkdir()
     (root / "pkg" / "calc.py").write_text("ours")
@@ -290,7 +290,7 @@ def test_one_granted_file_opens_nothing_beside_it(root: Path, outside: Path) -> 
         resolve_inside(root, "/proc/self/environ", write=False, reads=reads)
 
 
-def test_a_mode_that_is_given_is_the_mode(root: Path) -> None:
+def test_an_explicit_mode_is_set(root: Path) -> None:
     write_atomic(root / "run.sh", b"x", root=root, mode=0o751)
     assert stat.S_IMODE((root / "run.sh").stat().st_mode) == 0o751
 
@@ -313,7 +313,7 @@ def test_no_component_of_a_path_may_be_a_link(tmp_path: Path, do: str) -> None:
     assert (tmp_path / "out" / "file").read_bytes() == b"theirs"
 
 
-def test_a_link_in_the_place_of_a_file_is_replaced_when_written_and_refused_when_appended(tmp_path: Path) -> None:
+def test_a_link_is_replaced_by_a_write_and_refused_by_an_append(tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"theirs")
     (tmp_path / "one").symlink_to(tmp_path / "out")
     (tmp_path / "two").symlink_to(tmp_path / "nothing")
@@ -335,7 +335,7 @@ def test_a_pipe_is_neither_appended_to_nor_waited_for(tmp_path: Path) -> None:
         append_within(tmp_path, "pipe", b"x")
 
 
-def test_a_file_with_a_second_name_is_not_appended_to(tmp_path: Path) -> None:
+def test_a_hard_linked_file_is_not_appended_to(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"theirs")
     (tmp_path / "two").hardlink_to(tmp_path / "one")
 
@@ -345,7 +345,7 @@ def test_a_file_with_a_second_name_is_not_appended_to(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == b"theirs"
 
 
-def test_a_removed_folder_takes_its_links_and_not_what_they_lead_to(tmp_path: Path) -> None:
+def test_removing_a_folder_removes_its_links_but_not_their_targets(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "file").touch()
     (tmp_path / "gone" / "deep").mkdir(parents=True)
@@ -358,7 +358,7 @@ def test_a_removed_folder_takes_its_links_and_not_what_they_lead_to(tmp_path: Pa
     assert (tmp_path / "out" / "file").exists()
 
 
-def test_a_list_tells_real_folders_and_files_from_links(tmp_path: Path) -> None:
+def test_a_listing_distinguishes_folders_and_files_from_links(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "folder")
@@ -371,7 +371,7 @@ def test_a_list_tells_real_folders_and_files_from_links(tmp_path: Path) -> None:
     assert len(list_within(tmp_path, most=2)) == 2
 
 
-def test_a_link_inside_is_followed_by_name_and_one_that_leads_out_is_not(root: Path, outside: Path) -> None:
+def test_a_link_is_followed_only_if_it_leads_inside(root: Path, outside: Path) -> None:
     (root / "CLAUDE.md").write_text("be brief")
     (root / "AGENTS.md").symlink_to("CLAUDE.md")
     (root / "out").symlink_to(outside / "calc.py")
@@ -384,7 +384,7 @@ def test_a_link_inside_is_followed_by_name_and_one_that_leads_out_is_not(root: P
         assert error.value.errno == fault
 
 
-def test_the_head_of_a_file_that_has_no_end_is_read_when_it_is_to_be_cut(root: Path) -> None:
+def test_with_cut_only_the_head_of_a_huge_file_is_read(root: Path) -> None:
     with (root / "huge").open("wb") as file:
         file.truncate(10 << 30)
 
@@ -393,9 +393,9 @@ def test_the_head_of_a_file_that_has_no_end_is_read_when_it_is_to_be_cut(root: P
         read_within(root, "huge", largest=10)
 
 
-def test_a_walk_enters_no_link_and_goes_as_deep_as_paths_are_long(root: Path, outside: Path) -> None:
+def test_a_walk_enters_no_link_and_reaches_any_depth(root: Path, outside: Path) -> None:
     (root / "way").symlink_to(outside)
-    deep = "/".join("d" * 1_100)  # Python's own `mkdir` and `walk` end at a thousand
+    deep = "/".join("d" * 1_100)  # Python's own `mkdir` and `walk` stop at about a thousand
     subprocess.run(["mkdir", "-p", root / deep], check=True)
     (root / deep / "end").touch()
 
@@ -403,13 +403,13 @@ def test_a_walk_enters_no_link_and_goes_as_deep_as_paths_are_long(root: Path, ou
 
     assert (walked[0].folders, "way" in walked[0].others) == (["d"], True)
     assert walked[-1] == (deep, [], ["end"])
-    subprocess.run(["rm", "-rf", root / "d"], check=True)  # Python's own goes down by recursion
+    subprocess.run(["rm", "-rf", root / "d"], check=True)  # Python's own rmtree is recursive
 
 
 @pytest.mark.parametrize(
     "change", [lambda root: chmod_within(root, "x", 0o777), lambda root: touch_within(root, "x", 5)]
 )
-def test_mode_and_times_are_never_those_of_what_a_link_leads_to(
+def test_mode_and_times_of_a_links_target_never_change(
     root: Path, outside: Path, change: Callable[[Path], None]
 ) -> None:
     (root / "x").symlink_to(outside / "calc.py")
@@ -422,13 +422,13 @@ def test_mode_and_times_are_never_those_of_what_a_link_leads_to(
     assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
 
 
-def test_a_mode_is_changed_of_a_file_that_cannot_be_read(root: Path) -> None:
+def test_the_mode_of_an_unreadable_file_can_be_changed(root: Path) -> None:
     (root / "x").touch(mode=0)
     chmod_within(root, "x", 0o640)
     assert stat.S_IMODE((root / "x").stat().st_mode) == 0o640
 
 
-def test_what_is_moved_meets_no_link_on_its_way(root: Path, outside: Path) -> None:
+def test_a_move_follows_no_link(root: Path, outside: Path) -> None:
     (root / "a").write_text("a")
     move_within(root, "a", "new/a")
     assert (root / "new" / "a").read_text() == "a"

@@ -424,10 +424,10 @@ def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: Us
     copies = state_dir(root) / "kept" / tree
     assert (copies / ".env").read_text() == "A=1"
     folders = [path for path in (copies, copies.parent, copies.parents[1], *copies.rglob("*")) if path.is_dir()]
-    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}, "nobody else reads a copy"
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}, "other users cannot read a copy"
     (root / ".env").write_text("A=2")
     assert keep(snapshots, tree).copied == copied
-    assert (copies / ".env").read_text() == "A=2", "a later run on the same tree keeps what is there then"
+    assert (copies / ".env").read_text() == "A=2", "a later run on the same tree replaces the copies"
 
 
 def test_the_cap_lets_the_small_ones_in_first(root: Path) -> None:

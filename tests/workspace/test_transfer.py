@@ -1,4 +1,4 @@
-"""What is copied or moved between the workspace and kotef's own folders follows no link in the workspace."""
+"""Copies and moves between the workspace and kotef's own folders follow no link in the workspace."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", ["link/deep/file", "link/deep", "link/new"])
-def test_nothing_is_reached_through_a_link(root: Path, tmp_path: Path, path: str) -> None:
+def test_nothing_is_copied_through_a_link(root: Path, tmp_path: Path, path: str) -> None:
     mine = tmp_path / "mine"
     (tmp_path / "ours").write_text("ours")
 
@@ -43,7 +43,7 @@ def test_nothing_is_reached_through_a_link(root: Path, tmp_path: Path, path: str
 
 
 @pytest.mark.parametrize("move", [False, True])
-def test_a_folder_comes_out_whole_with_links_as_links_and_without_pipes(root: Path, tmp_path: Path, move: bool) -> None:
+def test_a_folder_is_copied_whole_with_links_as_links_and_without_pipes(root: Path, tmp_path: Path, move: bool) -> None:
     (root / "a" / "b").mkdir(parents=True)
     (root / "a" / "b" / "secret").write_text("1")
     (root / "a" / "b" / "secret").chmod(0o600)
@@ -61,7 +61,7 @@ def test_a_folder_comes_out_whole_with_links_as_links_and_without_pipes(root: Pa
     assert (root / "a").exists() != move
 
 
-def test_a_copy_that_comes_back_keeps_mode_and_time_and_replaces_nothing(root: Path, tmp_path: Path) -> None:
+def test_a_copy_put_back_keeps_mode_and_time_and_replaces_nothing(root: Path, tmp_path: Path) -> None:
     ours = tmp_path / "ours"
     ours.write_text("1")
     ours.chmod(0o640)

@@ -15,9 +15,9 @@ from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
 _MODULES: Final = ("test_*.py", "*_test.py")
 _DEEPEST: Final = 2
-"""Folders below a test directory in which test modules are looked for."""
+"""Levels of folders below a test directory that are searched for test modules."""
 _MOST: Final = 5_000
-"""Entries of a folder, and folders, that are looked at."""
+"""Entries of one folder, and folders, that are read."""
 _ENVIRONMENTS: Final = (".venv", "venv")
 
 
@@ -74,7 +74,7 @@ def _listed(root: Path) -> list[Listed]:
 
 
 def _has_tests(root: Path, directory: str) -> bool:
-    """Whether there are test modules in a directory, or up to two below it."""
+    """Whether a directory contains test modules, directly or up to two levels below."""
     try:
         within = root / inside(root, directory)
     except OSError:

@@ -52,7 +52,7 @@ def say(text: str) -> None:
 
 
 def say_json(value: object) -> None:
-    """One JSON value on stdout, a model of pydantic by its aliases; every character in it can be seen."""
+    """Print one JSON value on stdout (a pydantic model by its aliases); invisible characters are escaped."""
     if isinstance(value, BaseModel):
         say(value.model_dump_json(by_alias=True, indent=2) + "\n")
     else:

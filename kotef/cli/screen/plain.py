@@ -6,16 +6,16 @@ from typing import Final
 
 _LOOKED_AT: Final = re.compile("[^\n\t -~]")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories of what steers or is not seen: controls, marks of direction, zero widths, separators of lines."""
+"""Unicode categories of invisible and steering characters: controls, bidi and zero-width marks, line separators."""
 
 
 def plain(text: str) -> str:
-    """`text` without what could steer a terminal or hide from a reader; line breaks and tabs are kept."""
+    """`text` without characters that could steer a terminal or hide from a reader; keeps line breaks and tabs."""
     return _LOOKED_AT.sub(lambda found: "" if _is_unseen(found[0]) else found[0], text)
 
 
 def escaped(text: str) -> str:
-    """`text` with the same characters written as JSON escapes them; in JSON they stand in strings only."""
+    """JSON text with these characters as JSON escapes; in JSON they only occur inside strings."""
     return _LOOKED_AT.sub(lambda found: _as_json(found[0]) if _is_unseen(found[0]) else found[0], text)
 
 

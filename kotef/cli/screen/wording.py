@@ -151,7 +151,7 @@ def _restored_line(event: Event) -> str:
         return f"the workspace was left at attempt {event['visit']}, the best one{left}"
     undone = "so all edits are undone"
     if differs := event.get("differs"):
-        undone = f"so the edits are undone, but for what is named above ({counted(len(differs), 'path')})"
+        undone = f"so the edits are undone, except for what is named above ({counted(len(differs), 'path')})"
     return f"no attempt is better than the state before the run, {undone}; visit-N.patch has each{left}"
 
 

@@ -96,7 +96,7 @@ class CommandCoder:
         text = brief_text(self.prompts, brief, started_before=file.exists() and before != brief.tree)
         content = redactor().text(text).encode("utf-8", "replace")
         write_atomic(file, content)
-        given = self.hand.scratch / file.name  # the state of the run is not to be read in a sandbox
+        given = self.hand.scratch / file.name  # the state of the run is not readable in a sandbox
         write_atomic(given, content)
         account = self.hand.scratch / f"kotef-account-{visit}-{time.monotonic_ns()}"
         self.emit("trying", visit=visit, coder=self.name, what=f"{self.command.program or 'a command'} at work")
@@ -157,7 +157,7 @@ class CommandCoder:
             return {}
         index, objects = self.hand.scratch / "kotef-index", self.hand.scratch / "kotef-objects"
         objects.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):  # nothing was added yet
+        with suppress(FileNotFoundError):  # no object was added yet
             write_within(self.hand.scratch, index.name, read_within(self.root, ".git/index", largest=_INDEX_CAP))
         return {
             "GIT_INDEX_FILE": str(index),

@@ -46,13 +46,13 @@ class SearchCoder:
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     environment: Mapping[str, str]
     sandbox: Callable[[], Sandbox]
-    """The room of the coder, taken when it is first needed."""
+    """Returns the coder's room, which is made at the first call."""
     emit: Emit
     clock: Clock
     reserve: Callable[[], float]
     """Seconds to keep back for one verification."""
     activity: ActivityLog
-    """Told when candidates are tried: what the tests write then is theirs."""
+    """Records that candidates are tried, so that files the tests write are attributed to checks."""
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None where there is nobody."""
     seconds: float = SECONDS

@@ -197,7 +197,7 @@ def _copied(root: Path, copies: list[Path]) -> str:
         shutil.copytree(root, copies[0], ignore=within_bounds)
         if total > _MOST_BYTES:
             return f"it holds over {_MOST_BYTES >> 20} MB"
-        for name in _environments(root):  # the command may name the interpreter in it
+        for name in _environments(root):  # the command may name an interpreter in it
             (copies[0] / name).symlink_to(root / name, target_is_directory=True)
         for copy in copies[1:]:
             shutil.copytree(copies[0], copy, symlinks=True)
@@ -263,13 +263,13 @@ def _is_of_workspace(file: str, root: Path, copy: Path) -> bool:
 
 
 def _environments(root: Path) -> set[str]:
-    """Folders of the root that are environments of Python."""
+    """Folders of the root that are Python environments."""
     folders = [entry.name for entry in list_within(root, most=_MOST_ENTRIES) if entry.is_directory]
     return {name for name in folders if (root / name / "pyvenv.cfg").exists()}
 
 
 def _modules(root: Path, pattern: str) -> list[str]:
-    """Paths of the files whose names fit."""
+    """Paths of the files whose names match."""
     walked = islice(walk_within(root, most=_MOST_ENTRIES), _MOST_ENTRIES)
     return [
         f"{folder.path}/{name}" if folder.path else name

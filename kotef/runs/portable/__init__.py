@@ -1,4 +1,4 @@
-"""Runs in one file: packed with all their state here, taken up again in another clone, on another machine."""
+"""Exported runs: a run with all its state in one file, which another clone or machine can continue."""
 
 from kotef.runs.portable.export import Exported, export_run
 from kotef.runs.portable.takeover import Received, received

@@ -1,4 +1,4 @@
-"""The file of an exported run: a zip archive with a manifest that says what must be in it, byte for byte."""
+"""The file of an exported run: a zip archive with a manifest that lists every file in it with size and digest."""
 
 import hashlib
 import json
@@ -19,15 +19,15 @@ from kotef.workspace.paths import os_fault
 from kotef.workspace.safe_open import OPEN_FILE
 
 FORMAT: Final = 1
-"""Of the archive; the state in it has a schema version of its own."""
+"""Version of the archive's format; the state in it has its own schema version."""
 MANIFEST: Final = "manifest.json"
 SNAPSHOTS: Final = "snapshots.bundle"
-"""The trees and contents that the run names, as a git bundle."""
+"""A git bundle with the trees and contents that the run names."""
 RUN: Final = "run/"
-"""Before the names of the run's own files."""
+"""Prefix of the run's own files."""
 
 MOST_BYTES: Final = 2 * 1024**3
-"""Of all files together, unpacked."""
+"""Unpacked size of all files."""
 _MOST_FILES: Final = 20_000
 _MOST_MANIFEST: Final = 8 * 1024 * 1024
 _CHUNK: Final = 1024 * 1024
@@ -46,7 +46,7 @@ class Packed(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What an archive holds. Its own digest is the fingerprint of the whole run."""
+    """The contents of an archive. The manifest's digest is the fingerprint of the whole run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,17 +54,17 @@ class Manifest(BaseModel):
     kotef_version: str = Field(max_length=64)
     run_id: str = Field(pattern=f"^{_RUN_ID}$")
     exported: str = Field(max_length=32)
-    """When, in UTC, ISO 8601."""
+    """Time of the export: UTC, ISO 8601."""
     head: str = Field(pattern=f"^({_TREE})?$")
-    """The commit that was checked out; empty where there was none."""
+    """The commit that was checked out; empty if there was none."""
     stands: str = Field(pattern=f"^{_TREE}$")
-    """The tree of the workspace at the export: what the run goes on from."""
+    """The tree of the workspace at the export, from which the run continues."""
     files: dict[str, Packed] = Field(max_length=_MOST_FILES)
-    """By name in the archive."""
+    """Name in the archive → size and digest."""
 
 
 class Archive:
-    """An exported run whose every byte has been compared with its manifest."""
+    """An exported run whose manifest was checked; `unpack` checks each file."""
 
     def __init__(self, path: Path, opened: zipfile.ZipFile, manifest: Manifest, fingerprint: str) -> None:
         self.path = path
@@ -74,7 +74,7 @@ class Archive:
         self._opened = opened
 
     def unpack(self, name: str, target: Path) -> None:
-        """Write one file of the archive; it must not exist. UsageError where it is not what the manifest says."""
+        """Write one file of the archive to `target`, a new file. UsageError if it differs from the manifest."""
         wanted = self.manifest.files[name]
         digest, size = hashlib.sha256(), 0
         with self._opened.open(name) as source, target.open("xb") as file:
@@ -85,18 +85,18 @@ class Archive:
                 digest.update(chunk)
                 file.write(chunk)
         if size != wanted.bytes or digest.hexdigest() != wanted.sha256:
-            _refuse(self.path, f"{name} in it is not what was exported")
+            _refuse(self.path, f"{name} in it differs from what was exported")
 
 
 def fingerprint_of(manifest: bytes) -> str:
-    """Of everything: the manifest holds a digest of every file."""
+    """The fingerprint of a manifest, and so of every file, since the manifest contains their digests."""
     return f"sha256:{hashlib.sha256(manifest).hexdigest()}"
 
 
 def write_archive(path: Path, files: Mapping[str, Path], **facts: str) -> tuple[Manifest, str]:
-    """Pack `files` (name in the archive → file) with a manifest of `facts`; returns it and its fingerprint.
+    """Pack `files` (name in the archive → file) with a manifest of `facts`; returns the manifest and its fingerprint.
 
-    The archive is for us alone, as the state in it was.
+    The archive has mode 0600, since the state in it is private.
 
     Raises `OSError`.
     """
@@ -121,7 +121,7 @@ def _packed(file: Path) -> Packed:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
-    """The archive, while the block reads it. UsageError for one that is damaged, altered or no exported run."""
+    """The archive, open during the block. UsageError if it is damaged, altered or not an exported run."""
     try:
         with _regular(path) as file, zipfile.ZipFile(file) as opened:
             yield _checked(path, opened)
@@ -132,12 +132,12 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def _regular(path: Path) -> BinaryIO:
-    """The file, opened without waiting for a writer; UsageError for a pipe or a device, which may have no end."""
+    """The file, opened without blocking; UsageError for a pipe or a device, which may never end."""
     file = os.open(path, OPEN_FILE & ~os.O_NOFOLLOW)
     opened = open(file, "rb")  # noqa: PTH123, SIM115 - a descriptor, and the caller closes it
     if not stat.S_ISREG(os.fstat(file).st_mode):
         opened.close()
-        _refuse(path, "it is no plain file")
+        _refuse(path, "it is not a regular file")
     return opened
 
 
@@ -153,14 +153,14 @@ def _checked(path: Path, opened: zipfile.ZipFile) -> Archive:
     except (ValidationError, ValueError, RecursionError):
         _refuse(path, "its manifest cannot be read")
     if manifest.format != FORMAT:
-        hint = f"take it up with kotef {manifest.kotef_version}, which wrote it"
-        raise UsageError(f"{path}: its format is {manifest.format}, and this kotef reads {FORMAT}", hint=hint)
+        hint = f"resume it with kotef {manifest.kotef_version}, which wrote it"
+        raise UsageError(f"{path}: its format is {manifest.format}, but this kotef reads {FORMAT}", hint=hint)
     if opened.comment != fingerprint_of(text).encode():
         _refuse(path, "its manifest was changed")
     if sorted(names) != sorted([MANIFEST, *manifest.files]):
-        _refuse(path, "it holds other files than its manifest names")
+        _refuse(path, "its files differ from those in its manifest")
     if any(not _FILE.fullmatch(name) for name in manifest.files):
-        _refuse(path, "it names files that no run has")
+        _refuse(path, "its manifest names files that no run has")
     if sum(file.bytes for file in manifest.files.values()) > MOST_BYTES:
         _refuse(path, f"it unpacks to more than {MOST_BYTES // 1024**3} GiB")
     return Archive(path, opened, manifest, fingerprint_of(text))

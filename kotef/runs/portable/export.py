@@ -30,7 +30,7 @@ _DATABASE: Final = re.compile(r"checkpoints\.sqlite(-wal|-shm|-journal)?")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """One file that holds a run."""
+    """The file of an exported run."""
 
     path: Path
     run_id: str
@@ -39,17 +39,17 @@ class Exported:
 
 
 def export_run(root: Path, run: RunDir, path: Path) -> Exported:
-    """Write `run` to `path`, which is replaced whole; the workspace is packed as it stands.
+    """Write `run` to `path`, which is replaced atomically, with the workspace as it is now.
 
-    Ignored files, and copies of them, are not packed. Raises BusyError while a run is at work here, UsageError for a
-    run that never began or whose state is not here, WorkspaceError.
+    Ignored files and copies of them are left out. Raises BusyError while a run is active here, UsageError for a run
+    that never started or whose state is not here, WorkspaceError.
     """
     run.must_be_own("export")
     put_right(root)
     with workspace_lock(root, "export"):
         if run.task() is None:
             hint = "start it again with `kotef run`"
-            raise UsageError(f"run {run.run_id} crashed before it started, and holds nothing to export", hint=hint)
+            raise UsageError(f"run {run.run_id} crashed before it started; there is nothing to export", hint=hint)
         snapshots = Snapshots.open(root)
         stands = snapshots.take()
         scratch = Path(tempfile.mkdtemp(prefix="export-", dir=state_dir(root)))
@@ -79,7 +79,7 @@ def export_run(root: Path, run: RunDir, path: Path) -> Exported:
 
 
 def _files(run: RunDir, scratch: Path) -> Iterator[tuple[str, Path]]:
-    """Name in the archive → file; of the checkpoints a copy in which nothing is left in the journal."""
+    """Name in the archive → file; of the checkpoints a copy without a pending journal."""
     for folder in _FOLDERS:
         place = run.path / folder
         for path in sorted(place.iterdir()) if place.is_dir() else ():

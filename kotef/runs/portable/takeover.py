@@ -1,4 +1,4 @@
-"""Taking an exported run up in this workspace, as if it had been killed here."""
+"""Importing an exported run into this workspace, so that it can be resumed as if it had been killed here."""
 
 import json
 import shutil
@@ -26,33 +26,33 @@ from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
 
 TAKEN_UP: Final = "taken-up.json"
-"""In the state of a run that came from a file, until its first step here: what it knows of the machine is not true."""
+"""Marks an imported run until its first step here: facts about the machine in its state are not valid yet."""
 
 _NAMED: Final = 10
 _TABLES: Final = frozenset({"checkpoints", "writes"})
-"""Of the graph's checkpoints."""
+"""Tables of the graph's checkpoints."""
 _KINDS: Final = frozenset({PLAIN, EXECUTABLE, LINK})
-"""Of entries that a workspace can hold; a commit of a submodule is none."""
+"""Modes of entries that a workspace can hold; a submodule's commit is not one."""
 _FOLDERS: Final = (FOLDER, RUNS)
 _FILES: Final = (".sdd/issues.md",)
-"""What may not be a link, or every later command would end with exit 2."""
+"""Must not be links: every later command would end with exit 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An exported run, unpacked and compared with its manifest, not yet in place."""
+    """An exported run, unpacked and checked against its manifest, but not yet in place."""
 
     run: RunDir
-    """Its state lies in a folder of its own until `settle` is called."""
+    """Its state is in a temporary folder until `settle` is called."""
     manifest: Manifest
     fingerprint: str
     root: Path
 
     def settle(self) -> tuple[RunDir, tuple[str, ...]]:
-        """Make it a run of this workspace: its snapshots, its files, its state; and a line for each thing to know.
+        """Make it a run of this workspace: snapshots, files and state. Returns the run and notices for the person.
 
-        What stood here is kept first. Raises BusyError, UsageError where uncommitted work of a person stands in the
-        way, WorkspaceError.
+        What the files replace is saved first. Raises BusyError, UsageError if uncommitted work would be replaced,
+        WorkspaceError.
         """
         with workspace_lock(self.root, self.run.run_id):
             snapshots = Snapshots.open(self.root)
@@ -64,7 +64,7 @@ class Received:
 
             run = store.at(self.root, self.run.run_id)
             run.path.parent.mkdir(mode=0o700, exist_ok=True)
-            self.run.path.rename(run.path)  # before the files: a kill from here on leaves a run with the way back
+            self.run.path.rename(run.path)  # before the files: after a kill the run is there, with the way back
             try:
                 said = (*self._of_head(), *self._place_files(run, snapshots, now, paths))
             except BaseException:
@@ -83,7 +83,7 @@ class Received:
         odd += [path for path in _FOLDERS if path in entries]
         odd += [path for path in _FILES if path in entries and entries[path].mode == LINK]
         if odd:
-            raise self._damaged(f"no workspace is kept with {_some(tuple(sorted(odd)))} as it is in it")
+            raise self._damaged(f"they contain paths that kotef never exports: {_some(tuple(sorted(odd)))}")
 
     def _damaged(self, why: str) -> UsageError:
         hint = "nothing was changed; export the run again"
@@ -94,14 +94,14 @@ class Received:
         if head == self.manifest.head:
             return ()
         was, now = self.manifest.head[:12] or "no commit", head[:12] or "no commit"
-        return (f"the run was exported at {was}, and {now} is checked out here",)
+        return (f"the run was exported at commit {was}, but {now} is checked out here",)
 
     def _replaced(self, snapshots: Snapshots, now: str) -> tuple[str, ...]:
-        """The paths that the run brings. UsageError where uncommitted work of a person stands in the way."""
+        """The paths that the run replaces. UsageError if the workspace has uncommitted work."""
         paths = snapshots.changed(now, self.manifest.stands)
         if paths and store.uncommitted(self.root):
-            problem = f"{self.root} has uncommitted work, and the run brings {_some(paths)}"
-            raise UsageError(problem, hint="commit or stash it first, or take the run up in a fresh clone")
+            problem = f"{self.root} has uncommitted work, and the run would replace {_some(paths)}"
+            raise UsageError(problem, hint="commit or stash it first, or resume the run in a fresh clone")
         return paths
 
     def _place_files(self, run: RunDir, snapshots: Snapshots, now: str, paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -117,18 +117,18 @@ class Received:
             raise
         if left:
             snapshots.restore(now, last=wanted, paths=paths, modes=modes)
-            hint = "nothing was changed; move it away, or take the run up in a fresh clone"
-            raise UsageError(f"{_some(left)} stands here and cannot be replaced by what the run brings", hint=hint)
-        back = f"`kotef apply {run.run_id} --saved {saved}` puts back what was here"
-        return (f"put in place from the run: {_some(paths)}; {back}",)
+            hint = "nothing was changed; move it away, or resume the run in a fresh clone"
+            raise UsageError(f"{_some(left)} cannot be replaced by the run's version", hint=hint)
+        back = f"`kotef apply {run.run_id} --saved {saved}` restores the previous ones"
+        return (f"files set to the run's version: {_some(paths)}; {back}",)
 
 
 @contextmanager
 def received(root: Path, path: Path, *, fingerprint: str = "") -> Iterator[Received]:
-    """The run in the file `path`, in a folder that is deleted after the block unless it was settled.
+    """The run in the file `path`, in a temporary folder that is deleted after the block unless it was settled.
 
-    `fingerprint` is what the file must have, or empty. UsageError for a file that is damaged or altered, and for a run
-    that is kept here already.
+    The file must have the `fingerprint`, unless that is empty. UsageError if the file is damaged or altered, or if the
+    run is already in this workspace.
     """
     place = Path(tempfile.mkdtemp(prefix="incoming-", dir=state_dir(root)))
     try:
@@ -136,17 +136,17 @@ def received(root: Path, path: Path, *, fingerprint: str = "") -> Iterator[Recei
             manifest = archive.manifest
             if fingerprint and archive.fingerprint != fingerprint:
                 problem = f"{path}: its fingerprint is {archive.fingerprint}, not {fingerprint}"
-                raise UsageError(problem, hint="it is another file than the one that was meant; nothing was changed")
+                raise UsageError(problem, hint="this is not the file you named; nothing was changed")
             if store.at(root, manifest.run_id).path.exists():
-                hint = f"`kotef resume {manifest.run_id}` goes on with it"
-                raise UsageError(f"run {manifest.run_id} is kept here already", hint=hint)
+                hint = f"`kotef resume {manifest.run_id}` continues it"
+                raise UsageError(f"run {manifest.run_id} is already in this workspace", hint=hint)
             state = place / manifest.run_id
             for folder in (state, state / "logs", state / "stash"):
                 folder.mkdir(mode=0o700)
             for name in manifest.files:
                 archive.unpack(name, state / name.removeprefix(RUN))
             if SNAPSHOTS not in manifest.files:
-                raise UsageError(f"{path}: it holds no snapshots", hint="export the run again; nothing was changed")
+                raise UsageError(f"{path}: it has no snapshots", hint="export the run again; nothing was changed")
             _refuse_programs(path, state / CHECKPOINTS)
         yield Received(RunDir(state, store.at(root, manifest.run_id).record), manifest, archive.fingerprint, root)
     finally:
@@ -154,7 +154,7 @@ def received(root: Path, path: Path, *, fingerprint: str = "") -> Iterator[Recei
 
 
 def _refuse_programs(path: Path, database: Path) -> None:
-    """UsageError for checkpoints with a trigger or a view: it would run at each step of ours, and might never end."""
+    """UsageError if the checkpoints contain a trigger or a view: SQLite would run it, perhaps without end."""
     hint = "export the run again; nothing was changed"
     if not database.exists():
         return
@@ -166,11 +166,11 @@ def _refuse_programs(path: Path, database: Path) -> None:
     for kind, name in found:
         is_ours = name in _TABLES if kind == "table" else kind == "index" and name.startswith("sqlite_autoindex_")
         if not is_ours:
-            raise UsageError(f"{path}: the checkpoints in it hold a {kind} that kotef did not make", hint=hint)
+            raise UsageError(f"{path}: its checkpoints contain a {kind} that kotef did not create", hint=hint)
 
 
 def _mode(path: Path) -> int | None:
-    """The permission bits of a regular file; None of anything else."""
+    """The permission bits of a regular file; None for anything else."""
     try:
         facts = path.lstat()
     except OSError:

@@ -38,7 +38,7 @@ _NARROW: Final = {
     "reads": (),
     "network": False,
 }
-"""What a record of unknown origin may not ask for."""
+"""Options that a record of unknown origin may not set."""
 _FROM_OUTSIDE: Final = frozenset({"interrupted", "crashed"})
 """Outcomes that no record can bring about again."""
 

@@ -11,6 +11,6 @@ def ended(run: RunDir) -> Result:
     if result is None:
         goes_on = f"it is at work or was killed; `kotef resume {run.run_id}` goes on"
         hint = goes_on if (run.path / "task.json").exists() else "it died before it began; start it again"
-        hint = "the record holds no more" if run.is_foreign else hint
+        hint = "the record contains nothing else" if run.is_foreign else hint
         raise UsageError(f"run {run.run_id} has no result", hint=hint)
     return result

@@ -17,7 +17,7 @@ MAX_FOLDERS: Final = 300
 """Specs of one place, the first by name."""
 
 MOST: Final = 5_000
-"""Entries of one folder that are looked at."""
+"""Entries of one folder that are read."""
 
 MAX_BESIDE: Final = 20
 """Other documents of a spec that are named to the model."""

@@ -71,18 +71,18 @@ class Confinement:
     readable: tuple[Path, ...]
     """What of the hidden folders may be read and run: toolchains, roots the person granted."""
     room: Path
-    """A folder of this process: its `home`, `tmp` and `cache` are writable; masked files look like its `empty`."""
+    """A folder of this process. Its `home`, `tmp` and `cache` are writable; masked files look like its `empty`."""
     seed: Path
-    """Caches that the user's own code filled before the first edit. Read-only; a source for rooms."""
+    """Caches that the user's own code filled before the first edit. Read-only; rooms are filled from it."""
     network: bool
     environment: tuple[tuple[str, str], ...]
     """Variables that say so to the commands: where to put caches and temporary files."""
     home: Path
-    """The real one."""
+    """The user's real home."""
     given: Mapping[str, str] = field(compare=False)
-    """The environment that commands have before `environment` is added."""
+    """The environment of commands before `environment` is added."""
     environments: Environments = field(compare=False)
-    """Installed environments of the workspace, once they are closed off."""
+    """Installed environments of the workspace that are read-only, after `close_off`."""
     shared: tuple[Path, ...] = ()
     """Files of the real home that may be written: logins of a program that a person chose to start."""
 
@@ -94,7 +94,7 @@ class Confinement:
 
     @property
     def cache(self) -> Path:
-        """Where package managers keep what they may use again, in this room."""
+        """Where package managers of this room keep their caches."""
         return self.room / "cache"
 
     @property
@@ -103,7 +103,7 @@ class Confinement:
         return self.room / "tmp"
 
     def own(self, cache: Path) -> Path:
-        """What a command of this room finds in the place of a cache that lies in an environment."""
+        """The private folder that commands of this room see in place of a cache inside an environment."""
         place = self.room / "caches" / hashlib.sha256(os.fsencode(cache)).hexdigest()[:16]
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         return place
@@ -114,7 +114,7 @@ class Confinement:
         return self.room / "empty"
 
     def with_fresh_room(self) -> "Confinement":
-        """The same with a room of its own, in which nothing is that a command left. `leave_room` removes it."""
+        """The same with a fresh room, without anything that a command left. `leave_room` removes the room."""
         room = take_room(self.room.parent)
         copy_caches(self.seed, room / "cache", writable=self.network)
         settle(room / "home", self.home, room / "cache", self.seed, self.given, network=self.network)
@@ -141,7 +141,7 @@ def confine(
     for folder in (scratch, seed):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     clear_rooms(scratch)
-    remove_tree(scratch / "cache")  # of an earlier kotef, which let all commands write it
+    remove_tree(scratch / "cache")  # of an earlier kotef, in which all commands could write it
     room = take_room(scratch)
     settle(room / "home", home, room / "cache", seed, env, network=network)
     hidden = tuple(path for path in _there((*map(Path, HIDDEN), home, scratch.parents[1])) if path != Path("/"))
@@ -168,7 +168,7 @@ def confine(
 
 
 def _environment(room: Path, home: Path, seed: Path, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Variables that lead the commands of a room to its folders."""
+    """Variables that point the commands of a room to its folders."""
     return (("TMPDIR", str(room / "tmp")), *variables(room / "cache", home, room / "home", seed, env).items())
 
 
@@ -194,7 +194,7 @@ def _repository_around(root: Path, home: Path) -> tuple[Path, ...]:
 
 
 def _kept(root: Path) -> tuple[Path, ...]:
-    """Git's own files, wherever they lie, those of repositories inside too, and kotef's."""
+    """Git's own files, wherever they are, including those of repositories inside, and kotef's."""
     git = root / ".git"
     inside = (root / path / ".git" for path in repositories(root).kept)
     found = []
@@ -210,7 +210,7 @@ def _kept(root: Path) -> tuple[Path, ...]:
 
 
 def _pointer(file: Path) -> str:
-    """What a file says that names a place; nothing where it cannot be read, or is longer than any path."""
+    """The path that a pointer file contains; empty if the file cannot be read or is longer than any path."""
     try:
         return read_regular(file, largest=_LONGEST).decode("utf-8", "replace").strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""Installed environments of the workspace that commands may read and not write, wherever one has moved them."""
+"""Installed environments of the workspace that commands may read but not write, even after a folder was renamed."""
 
 import os
 import stat
@@ -12,17 +12,17 @@ from kotef.workspace.safe_open import directory_within
 Number = tuple[int, int]
 
 JS_CACHES: Final = (".cache", ".vite", ".vite-temp", ".vitest")
-"""Folders in `node_modules` that test runners and bundlers write while they work."""
+"""Folders in `node_modules` that test runners and bundlers write while they run."""
 
 Identity = tuple[int, int, str]
-"""Device and number of a folder, or of a link with what it leads to."""
+"""Device and inode number of a folder; of a link also its target."""
 
 
 class Environments:
-    """Open until `close_off` names them: `[setup]` and the checks of the baseline may install.
+    """The environments are writable until `close_off`, because `[setup]` and the baseline's checks may install.
 
-    A command cannot rename such a folder, for something is mounted over it, but it can rename a folder around it: so
-    before each command they are looked up, and sought by what they are if they have gone.
+    A command cannot rename an environment, because it is a mount point, but it can rename a parent folder. Before each
+    command the environments are therefore looked up, and searched for by inode number if they have moved.
     """
 
     def __init__(self, root: Path) -> None:
@@ -31,32 +31,32 @@ class Environments:
         self._made: list[Path] = []
 
     def close_off(self, places: Mapping[str, Identity]) -> None:
-        """From now on these are read-only; links to environments elsewhere are none of ours."""
+        """Make these read-only from now on, except links to environments elsewhere."""
         self._places = {self._root / path: (one[0], one[1]) for path, one in places.items() if not one[2]}
         for path in places:
             if path.rpartition("/")[2] == "node_modules":
                 self._made += self._room_for_caches(path)
 
     def current(self) -> tuple[Path, ...]:
-        """Where they are now."""
+        """The current paths of the environments."""
         if any(_number(path) != number for path, number in self._places.items()):
             self._places = _sought(self._root, self._places)
         return tuple(self._places)
 
     def caches(self) -> tuple[Path, ...]:
-        """Folders in them that tools write while they work: each command has its own instead."""
+        """Folders in them that tools write while they run; each command gets a private one instead."""
         modules = (path for path in self.current() if path.name == "node_modules")
         return tuple(path / name for path in modules for name in JS_CACHES if _is_folder(path / name))
 
     def open_again(self) -> None:
-        """Nobody runs commands any more: remove the folders for caches that were made here."""
+        """Called after the last command: remove the cache folders that were made here."""
         self._places = {}
         while self._made:
-            with suppress(OSError):  # something is in it now
+            with suppress(OSError):  # it is not empty any more
                 self._made.pop().rmdir()
 
     def _room_for_caches(self, modules: str) -> Iterable[Path]:
-        """Make the folders that something will be mounted over: only what is there can be."""
+        """Make the cache folders, because only an existing folder can be a mount point."""
         place = self._root / modules
         bundled = any((place / name).exists() for name in ("vite", "vitest"))
         wanted = JS_CACHES if bundled else JS_CACHES[:1] if "/" not in modules else ()
@@ -75,7 +75,7 @@ def _number(path: Path) -> Number | None:
 
 
 def _sought(root: Path, places: Mapping[Path, Number]) -> dict[Path, Number]:
-    """Where the folders are, and what stands in the place of one that is nowhere."""
+    """The current paths of the folders; one that is not found at all is dropped."""
     wanted = set(places.values())
     found = {path: number for path, number in places.items() if _number(path) == number}
     missing = wanted - set(found.values())

@@ -43,7 +43,7 @@ _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 24, 38, 47
 _CLEAR_ALL: Final = 4
 _SET_MODE_FILTER: Final = 1
 _LISTENER: Final = 1 << 3 | 1 << 5
-"""SECCOMP_FILTER_FLAG_NEW_LISTENER, and _WAIT_KILLABLE_RECV: a signal does not have a call done twice."""
+"""SECCOMP_FILTER_FLAG_NEW_LISTENER and _WAIT_KILLABLE_RECV; the latter prevents that a signal repeats a call."""
 _CAPABILITY_VERSION: Final = 0x20080522
 
 _RULES: Final[dict[Confinement, int]] = {}
@@ -73,10 +73,10 @@ def confined(confinement: Confinement, start: Callable[[], T]) -> T:
 
 
 def filtered(start: Callable[[], T]) -> T:
-    """The same where namespaces do the rest: without what no namespace keeps from the host.
+    """The same at the bwrap level: refuse what namespaces do not isolate from the host.
 
-    The kernel's keyring, io_uring, sockets to the host of a virtual machine, and abstract sockets where the network is
-    shared.
+    That is the kernel's keyring, io_uring, sockets to the host of a virtual machine, and abstract sockets if the
+    network is shared.
     """
     return _filtered_thread().submit(start).result()
 
@@ -92,9 +92,9 @@ def _filtered_thread() -> ThreadPoolExecutor:
 
 
 def _leave_abstract_sockets() -> None:
-    """Keep the calling thread from abstract sockets of others, where the kernel can.
+    """Keep the calling thread from abstract sockets of other processes, if the kernel can.
 
-    Rules for files are left out of it: with one of them bubblewrap could not mount.
+    The rules do not cover files, because bubblewrap could not mount anything under a file rule.
     """
     if abi() < _SCOPE_ABI:
         return
@@ -103,7 +103,7 @@ def _leave_abstract_sockets() -> None:
     rules = _checked(libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
     try:
         _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-        with suppress(OSError):  # in the sixteenth domain, one in another, the kernel makes no more
+        with suppress(OSError):  # the kernel allows sixteen nested domains
             _checked(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
     finally:
         os.close(rules)
@@ -124,7 +124,7 @@ def _checked(result: int, what: str) -> int:
 
 
 def _ruleset(confinement: Confinement) -> int:
-    """A descriptor of the rules. The last ones stay open, for making one takes longer than many a command."""
+    """A descriptor of the rules. The newest stay open, because making a ruleset takes longer than many commands."""
     if confinement not in _RULES:
         _RULES[confinement] = _new_ruleset(confinement)
     while len(_RULES) > _MOST_RULES:
@@ -133,7 +133,7 @@ def _ruleset(confinement: Confinement) -> int:
 
 
 def _new_ruleset(confinement: Confinement) -> int:
-    """What may be read, and what of that written."""
+    """A ruleset with the paths that may be read and those that may be written."""
     known = abi()
     everything = (1 << (16 if known >= _IOCTL_ABI else 15)) - 1
     network = _TCP if known >= _TCP_ABI and not confinement.network else 0
@@ -178,9 +178,9 @@ def _allow(rules: int, path: Path, access: int) -> None:
 
 
 def _restrict(rules: int, *, network: bool, local: bool) -> int | None:
-    """Restrict the calling thread; in this order, for each step needs a right that a later one takes away.
+    """Restrict the calling thread. The order matters: each step needs a right that a later one removes.
 
-    Returns the descriptor of the filter, for the broker; None where there can be none.
+    Returns the filter's listener descriptor, for the broker; None if there can be no broker.
     """
     libc = _libc()
     for capability in range(64):
@@ -195,10 +195,10 @@ def _restrict(rules: int, *, network: bool, local: bool) -> int | None:
 
 
 def _filter(*, inet: bool, local: bool, signals: bool, files: bool = False) -> int | None:
-    """Refuse system calls to the calling thread, see `seccomp.program`; with `files` some of them go to a broker.
+    """Refuse system calls to the calling thread, see `seccomp.program`; with `files`, pass some of them to a broker.
 
-    Returns its end of the filter. None where kotef cannot read what a call asks for, or runs in a sandbox that has a
-    broker already: the kernel allows one.
+    Returns the broker's descriptor. None if kotef cannot read the arguments of a call, or runs in a sandbox that has a
+    broker already, since the kernel allows only one.
     """
     _checked(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     kotef = os.getpid()

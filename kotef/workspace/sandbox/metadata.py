@@ -1,8 +1,9 @@
-"""The broker of metadata changes: mode, owner, times and extended attributes, only below the writable folders.
+"""A broker for metadata changes: commands may change mode, owner, times and attributes only below writable folders.
 
-Landlock has no right for them, so a filter hands these system calls to kotef (seccomp_unotify(2)). kotef reads the
-arguments, opens the file from a writable folder down without following a link, changes that very file, and answers
-with the result. No call goes on after a look at its path: the path could lead elsewhere by then.
+Landlock has no access right for them, so a seccomp filter passes these system calls to kotef (seccomp_unotify(2)).
+kotef reads the arguments, opens the file from a writable folder down without following links, changes that file, and
+returns the result. The kernel never continues a call whose path was only checked, since the path could lead elsewhere
+by then.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ from kotef.workspace.sandbox import seccomp
 _RECEIVE, _SEND, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
 """SECCOMP_IOCTL_NOTIF_RECV, _SEND, _ID_VALID, _SET_FLAGS of linux/seccomp.h."""
 _NOTIFICATION: Final = struct.Struct("=QIIiIQ6Q")
-"""Its id, the thread that calls, flags; then `struct seccomp_data`: number, architecture, place, arguments."""
+"""Id of the request, calling thread, flags; then `struct seccomp_data`: number, architecture, address, arguments."""
 _ANSWER: Final = struct.Struct("=Qqii")
 
 _CWD: Final = -100
@@ -35,17 +36,17 @@ _HOLD: Final = os.O_PATH | os.O_CLOEXEC if hasattr(os, "O_PATH") else 0
 _PATH_MAX, _NAME_MAX, _VALUE_MAX = 4096, 256, 65536
 _PAGE: Final = 4096
 _UNCHANGED: Final = 0xFFFFFFFF
-"""The owner, or the group, stays."""
+"""Leaves the owner, or the group, as it is."""
 _MICROS: Final = 1_000_000
 _TRIES: Final = 3
-"""How often a file is looked for that is renamed meanwhile."""
+"""Attempts to open a file that is renamed at the same time."""
 
 _PTRACE_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 _FOR_ANCESTORS: Final = 1
-"""Above it nobody but root of the machine may read the memory of a command, and with it the path of a call."""
+"""Above this value only root may read a command's memory, and with it the path argument of a call."""
 
 _SHARED: Final = (Path("/dev/shm"), Path("/dev/pts"))  # noqa: S108  devices that every command has
-"""Folders of files that a command may write, though the folders themselves are not its own."""
+"""Folders in which a command may write files, though it may not change the folders themselves."""
 
 _CAPABILITY_VERSION: Final = 0x20080522
 
@@ -54,9 +55,9 @@ class Call(NamedTuple):
     """One system call that waits for its answer."""
 
     id: int
-    """By which the kernel knows the call."""
+    """The kernel's id of the request."""
     thread: int
-    """Number of the thread that calls."""
+    """Id of the calling thread."""
     name: str
     arguments: Sequence[int]
 
@@ -67,34 +68,34 @@ class Call(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a call says that its file is."""
+    """How the arguments of a call name its file."""
 
     directory: int = _CWD
-    """A descriptor of the caller's, of the file itself where there is no path."""
+    """A descriptor of the caller: a directory, or the file itself if there is no path."""
     path: int = 0
-    """Address of the path in the memory of the caller; 0 for none."""
+    """Address of the path in the caller's memory; 0 for none."""
     flags: int = 0
     """AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH."""
 
 
 def readable() -> bool:
-    """Whether the system lets kotef read the arguments of its commands' calls."""
+    """Whether the system lets kotef read the arguments of its commands' system calls."""
     try:
         return int(_PTRACE_SCOPE.read_text(encoding="ascii")) <= _FOR_ANCESTORS
-    except (OSError, ValueError):  # without Yama the same user may
+    except (OSError, ValueError):  # without Yama, a process may read others of the same user
         return True
 
 
 def serve(listener: int, writable: Sequence[Path]) -> None:
-    """Answer the calls of one command and all it starts, in a thread of its own, until the last of them has ended.
+    """Answer the calls of one command and its children in a separate thread, until the last of them has ended.
 
-    `listener` is the descriptor of the filter; it is closed at the end.
+    `listener` is the filter's descriptor; it is closed at the end.
     """
     Thread(target=_Broker(listener, writable).run, name="metadata", daemon=True).start()
 
 
 class _Broker:
-    """What one command may change."""
+    """Carries out the metadata changes of one command."""
 
     def __init__(self, listener: int, writable: Sequence[Path]) -> None:
         self._listener = listener
@@ -103,7 +104,7 @@ class _Broker:
         self._roots: list[tuple[str, bool, int]] = []
 
     def run(self) -> None:
-        """Serve until nobody is left; whatever fails is an answer."""
+        """Serve until no process uses the filter; an error becomes the answer of the call."""
         with ExitStack() as stack:
             stack.callback(os.close, self._listener)
             _drop_capabilities()
@@ -112,7 +113,7 @@ class _Broker:
                     root = os.open(path, _HOLD)
                     stack.callback(os.close, root)
                     self._roots.append((name, itself, root))
-            with suppress(OSError):  # a kernel before 6.6 is only slower
+            with suppress(OSError):  # kernels before 6.6 lack it; they are only slower
                 fcntl.ioctl(self._listener, _SET_FLAGS, 1)
             for call in self._calls():
                 self._answer(call)
@@ -128,7 +129,7 @@ class _Broker:
             try:
                 fcntl.ioctl(self._listener, _RECEIVE, buffer, True)
             except OSError as error:
-                if error.errno in {errno.ENOENT, errno.EINTR}:  # the caller has ended meanwhile
+                if error.errno in {errno.ENOENT, errno.EINTR}:  # the caller has ended
                     continue
                 return
             identity, thread, _, number, _, _, *arguments = _NOTIFICATION.unpack(buffer)
@@ -142,14 +143,14 @@ class _Broker:
             refusal = error.errno or errno.EPERM
         except (ValueError, OverflowError, MemoryError):
             refusal = errno.EINVAL
-        with suppress(OSError):  # the caller has ended meanwhile
+        with suppress(OSError):  # the caller has ended
             fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(call.id, 0, -refusal, 0))
 
     def _change(self, call: Call) -> None:
         place, change = _READERS[call.name](call)
         found = _named(call, place)
         try:
-            # valid after the opening: the files that were opened are those of the caller, not of a successor in number
+            # checked after opening: the file was then opened for the caller, not for a new process with the same id
             fcntl.ioctl(self._listener, _IS_VALID, struct.pack("Q", call.id))
             file = self._owned(found)
             try:
@@ -160,7 +161,7 @@ class _Broker:
             os.close(found)
 
     def _owned(self, found: int) -> int:
-        """The same file, opened from a writable folder down. Raises `OSError` where it lies in none."""
+        """The same file, opened from a writable folder down. Raises `OSError` if it is below none."""
         facts = os.fstat(found)
         for _ in range(_TRIES):
             name = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115  quick
@@ -174,7 +175,7 @@ class _Broker:
         raise _fault(errno.EPERM)
 
     def _opened(self, name: str) -> int | None:
-        """None where nothing is there now, without links on the way. Raises `OSError` outside."""
+        """None if the path does not exist or contains a link. Raises `OSError` if it is outside."""
         for folder, itself, root in self._roots:
             if name == folder and itself:
                 return os.dup(root)
@@ -191,7 +192,7 @@ def _drop_capabilities() -> None:
 
 
 def _is_nameless(name: str, facts: os.stat_result) -> bool:
-    """Whether nobody else can find it: a pipe, a socket, a file that was deleted or never had a name."""
+    """Whether no other process can open it by name: a pipe, a socket, or a file that was deleted or had no name."""
     if name.startswith("/"):
         return not facts.st_nlink and name.endswith(" (deleted)")
     return stat.S_ISFIFO(facts.st_mode) or stat.S_ISSOCK(facts.st_mode)
@@ -204,7 +205,7 @@ def _beneath(root: int, path: str) -> int | None:
 
 
 def _named(call: Call, place: Place) -> int:
-    """The file that a call means, wherever it is; held, not opened for anything."""
+    """A descriptor (`O_PATH`) of the file that a call names, wherever it is."""
     path = _string(call.thread, place.path, _PATH_MAX) if place.path else b""
     if place.path and not path and not place.flags & _EMPTY_PATH:
         raise _fault(errno.ENOENT)
@@ -221,7 +222,7 @@ def _of_descriptor(thread: int, descriptor: int, flags: int = 0) -> int:
 
 def _of_path(thread: int, place: Place, path: bytes) -> int:
     if os.readlink(f"/proc/{thread}/root") != "/":  # noqa: PTH115  quick
-        raise _fault(errno.EPERM)  # the path means something else there
+        raise _fault(errno.EPERM)  # in a chroot the path means another file
     flags = _HOLD | (os.O_NOFOLLOW if place.flags & _NOT_THE_LINKED else 0)
     if path.startswith(b"/"):
         return os.open(_of_the_caller(path, thread), flags)
@@ -233,7 +234,7 @@ def _of_path(thread: int, place: Place, path: bytes) -> int:
 
 
 def _of_the_caller(path: bytes, thread: int) -> bytes:
-    """`/proc/self` is whoever looks: libraries change files through it."""
+    """The path with `/proc/self` and the like replaced by the caller's: libraries change files through them."""
     own = b"/proc/%d" % thread
     for prefix, meant in ((b"/proc/self/", own), (b"/proc/thread-self/", own), (b"/dev/fd/", own + b"/fd")):
         if path.startswith(prefix):
@@ -242,7 +243,7 @@ def _of_the_caller(path: bytes, thread: int) -> bytes:
 
 
 def _string(thread: int, address: int, most: int) -> bytes:
-    """A string in the memory of the caller, without its end. Raises `OSError`."""
+    """A NUL-terminated string in the caller's memory, without the NUL. Raises `OSError`."""
     found = b""
     while len(found) < most:
         here = address + len(found)
@@ -255,7 +256,7 @@ def _string(thread: int, address: int, most: int) -> bytes:
 
 
 def _bytes(thread: int, address: int, size: int) -> bytes:
-    """Exactly these bytes of the memory of the caller. Raises `OSError` with EFAULT where some are not there."""
+    """Exactly `size` bytes of the caller's memory. Raises `OSError` with EFAULT if some are not mapped."""
     memory = os.open(f"/proc/{thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
     try:
         found = os.pread(memory, size, address)
@@ -269,7 +270,7 @@ def _bytes(thread: int, address: int, size: int) -> bytes:
 
 
 Change = Callable[[int], None]
-"""What is done to an open file."""
+"""Carries out the change on an open file."""
 
 
 def _mode(call: Call, place: Place, at: int) -> tuple[Place, Change]:
@@ -284,7 +285,7 @@ def _owner(call: Call, place: Place, at: int) -> tuple[Place, Change]:
 
 
 def _outer(call: Call, table: str, at: int) -> int:
-    """A number of a user or group as this process knows it: a command may have a namespace of its own."""
+    """A user or group id as this process sees it: a command may run in a user namespace."""
     number = call.arguments[at] & _UNCHANGED
     if number == _UNCHANGED:
         return number
@@ -296,7 +297,7 @@ def _outer(call: Call, table: str, at: int) -> int:
 
 
 def _times(call: Call, place: Place, at: int, kind: str) -> tuple[Place, Change]:
-    """`kind` is the form of the two times: seconds, with microseconds, or with nanoseconds."""
+    """`kind` is the unit of the two times: seconds, with microseconds, or with nanoseconds."""
     times = _nanoseconds(call, at, kind) if call.arguments[at] else None
     return place, lambda file: _call("utimensat", file, b"", times, _EMPTY_PATH)
 
@@ -347,7 +348,7 @@ def _descriptor(call: Call) -> Place:
 
 
 def _at(call: Call, flags: int = 0, *, or_none: bool = False) -> Place:
-    """A path in a directory; `or_none` where none means the directory's descriptor itself."""
+    """A path relative to a directory; `or_none`: without a path, the directory's descriptor itself."""
     directory, path = call.integer(0), call.arguments[1]
     is_itself = not path and or_none and directory != _CWD
     if flags & ~(_NOT_THE_LINKED | _EMPTY_PATH) or (is_itself and flags):
@@ -377,11 +378,11 @@ _READERS: Final[dict[str, Callable[[Call], tuple[Place, Change]]]] = {
     "lremovexattr": lambda call: _no_attribute(call, _path(call, _NOT_THE_LINKED)),
     "fremovexattr": lambda call: _no_attribute(call, _descriptor(call)),
 }
-"""How the arguments of each call say which file is meant, and what is to be done to it."""
+"""System call → how to read its file and the change from its arguments."""
 
 
 def _magic(file: int) -> bytes:
-    """The path that means an open file, for calls that take no descriptor of a file that is only held."""
+    """A path of an open file, for system calls that do not accept an `O_PATH` descriptor."""
     return b"/proc/self/fd/%d" % file
 
 

@@ -34,7 +34,7 @@ _FORBIDDEN: Final = {
     "tune": "it can change how the kernel works",
 }
 _METADATA: Final = "commands can change the mode, the owner and the times of your files outside of the workspace"
-"""What a container, or a hardened kernel, does not let kotef refuse; the level is worth having all the same."""
+"""Some containers and hardened kernels prevent kotef from refusing this; the level is useful all the same."""
 _MODE: Final = 0o600
 _STAYS_INSIDE: Final = "what is changed there stays inside"
 _INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
@@ -63,7 +63,7 @@ class Probed:
 
     @property
     def weaker(self) -> str:
-        """What it should refuse and cannot on this machine; empty for nothing."""
+        """What the level should refuse but cannot on this machine; empty if it refuses everything."""
         return _METADATA if self.deeds and not self.deeds["change"] else ""
 
 
@@ -78,7 +78,7 @@ def probe(level: Level, confinement: Confinement, env: Mapping[str, str], *, lim
     try:
         with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
             abstract = f"kotef-{secrets.token_hex(8)}"
-            if sys.platform == "linux":  # elsewhere it would be a file
+            if sys.platform == "linux":  # on other systems this name would be a file
                 local.bind(f"\0{abstract}")
                 local.listen()
             arguments = [str(os.getpid()), str(canary), str(server.getsockname()[1]), abstract, str(confinement.root)]

@@ -14,14 +14,14 @@ PARTS: Final = ("home", "tmp", "cache")
 _PREFIX: Final = "room-"
 _LOCK: Final = "lock"
 _HELD: Final[dict[Path, int]] = {}
-"""Room → descriptor of its lock; the locks end with this process, however it ends."""
+"""Room → descriptor of its lock; the kernel releases the locks when this process ends."""
 
 
 def take_room(place: Path) -> Path:
     """A fresh folder below `place` with an empty `home`, `tmp` and `cache`, this process's own until it leaves it.
 
-    Nothing of an earlier command is met in it: one could have left a `sitecustomize.py` there, or a link in the place
-    of a folder.
+    Every command starts with an empty folder: an earlier one could have left a `sitecustomize.py` there, or a link in
+    place of a folder.
     """
     room = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     lock = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -34,7 +34,7 @@ def take_room(place: Path) -> Path:
 
 
 def leave_room(room: Path) -> None:
-    """Remove a room of this process; what resists is left for `clear_rooms` of a later one."""
+    """Remove a room of this process; what cannot be removed is left for `clear_rooms` of a later process."""
     with suppress(OSError):
         shutil.rmtree(room, onerror=_opened)
     if (lock := _HELD.pop(room, None)) is not None:
@@ -48,7 +48,7 @@ def clear_rooms(place: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder that commands filled, also what they closed to its owner; what resists stays."""
+    """Remove a folder that commands filled, including folders without owner permissions; ignores what remains."""
     with suppress(OSError):
         shutil.rmtree(path, onerror=_opened)
 

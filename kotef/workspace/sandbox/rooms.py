@@ -13,13 +13,13 @@ from kotef.workspace.sandbox.seed import keep_caches
 
 
 class Rooms:
-    """What the commands of the coder can write and what the checks believe share nothing but the workspace.
+    """Separate rooms for the coder's commands and the checks of a run: they share nothing but the workspace.
 
-    Without a confinement (level `off`) there is one room for all: that of the person.
+    Without a confinement (level `off`) everything uses the person's own home.
     """
 
     def __init__(self, sandbox: Sandbox, *, apart: bool = False) -> None:
-        """`apart`: what is closed off for the checks is not closed off for the coder."""
+        """`apart`: environments that are read-only for the checks stay writable for the coder (`--allow-install`)."""
         self._sandbox = self.judging = sandbox
         if apart and sandbox.confinement is not None:
             own = replace(sandbox.confinement, environments=Environments(sandbox.confinement.root))
@@ -32,7 +32,7 @@ class Rooms:
         self._first: Sandbox | None = None
 
     def coder(self) -> Sandbox:
-        """The room of the coder: taken when its first command is started, and kept until `close`."""
+        """The coder's room, made when its first command starts and kept until `close`."""
         if self._coders is None:
             self._coders = self._stack.enter_context(fresh_room(self._sandbox))
         self._prepare()
@@ -40,7 +40,7 @@ class Rooms:
 
     @contextmanager
     def judge(self) -> Iterator[Sandbox]:
-        """The room of one check that judges; within `first` all checks have the same one."""
+        """A room for one check that judges; within `first` all checks share one."""
         if self._filling is not None:
             self._first = self._first or self._filling.enter_context(filling_room(self.judging))
             yield self._first
@@ -58,7 +58,7 @@ class Rooms:
 
     @contextmanager
     def first(self) -> Iterator[None]:
-        """The checks of this block judge the state before the run: the caches they fill serve later rooms."""
+        """Within the block, checks judge the state before the run; later rooms are filled from their caches."""
         with ExitStack() as filling:
             self._filling = filling
             try:
@@ -67,7 +67,7 @@ class Rooms:
                 self._filling = self._first = None
 
     def close(self) -> None:
-        """Remove the room of the coder, and one that was prepared and not needed."""
+        """Remove the coder's room, and a prepared room that was not used."""
         self._stack.close()
         self._coders = None
         if self._prepared is not None:
@@ -76,7 +76,7 @@ class Rooms:
         self._thread.shutdown()
 
     def _prepare(self) -> None:
-        """Begin to fill the room of the next check while the coder works: large caches take a second to copy."""
+        """Start to fill the next check's room while the coder works, because copying large caches takes a second."""
         confinement = self.judging.confinement
         if confinement is not None and self._prepared is None:
             self._prepared = self._thread.submit(confinement.with_fresh_room)
@@ -84,7 +84,7 @@ class Rooms:
 
 @contextmanager
 def fresh_room(sandbox: Sandbox) -> Iterator[Sandbox]:
-    """The sandbox with a home, temporary folder and caches of its own for the length of the block."""
+    """The sandbox with its own home, temporary folder and caches for the duration of the block."""
     if sandbox.confinement is None:
         yield sandbox
         return
@@ -97,7 +97,7 @@ def fresh_room(sandbox: Sandbox) -> Iterator[Sandbox]:
 
 @contextmanager
 def filling_room(sandbox: Sandbox) -> Iterator[Sandbox]:
-    """The same for code that is trusted as the user's own: its caches are the source for the rooms that follow."""
+    """A fresh room for code that is trusted as the user's own: its caches become the source of later rooms."""
     with fresh_room(sandbox) as fresh:
         yield fresh
         if fresh.confinement is not None:

@@ -64,22 +64,22 @@ _NUMBERS: Final = {
 }
 _EVERYWHERE: Final = {"io_uring_setup": 425, "pidfd_open": 434, "openat2": 437, "fchmodat2": 452}
 _SETXATTRAT, _REMOVEXATTRAT, _FILE_SETATTR = 463, 466, 469
-"""Newer calls that change metadata: as if the kernel were older, which every program copes with."""
+"""Newer calls that change metadata. They fail with ENOSYS, as on an older kernel, which programs can handle."""
 _FIRST_UNKNOWN: Final = 470
-"""The first system call that this table does not know; those of later kernels may change metadata too."""
+"""The first system call that this table does not cover; calls of later kernels may change metadata too."""
 METADATA: Final = (
     *("chmod", "fchmod", "fchmodat", "fchmodat2"),
     *("chown", "fchown", "lchown", "fchownat"),
     *("utime", "utimes", "futimesat", "utimensat"),
     *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
 )
-"""The calls that change mode, owner, times or extended attributes of a file; an architecture may lack some."""
+"""The calls that change a file's mode, owner, times or extended attributes; not every architecture has all."""
 
 _ATTRIBUTE_KINDS: Final = tuple(kind << 8 for kind in (*b"fvX", 0x94, 0xF5))
-"""Kinds of ioctl that file systems answer, also for a file that was opened for reading: ext4, XFS, btrfs, f2fs."""
+"""ioctl types of file systems (ext4, XFS, btrfs, f2fs); these calls also work on a file opened read-only."""
 _HARMLESS_REQUESTS: Final = (
-    *(0x80086601, 0x80046601, 0x80087601, 0x801C581F),  # flags, version and attributes are read
-    *(0xC020660B, 0x40049409, 0x4020940D, 0xC0189436),  # extents are read; clones write what is open for writing
+    *(0x80086601, 0x80046601, 0x80087601, 0x801C581F),  # read flags, version and attributes
+    *(0xC020660B, 0x40049409, 0x4020940D, 0xC0189436),  # read extents; clone into a file that is open for writing
 )
 
 _LOAD, _EQUAL, _AT_LEAST, _HAS_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
@@ -100,7 +100,7 @@ def supported() -> bool:
 
 
 def number(name: str) -> int | None:
-    """The number of a system call on this machine; None where its architecture lacks it."""
+    """The number of a system call on this machine; None if its architecture lacks the call."""
     return (_NUMBERS[platform.machine()] | _EVERYWHERE).get(name)
 
 
@@ -110,8 +110,8 @@ def program(kotef: int, *, inet: bool, local: bool, signals: bool, files: bool =
     Refused: programs for another architecture, the kernel's keyring, io_uring (which makes sockets without asking),
     sockets of every unusual kind (one of them leads out of a virtual machine), those of the internet but for `inet`,
     without `local` the ones with a name in the file system too, and with `signals` those to the process `kotef`.
-    With `files` also what changes attributes of files or limits of other processes past Landlock; with `notify` the
-    calls in `METADATA` go to whoever listens at the filter.
+    With `files`, calls that change file attributes or limits of other processes and that Landlock does not cover are
+    refused; with `notify`, the calls in `METADATA` go to the listener of the filter.
     """
     numbers = _NUMBERS[platform.machine()] | _EVERYWHERE
     lines = [
@@ -150,11 +150,11 @@ def program(kotef: int, *, inet: bool, local: bool, signals: bool, files: bool =
 
 
 def _files(numbers: Mapping[str, int]) -> list[bytes]:
-    """What Landlock has no right for, and no honest command needs."""
+    """Calls that Landlock does not cover and that no honest command needs."""
     lines = [_line(_LOAD, 0, 0, _NUMBER_AT), _line(_AT_LEAST, 0, 1, _FIRST_UNKNOWN), _refuse(errno.ENOSYS)]
     for call in (_SETXATTRAT, _REMOVEXATTRAT, _FILE_SETATTR):
         lines += _always(call, errno.ENOSYS)
-    lines += _unless(numbers["prlimit64"], (0,), errno.EPERM)  # of a process outside: a limit can end it
+    lines += _unless(numbers["prlimit64"], (0,), errno.EPERM)  # a limit could end a process outside the sandbox
     requests = [_line(_LOAD, 0, 0, _ARGUMENTS_AT + 8)]
     harmless = len(_HARMLESS_REQUESTS)
     kinds = len(_ATTRIBUTE_KINDS)

@@ -1,4 +1,4 @@
-"""The caches that the user's own code and `[setup]` filled: a source for rooms, which no later command can write."""
+"""The seed: caches that the user's own code and `[setup]` filled. It fills the rooms; commands cannot write it."""
 
 import os
 import subprocess
@@ -11,18 +11,18 @@ from typing import Final
 from kotef.workspace.sandbox.room import remove_tree
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
-"""Of the caches that are copied into a room; what is beyond it is read where it lies."""
+"""Bytes of caches that are copied into a room; larger caches are read in the seed."""
 _MOST_FILES: Final = 50_000
 _WRITTEN: Final = frozenset({"go-build", "gradle"})
-"""Caches whose program fails where it cannot write them: left out where they are too large to be copied."""
+"""Caches whose program fails if it cannot write them: a room lacks them if they are too large to be copied."""
 _READ_IN_PLACE: Final = frozenset({"m2", "go-pkg", "cargo-git", "cargo-registry"})
-"""Caches that programs read from a second, read-only place: they are never copied."""
+"""Caches that programs can read from a second, read-only place: they are not copied."""
 
 
 def keep_caches(cache: Path, seed: Path) -> None:
-    """Make what lies in `cache`, the folder of a room that is left, the source for later rooms.
+    """Move the caches of a room that is no longer used into the seed.
 
-    No process of a command is alive. What is not there any more is dropped with the room.
+    No command is running. A cache replaces the seed's cache of that name; those in `_READ_IN_PLACE` are merged into it.
     """
     for entry in _entries(cache):
         if entry.name in _READ_IN_PLACE:
@@ -34,9 +34,9 @@ def keep_caches(cache: Path, seed: Path) -> None:
 
 
 def copy_caches(seed: Path, cache: Path, *, writable: bool) -> None:
-    """Fill `cache`, the empty folder of a room, from the source: small caches are copied, others are links into it.
+    """Fill `cache`, the empty cache folder of a room, from the seed: small caches are copied, others are linked.
 
-    `writable`: also what is otherwise read in place is copied, for commands that have the network to add to it.
+    `writable`: also copy caches that are otherwise read in place, because commands with network access add to them.
     """
     budget, files = MOST_BYTES, _MOST_FILES
     sized = sorted(((*_extent(entry), entry) for entry in _entries(seed)), key=lambda found: found[:2])
@@ -54,7 +54,7 @@ def copy_caches(seed: Path, cache: Path, *, writable: bool) -> None:
 
 
 def _merge(source: Path, target: Path) -> None:
-    """Move what lies in a folder into another one, whose own files of these names go; no link is followed."""
+    """Move the contents of a folder into another one, replacing files of the same name; no link is followed."""
     with suppress(OSError):
         if not target.is_dir() or target.is_symlink():
             target.unlink(missing_ok=True)
@@ -68,7 +68,7 @@ def _merge(source: Path, target: Path) -> None:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Folders in it; files and links are nobody's cache."""
+    """Its folders; files and links are not caches."""
     with suppress(OSError), os.scandir(folder) as found:
         return [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
     return []
@@ -81,14 +81,14 @@ def _holds_something(folder: Path) -> bool:
 
 
 def _extent(folder: Path) -> tuple[int, int]:
-    """Bytes and files below it."""
+    """Total bytes and number of files below a folder."""
     found = folder.lstat()
     return _measured(folder, found.st_ino, found.st_ctime_ns)
 
 
 @lru_cache(maxsize=256)
 def _measured(folder: Path, _number: int, _changed: int) -> tuple[int, int]:
-    """The same, taken once: nobody writes a source."""
+    """The same, measured once per state of the folder, since nothing writes the seed."""
     sizes = list(_sizes(folder))
     return sum(sizes), len(sizes)
 

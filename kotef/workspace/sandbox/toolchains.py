@@ -108,9 +108,9 @@ def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collec
 
     What the environment names, what PATH leads to (a `bin` with the folder around it, unless that is the home itself),
     the interpreter of kotef, what virtual environments were made from, and projects installed in them as editable.
-    What an environment inside the workspace `root` says is the word of whoever wrote the workspace: of it only
-    interpreters are believed, of which nothing but the programs and libraries is read. Projects beside this one are
-    believed as well where git does not track (`public`) what names them: then no clone brought it.
+    What an environment inside the workspace `root` says was written by whoever wrote the workspace. kotef uses only the
+    interpreters it names, and of these gives access to programs and libraries only. Projects beside this one are
+    readable too if git does not track (`public`) the file that names them: then they did not come with a clone.
     """
     named = [Path(env[name]) for name in _ROOTS if env.get(name)]
     if cargo := env.get("CARGO_HOME"):
@@ -153,14 +153,14 @@ def _around(folder: Path, home: Path) -> Path:
 
 
 def _bases(prefixes: Iterable[Path]) -> Iterator[Path]:
-    """What virtual environments were made from."""
+    """The installations that virtual environments were made from."""
     for real in _homes(prefixes):
         if real.name in _BIN and os.access(real, os.R_OK) and any(real.glob("python*")):
             yield real.parent if real.parent != Path("/usr") else real
 
 
 def _homes(prefixes: Iterable[Path]) -> Iterator[Path]:
-    """The real folders of the interpreters that virtual environments name, see `pyvenv.cfg` in PEP 405."""
+    """Real paths of the interpreter folders that virtual environments name, see `pyvenv.cfg` in PEP 405."""
     for prefix in prefixes:
         try:
             text = read_regular(prefix / "pyvenv.cfg", largest=_MOST_SETTINGS).decode("utf-8", "replace")
@@ -173,10 +173,10 @@ def _homes(prefixes: Iterable[Path]) -> Iterator[Path]:
 
 
 def _interpreters(prefixes: Iterable[Path], home: Path, root: Path) -> Iterator[Path]:
-    """Of the installations that environments of the workspace name, the folders an interpreter needs, and no more.
+    """The folders an interpreter needs, of the installations that environments of the workspace name; nothing else.
 
-    An installation has a program `bin/python*` and the standard library `lib/python3*/os.py`, both its own. It holds
-    neither the home nor the workspace, and is no part of either; in the home it lies in a folder of its own.
+    An installation has its own program `bin/python*` and standard library `lib/python3*/os.py`. It neither contains the
+    home or the workspace, nor is it inside the workspace; inside the home it must be a folder of its own.
     """
     for real in _homes(prefixes):
         prefix = real.parent
@@ -190,7 +190,7 @@ def _interpreters(prefixes: Iterable[Path], home: Path, root: Path) -> Iterator[
 
 
 def _is_own(path: Path, prefix: Path) -> bool:
-    """Whether it is there, and no link out of the folder."""
+    """Whether it exists and is not a link that leads out of the folder."""
     return os.access(path, os.R_OK) and Path(os.path.realpath(path)).is_relative_to(prefix)
 
 
@@ -214,8 +214,8 @@ def _editable(prefixes: Iterable[Path]) -> Iterator[Path]:
 def settle(place: Path, home: Path, cache: Path, seed: Path, env: Mapping[str, str], *, network: bool) -> None:
     """Make `place`, an empty folder, a home with the toolchains and settings of the real one, and nothing else.
 
-    Toolchains are links into `home`. Downloads are in `cache` with the network; without it they are read in `seed`,
-    where an earlier command that had it left some.
+    Toolchains are links into `home`. With the network, downloads are in `cache`; without it, they are read from `seed`,
+    where an earlier command with the network may have left some.
     """
     for name in IN_HOME:
         source = _real(name, home, env)
@@ -239,7 +239,7 @@ def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
 
 
 def _downloads(name: str, cache: Path, seed: Path, *, network: bool) -> Path | None:
-    """Ours, where there are some."""
+    """The folder of downloads that kotef keeps, if there is one."""
     own = name.strip(".").replace("/", "-")
     if network:
         (cache / own).mkdir(mode=0o700, exist_ok=True)
@@ -261,7 +261,7 @@ def _harmless(path: Path, *, by_line: bool) -> str | None:
 
 
 def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str, str]) -> dict[str, str]:
-    """Variables that lead programs to the home `place`, to caches they may write, and to what there is already.
+    """Variables that point programs to the home `place`, to caches they may write, and to existing downloads.
 
     Package managers are told not to try again: without network that is all they would do for minutes.
     """

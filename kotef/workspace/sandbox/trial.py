@@ -7,7 +7,7 @@ import sys
 
 
 def main(kotef: int, canary: str, port: int, abstract: str, inside: str) -> None:
-    """Try what must work and what must not.
+    """Try operations that must work and operations that must fail.
 
     `canary` is a file outside; kotef listens on `port` and on the abstract socket `abstract`.
     """

@@ -152,7 +152,7 @@ def test_the_git_directory_of_a_worktree_is_as_safe_and_git_works_in_it(
     assert done.exit_code
 
 
-def test_git_folders_of_repositories_inside_cannot_be_written_in_bwrap(make: Make, project: Path) -> None:
+def test_bwrap_makes_git_folders_of_repositories_inside_read_only(make: Make, project: Path) -> None:
     furnish(project)
     before = {path: facts for path, facts in belongings(project).items() if path.endswith("/.git")}
     script = "git -C $r add -A; git -C $r stash -u; git -C $r branch no; echo x > $r/.git/config; rm -rf $r/.git"

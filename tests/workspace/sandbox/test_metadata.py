@@ -1,4 +1,4 @@
-"""Mode, owner, times and attributes: a command changes those of files below its writable folders, and no others."""
+"""Commands can change mode, owner, times and attributes of files below their writable folders, and of no others."""
 
 import errno
 import json
@@ -27,7 +27,7 @@ each_level = pytest.mark.parametrize("level", LEVELS)
 
 
 def facts(folder: Path) -> dict[str, object]:
-    """All that one of the calls could change."""
+    """Everything that one of the calls could change."""
     told: dict[str, object] = {}
     for path in (folder, folder / "file", folder / "link"):
         found = path.lstat()
@@ -72,7 +72,7 @@ def test_no_call_changes_a_file_outside(level: Level, make: Make, project: Path)
     assert all(told["newer"].values())
 
 
-def test_inside_each_call_does_and_answers_as_the_kernel_would(make: Make, project: Path) -> None:
+def test_inside_each_call_has_the_effect_and_result_of_the_kernels(make: Make, project: Path) -> None:
     sandbox = make("landlock")
     first, second = target(project / "first"), target(project / "second")
     plain = tried(first, OFF, project)["known"]
@@ -81,14 +81,14 @@ def test_inside_each_call_does_and_answers_as_the_kernel_would(make: Make, proje
     assert [name.replace("second", "first") for name in brokered] == list(plain)
     differ = {name: number for name, number in brokered.items() if number != plain[name.replace("second", "first")]}
     own = {name for name in differ if name.endswith(("of self", "of the thread", "held link", "device", "number"))}
-    assert {differ[name] for name in own} <= {errno.EPERM}, "a link of /proc itself lies outside"
+    assert {differ[name] for name in own} <= {errno.EPERM}, "a link in /proc itself is outside"
     assert [name for name in differ if name not in own and "x84" not in name] == []
     changed = [list(facts(folder).values()) for folder in (first, second)]
     assert _without_times(changed[0]) == _without_times(changed[1])
 
 
 def _without_times(told: list[object]) -> list[object]:
-    """Times that were set to now differ."""
+    """Without times that were set to the current time, which differ between runs."""
     return [each[:3] if isinstance(each, tuple) else each for each in told]
 
 
@@ -122,7 +122,7 @@ print(done)
 """
 
 
-def test_a_path_that_leads_in_and_out_by_turns_changes_nothing_outside(make: Make, project: Path) -> None:
+def test_a_path_that_alternates_between_inside_and_outside_changes_nothing_outside(make: Make, project: Path) -> None:
     sandbox = make("landlock")
     outside = target(project.parent / "out")
     before = facts(outside)
@@ -131,11 +131,11 @@ def test_a_path_that_leads_in_and_out_by_turns_changes_nothing_outside(make: Mak
     done = shell(f"{sys.executable} race.py {project}/swapped {outside}", sandbox, project)
 
     assert facts(outside) == before
-    assert int(done.stdout) > 0, "some of them met the file inside"
+    assert int(done.stdout) > 0, "some of the calls met the file inside"
 
 
-def test_what_a_command_leaves_behind_is_answered_too_and_ends_with_it(make: Make, project: Path) -> None:
-    """Children of children, of a parent that has ended, many at a time."""
+def test_the_broker_serves_background_processes_and_ends_with_the_last_one(make: Make, project: Path) -> None:
+    """Grandchildren, orphans, and many calls at the same time."""
     sandbox = make("landlock")
     (project / "many.sh").write_text(
         "for i in $(seq 20); do (for j in 1 2 3; do touch -d @$j f$i; chmod 64$j f$i; done) & done; wait\n"
@@ -146,8 +146,8 @@ def test_what_a_command_leaves_behind_is_answered_too_and_ends_with_it(make: Mak
     assert {stat.S_IMODE(path.stat().st_mode) for path in project.glob("f*")} == {0o643}
 
 
-def test_a_limit_of_a_process_outside_cannot_be_set(make: Make, project: Path) -> None:
-    """One of them would end it, as a signal does."""
+def test_limits_of_a_process_outside_cannot_be_set(make: Make, project: Path) -> None:
+    """A limit could end the process, like a signal."""
     before = resource.getrlimit(resource.RLIMIT_CPU)
     done = shell(
         f"{sys.executable} -c 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); "
@@ -159,10 +159,10 @@ def test_a_limit_of_a_process_outside_cannot_be_set(make: Make, project: Path) -
     assert resource.getrlimit(resource.RLIMIT_CPU) == before
 
 
-def test_where_another_listens_the_level_holds_and_says_what_it_lacks(
+def test_without_a_listener_the_level_holds_and_says_what_it_lacks(
     make: Make, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such as in a container whose own broker the kernel has, or where nobody may read another's memory."""
+    """As in a container that has a listener of its own, or if no process may read another's memory."""
     confinement = make("landlock").confinement
     assert confinement
     monkeypatch.setattr(metadata, "readable", lambda: False)
@@ -192,7 +192,7 @@ for path in (f"/proc/self/fd/{found}", inside.lstrip("/")):
 """
 
 
-def test_a_mount_of_its_own_whose_paths_look_like_those_inside_deceives_nobody(make: Make, project: Path) -> None:
+def test_a_private_mount_whose_paths_look_writable_changes_nothing_outside(make: Make, project: Path) -> None:
     sandbox = make("landlock")
     inside = project / "file"
     inside.write_text("theirs")

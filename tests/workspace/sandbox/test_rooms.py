@@ -1,4 +1,4 @@
-"""What a command leaves in its home, temporary folder and caches is met by no check that judges later."""
+"""A check that judges sees nothing that a command left in its home, temporary folder or caches."""
 
 import os
 from collections.abc import Callable
@@ -39,27 +39,25 @@ PLANTED = (
 
 
 @each_level
-def test_what_a_command_plants_anywhere_it_can_write_is_not_there_when_judged(
-    level: Level, make: Make, project: Path
-) -> None:
+def test_planted_files_are_not_in_the_room_of_a_check(level: Level, make: Make, project: Path) -> None:
     rooms = Rooms(make(level))
     planted = [f'"{place}/{name}"' for place in PLACES for name in PLANTED]
     plant = "; ".join(f'mkdir -p -- "$(dirname -- {path})"; echo PLANTED > {path}' for path in planted)
     look = 'grep -rlas PLANTED -- ~ "$TMPDIR" /tmp "$XDG_CACHE_HOME" "$GOCACHE" "$PIP_CACHE_DIR"; echo looked'
     try:
         assert "PLANTED" not in shell(plant, rooms.coder(), project).stdout
-        assert len(shell(look, rooms.coder(), project).stdout.splitlines()) > len(PLANTED), "it was planted"
+        assert len(shell(look, rooms.coder(), project).stdout.splitlines()) > len(PLANTED), "the files were planted"
         with rooms.judge() as judge:
             assert shell(look, judge, project).stdout == "looked\n"
             shell(plant, judge, project)
         with rooms.judge() as later:
-            assert shell(look, later, project).stdout == "looked\n", "nor what an earlier check planted"
+            assert shell(look, later, project).stdout == "looked\n", "nor files that an earlier check planted"
     finally:
         rooms.close()
 
 
 @each_level
-def test_caches_of_the_baseline_serve_later_checks_and_stay_as_they_are(
+def test_caches_of_the_baseline_are_copied_to_later_checks_and_do_not_change(
     level: Level, make: Make, project: Path
 ) -> None:
     rooms = Rooms(make(level))
@@ -80,7 +78,7 @@ def test_caches_of_the_baseline_serve_later_checks_and_stay_as_they_are(
         assert shell("cat $GOCACHE/*", third, project).stdout == "one\ntwo\n"
 
 
-def test_a_baseline_that_is_taken_over_fills_nothing(make: Make) -> None:
+def test_a_baseline_that_is_reused_fills_nothing(make: Make) -> None:
     sandbox = make("bwrap")
     assert sandbox.confinement
     before = list(sandbox.confinement.room.parent.iterdir())
@@ -91,7 +89,7 @@ def test_a_baseline_that_is_taken_over_fills_nothing(make: Make) -> None:
     assert list(sandbox.confinement.room.parent.iterdir()) == before
 
 
-def test_a_room_is_gone_when_it_is_left(make: Make) -> None:
+def test_a_room_is_removed_when_it_is_left(make: Make) -> None:
     with fresh_room(make("bwrap")) as fresh:
         assert fresh.confinement
         room = fresh.confinement.room
@@ -115,7 +113,7 @@ FILES = st.dictionaries(NAMES, st.dictionaries(st.sampled_from(["a", "b", "d/c"]
 def test_links_in_caches_are_never_followed(
     first: dict[str, dict[str, bytes]], second: dict[str, dict[str, bytes]], links: set[str], tmp_path: Path
 ) -> None:
-    """Whatever the code of a clone leaves in its caches: nothing is read or written beyond them."""
+    """Links that the code of a clone leaves in its caches: nothing is read or written through them."""
     place = Path(os.path.realpath(take_room(tmp_path)))
     outside, seed = place / "outside", place / "seed"
     for folder in (outside / "d", seed):
@@ -142,7 +140,7 @@ def test_links_in_caches_are_never_followed(
     assert not any(path.is_symlink() for path in seed.iterdir())
 
 
-def test_a_cache_above_the_limit_is_read_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_above_the_limit_is_read_in_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seeds, "MOST_BYTES", 10)
     for name, size in (("npm", 4), ("pip", 20), ("go-build", 30)):
         (tmp_path / "seed" / name).mkdir(parents=True)
@@ -153,10 +151,10 @@ def test_a_cache_above_the_limit_is_read_where_it_lies(tmp_path: Path, monkeypat
 
     assert not (tmp_path / "cache" / "npm").is_symlink()
     assert (tmp_path / "cache" / "pip").is_symlink()
-    assert not (tmp_path / "cache" / "go-build").exists(), "Go fails where it cannot write its cache"
+    assert not (tmp_path / "cache" / "go-build").exists(), "Go fails if it cannot write its cache"
 
 
-def test_the_caches_that_an_earlier_kotef_let_commands_write_are_dropped(project: Path, tmp_path: Path) -> None:
+def test_caches_that_commands_could_write_in_earlier_versions_are_removed(project: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "state" / "kotef" / "abc" / "sandbox"
     (scratch / "cache" / "go-build").mkdir(parents=True)
 
@@ -165,9 +163,7 @@ def test_the_caches_that_an_earlier_kotef_let_commands_write_are_dropped(project
     assert not (scratch / "cache").exists()
 
 
-def test_an_environment_that_is_closed_off_stays_so_when_a_folder_around_it_is_renamed(
-    make: Make, project: Path
-) -> None:
+def test_an_environment_stays_read_only_when_a_parent_folder_is_renamed(make: Make, project: Path) -> None:
     for path in ("packages/a/node_modules/x/index.js", "packages/a/own.js"):
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text("honest\n")
@@ -181,10 +177,10 @@ def test_an_environment_that_is_closed_off_stays_so_when_a_folder_around_it_is_r
         shell(command, sandbox, project)
 
     assert (project / "packages" / "a" / "node_modules" / "x" / "index.js").read_text() == "honest\n"
-    assert not (project / "packages" / "a" / "own.js").exists(), "what is not installed may be changed"
+    assert not (project / "packages" / "a" / "own.js").exists(), "other files may be changed"
 
 
-def test_tools_find_a_folder_of_their_own_in_the_place_of_their_caches(make: Make, project: Path) -> None:
+def test_tools_get_a_private_folder_in_place_of_their_caches(make: Make, project: Path) -> None:
     (project / "node_modules" / "vite").mkdir(parents=True)
     rooms = Rooms(make("bwrap"))
     confinement = rooms.judging.confinement
@@ -198,10 +194,10 @@ def test_tools_find_a_folder_of_their_own_in_the_place_of_their_caches(make: Mak
     rooms.close()
     confinement.environments.open_again()
 
-    assert [path.name for path in (project / "node_modules").iterdir()] == ["vite"], "nothing is left of it"
+    assert [path.name for path in (project / "node_modules").iterdir()] == ["vite"], "the cache folders are removed"
 
 
-def test_the_room_of_the_next_check_is_filled_while_the_coder_works(make: Make, project: Path) -> None:
+def test_the_next_checks_room_is_filled_while_the_coder_works(make: Make, project: Path) -> None:
     rooms = Rooms(make("bwrap"))
     with rooms.first(), rooms.judge() as first:
         shell("mkdir -p $GOCACHE; echo one > $GOCACHE/one", first, project)

@@ -133,11 +133,11 @@ except OSError as error:
 
 @each_level
 @pytest.mark.parametrize("network", [False, True])
-def test_an_abstract_socket_of_somebody_else_cannot_be_reached(
+def test_an_abstract_socket_of_another_process_cannot_be_reached(
     level: Level, make: Make, project: Path, *, network: bool
 ) -> None:
     if abi() < 6 and (network or level == "landlock"):
-        pytest.skip("the kernel has no scope of abstract sockets")
+        pytest.skip("the kernel cannot restrict abstract sockets")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("\0kotef-test-of-a-name")
         server.listen()
@@ -263,7 +263,7 @@ def test_two_runs_at_once_do_not_clear_each_others_rooms(make: Make, project: Pa
 
 
 def _stranger(project: Path, home: str, *, editable: str = "/") -> dict[str, str]:
-    """A virtual environment that lies in the workspace, and the environment in which it is active."""
+    """Makes a virtual environment in the workspace; returns the environment in which it is active."""
     packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
     (packages / "x.dist-info").mkdir(parents=True)
     (project / ".venv" / "pyvenv.cfg").write_text(f"home = {home}\n")
@@ -282,7 +282,7 @@ HOMES = ("", "/", "/.", "/bin", "/bin/", "/bin/.", "/bin/../bin", "/.ssh", "/.ss
 def test_a_virtual_environment_in_the_workspace_opens_no_folder_by_what_is_written_in_it(
     below: str, tracked: bool, project: Path, tmp_path: Path
 ) -> None:
-    """Strangers write to the workspace: what it says of a home, a link or a login leads to nothing of them."""
+    """An attacker writes the workspace: a home, link or login that it names gives access to none of their files."""
     home = Path(os.environ["HOME"])
     for name in ("bin", "lib/python3.11", ".ssh/bin", "work/bin", "work/.ssh", "other"):
         (home / name).mkdir(parents=True)
@@ -302,7 +302,7 @@ def test_a_virtual_environment_in_the_workspace_opens_no_folder_by_what_is_writt
 
 
 @pytest.mark.parametrize("part", ["bin", "lib"])
-def test_an_interpreter_that_lies_in_the_workspace_leads_out_of_it_by_no_link(
+def test_a_forged_interpreter_in_the_workspace_gives_no_access_through_links(
     part: str, project: Path, tmp_path: Path
 ) -> None:
     home = Path(os.environ["HOME"])
@@ -321,7 +321,7 @@ def test_an_interpreter_that_lies_in_the_workspace_leads_out_of_it_by_no_link(
     )
 
 
-def test_an_interpreter_that_an_environment_of_the_workspace_names_is_read_and_nothing_beside_it(
+def test_only_the_interpreter_that_an_environment_names_is_readable_not_its_neighbours(
     project: Path, tmp_path: Path
 ) -> None:
     place = Path(os.environ["HOME"]) / "pythons" / "3.11"

@@ -167,8 +167,8 @@ def test_with_network_package_managers_have_somewhere_to_write(make: Make, proje
     assert not (home / ".cargo" / "registry" / "x").exists()
     with fresh_room(make("bwrap")) as later:
         told = shell("ls ~/.cargo/registry ~/go/pkg; touch ~/go/pkg/no ~/.cargo/registry/x/no", later, project)
-    assert told.stdout.count("x\n") == 2, "what [setup] downloaded is there for commands without network"
-    assert told.stderr.count("Read-only") == 2, "and cannot be written by them"
+    assert told.stdout.count("x\n") == 2, "commands without network see what [setup] downloaded"
+    assert told.stderr.count("Read-only") == 2, "and cannot write it"
 
 
 def test_what_is_gone_since_the_start_keeps_no_command_from_running(make: Make, project: Path, tmp_path: Path) -> None:
