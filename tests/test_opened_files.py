@@ -95,6 +95,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/installed.py": f"names alone of {INSTALLED}",
     "workspace/nested.py": f"{GIT}; copies in {STATE}; names alone in the workspace, links not followed",
     "workspace/remainder.py": STATE,
+    "workspace/restoration.py": STATE,
     "workspace/sandbox/environments.py": f"names alone of {INSTALLED}; {DESCRIPTOR}",
     "workspace/sandbox/caller.py": f"{KERNEL}, of a command's thread alone",
     "workspace/sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",

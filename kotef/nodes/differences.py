@@ -11,7 +11,8 @@ from typing import Final
 from kotef.failures.counted import counted
 from kotef.failures.plain import plain
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.remainder import Difference, Reason, RestoreReport, copies_of
+from kotef.workspace.remainder import copies_of
+from kotef.workspace.restoration import Difference, Reason, RestoreReport
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 8

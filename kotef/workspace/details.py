@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.workspace.facts import facts_of
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.safe_open import parent_within
 
@@ -67,7 +68,7 @@ def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
             is_empty = not entries
         except OSError:  # gone, or closed to us
             entries, is_empty = [], False
-        facts = _facts(place)
+        facts = facts_of(place)
         if facts is None or (here and not _CACHES.isdisjoint(entry.name for entry in entries)):
             continue
         if here:
@@ -103,7 +104,7 @@ def make_empty(root: Path, known: Details) -> tuple[str, ...]:
     """Make the empty folders that are gone; returns them. One in whose place something stands is left."""
     made = []
     for path in known.empty:
-        if _facts(os.path.join(root, path.rstrip("/"))) is None:  # noqa: PTH118 - quick
+        if facts_of(os.path.join(root, path.rstrip("/"))) is None:  # noqa: PTH118 - quick
             with suppress(OSError), parent_within(root, path.rstrip("/"), create=True) as (directory, name):
                 os.mkdir(name, dir_fd=directory)
                 made.append(path)
@@ -161,7 +162,7 @@ def opened(root: Path, paths: Iterable[str], modes: Mapping[str, int]) -> Iterat
     folders = {path[: end + 1] for path in paths for end in range(len(path)) if path[end] == "/"}
     lifted: dict[str, int] = {}
     for folder in sorted(folders):
-        facts = _facts(os.path.join(root, folder.rstrip("/")))  # noqa: PTH118 - quick
+        facts = facts_of(os.path.join(root, folder.rstrip("/")))  # noqa: PTH118 - quick
         if facts is None or not stat.S_ISDIR(facts.st_mode) or facts.st_mode & stat.S_IRWXU == stat.S_IRWXU:
             continue
         with suppress(OSError):
@@ -226,10 +227,3 @@ def _attributes(place: str, *, follow: bool = False) -> dict[str, str]:
 
 def _values(details: Details, path: str) -> dict[str, str]:
     return details.attributes.get(path, {})
-
-
-def _facts(place: str) -> os.stat_result | None:
-    try:
-        return os.lstat(place)
-    except OSError:
-        return None

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 
 from kotef.workspace.activity import ActivityLog, activity_of
-from kotef.workspace.remainder import RestoreReport, keep, note_written, restore_remainder
+from kotef.workspace.remainder import keep, note_written
+from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.standing import end, stand_in
 
