@@ -68,7 +68,8 @@ def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
         if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                raise OSError(error.errno, "is, or lies behind, a symbolic link", path) from error
+                kind = errno.ENOTDIR if flags & os.O_DIRECTORY else errno.ELOOP
+                raise OSError(kind, "is, or lies behind, a symbolic link", path) from error
         raise
 
 

@@ -219,6 +219,26 @@ def test_what_could_not_be_kept_is_named_once_it_is_overwritten_or_unknown(root:
     assert elsewhere.unknown == (".",), "nothing is said to be as before that was not compared"
 
 
+@pytest.mark.parametrize("deed", ["echo x > cache", "ln -s /tmp cache"])
+def test_what_stands_in_the_place_of_an_ignored_folder_is_named_and_the_rest_comes_back(
+    root: Path, tmp_path: Path, deed: str
+) -> None:
+    (root / ".gitignore").write_text("cache\n.env\n")
+    (root / "cache").mkdir()
+    for name in ("cache/rows", ".env"):
+        (root / name).write_text("before")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    keep(snapshots, tree)
+    with ActivityLog(tmp_path).noted("command"):
+        subprocess.run(["sh", "-c", f"rm -r cache .env; {deed}"], cwd=root, check=True)
+
+    report = restore_remainder(snapshots, tree, activity_of(tmp_path), tmp_path / "aside", whole=True)
+
+    assert (root / ".env").read_text() == "before"
+    assert ("cache/rows", "blocked") in [(each.path, each.reason) for each in report.differences]
+
+
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_second_look_gives_modes_back(root: Path, tmp_path: Path, killed: bool) -> None:
     """Files of the run that stood aside, held by a snapshot or not, come back with all bits of their modes."""
