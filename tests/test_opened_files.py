@@ -124,6 +124,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/snapshots.py": f"snapshots in {STATE}; names in the workspace are removed by their own name alone",
     "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/tree.py": KERNEL,
+    "workspace/tree_store.py": f"snapshots, and a bundle of them, in {STATE}",
     "workspace/unheld.py": "names alone, links not followed; behind a link, names and facts",
 }
 
