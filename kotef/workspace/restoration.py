@@ -18,7 +18,7 @@ from kotef.workspace.nested import GitFolder, refs_of, repositories
 from kotef.workspace.paths import os_fault, write_atomic
 from kotef.workspace.remainder import NestedRepository, Remainder, copies_of, git_copies_of, is_same, recall
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.transfer import copy_out
+from kotef.workspace.transfer import copy_out, move_out
 
 _MOST_FILES: Final = 10_000
 """New ignored files that are looked for."""
@@ -121,6 +121,9 @@ class _Restore:
 
     def _repository(self, known: NestedRepository) -> None:
         """The git folder first, for git lists the files by it."""
+        in_the_way = facts_of(self._root / known.path)
+        if self._whole and in_the_way is not None and not stat.S_ISDIR(in_the_way.st_mode) and self._author(known.path):
+            move_out(self._root, known.path, self._aside / known.path)
         was_gone = GitFolder(self._root, known.path, self._git_copies / str(known.number)).bring_back()
         if was_gone:
             self._back.add(f"{known.path}/.git")
@@ -182,13 +185,15 @@ class _Restore:
 
     def _replace(self, path: str, copy: Path, found: os.stat_result) -> bool:
         """Put a copy in place, once what stands there is kept; False where that cannot be done."""
-        is_folder = stat.S_ISDIR(found.st_mode)  # an empty one gives way
+        is_folder = stat.S_ISDIR(found.st_mode)
         is_plain = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
         if not (is_plain or is_folder) or found.st_size > KEPT_CAP:
             return False
         try:
             aside = self._aside / path
-            if not is_folder:
+            if is_folder:
+                move_out(self._root, path, aside)
+            else:
                 aside.unlink(missing_ok=True)
                 copy_out(self._root, path, aside)
             if copy.is_symlink():
