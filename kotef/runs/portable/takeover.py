@@ -164,8 +164,9 @@ def _refuse_programs(path: Path, database: Path) -> None:
     except sqlite3.Error as error:
         raise UsageError(f"{path}: the checkpoints in it cannot be read: {error}", hint=hint) from error
     for kind, name in found:
-        is_ours = name in _TABLES if kind == "table" else kind == "index" and name.startswith("sqlite_autoindex_")
-        if not is_ours:
+        is_table = kind == "table" and name in _TABLES
+        is_index = kind == "index" and name.startswith("sqlite_autoindex_")
+        if not (is_table or is_index):
             raise UsageError(f"{path}: the checkpoints in it hold a {kind} that kotef did not make", hint=hint)
 
 
