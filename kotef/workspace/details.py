@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.workspace.facts import facts_of
 from kotef.workspace.listing import REBUILT
-from kotef.workspace.safe_open import parent_within
+from kotef.workspace.safe_open import chmod_within, parent_within
 
 MOST_ENTRIES: Final = 100_000
 """Files and folders whose details are recorded; of more only the first."""
@@ -166,14 +166,14 @@ def opened(root: Path, paths: Iterable[str], modes: Mapping[str, int]) -> Iterat
         if facts is None or not stat.S_ISDIR(facts.st_mode) or facts.st_mode & stat.S_IRWXU == stat.S_IRWXU:
             continue
         with suppress(OSError):
-            _set_mode(root, folder, stat.S_IMODE(facts.st_mode) | stat.S_IRWXU)
+            chmod_within(root, folder.rstrip("/"), stat.S_IMODE(facts.st_mode) | stat.S_IRWXU, folder=True)
             lifted[folder] = modes.get(folder, stat.S_IMODE(facts.st_mode))
     try:
         yield
     finally:
         for folder, mode in sorted(lifted.items(), reverse=True):
             with suppress(OSError):
-                _set_mode(root, folder, mode)
+                chmod_within(root, folder.rstrip("/"), mode, folder=True)
 
 
 def _put_back(root: Path, path: str, known: Details) -> bool:
@@ -188,11 +188,6 @@ def _put_back(root: Path, path: str, known: Details) -> bool:
     except OSError:
         return False
     return True
-
-
-def _set_mode(root: Path, path: str, mode: int) -> None:
-    with _handle(root, path) as handle:
-        os.chmod(handle, mode)  # noqa: PTH101 - a descriptor by its name
 
 
 @contextmanager

@@ -205,13 +205,17 @@ def move_within(root: Path, path: str, target: str) -> None:
         os.rename(name, new, src_dir_fd=source, dst_dir_fd=into)
 
 
-def chmod_within(root: Path, path: str, mode: int) -> None:
-    """Change the mode of what stands at a path, never of what a link there leads to. Raises `OSError`."""
+def chmod_within(root: Path, path: str, mode: int, *, folder: bool = False) -> None:
+    """Change the mode of what stands at a path, never of what a link there leads to. Raises `OSError`.
+
+    `folder`: only of a folder.
+    """
     with parent_within(root, path) as (directory, name):
         if not hasattr(os, "O_PATH"):
             os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
             return
-        file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        kind = os.O_DIRECTORY if folder else 0
+        file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=directory)
         try:
             if stat.S_ISLNK(os.fstat(file).st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
