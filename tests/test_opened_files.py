@@ -48,7 +48,7 @@ OF_RUNS = frozenset(
         r"\S+",
         """
         cli/reading.py cli/screen/live.py coders/git_kept.py context/prefixes.py middleware/recent.py
-        nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py nodes/unheld.py
+        nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py
         nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
         runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py
@@ -95,8 +95,11 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/installed.py": f"only names of {INSTALLED}",
     "workspace/nested.py": f"{GIT}; copies in {STATE}; only names in the workspace, links not followed",
     "workspace/remainder.py": STATE,
+    "workspace/restoration.py": STATE,
     "workspace/sandbox/environments.py": f"only names of {INSTALLED}; {DESCRIPTOR}",
+    "workspace/sandbox/caller.py": f"{KERNEL}, only of a command's thread",
     "workspace/sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",
+    "workspace/sandbox/metadata_calls.py": KERNEL,
     "workspace/sandbox/seed.py": SANDBOX,
     "workspace/effects.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
     "workspace/elsewhere.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
@@ -121,6 +124,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
     "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/tree.py": KERNEL,
+    "workspace/tree_store.py": f"snapshots, and a bundle of them, in {STATE}",
     "workspace/unheld.py": "only names, links not followed; behind a link, names and stat results",
 }
 

@@ -211,7 +211,11 @@ def _calls(text: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
-        parts = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        match node:
+            case ast.Call(args=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+                pass
+            case _:
+                continue
         words = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
         if words:
             yield words[0] if len(words) == 1 else shlex.join(words)

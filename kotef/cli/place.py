@@ -12,16 +12,12 @@ def workspace_of(root: str | None) -> Path:
 
     Raises `SpecError` if its `.sdd` is a link, or contains a link at a path that kotef writes.
     """
-    place = _named(root) if root is not None else _around(Path.cwd())
+    if root is None:
+        here = Path.cwd()
+        place = toplevel(here) or here
+    elif Path(root).is_dir():
+        place = Path(root).resolve()
+    else:
+        raise UsageError(f"--root {root}: no such directory", hint="name an existing directory")
     refuse_misplaced(place)
     return place
-
-
-def _named(root: str) -> Path:
-    if not Path(root).is_dir():
-        raise UsageError(f"--root {root}: no such directory", hint="name an existing directory")
-    return Path(root).resolve()
-
-
-def _around(here: Path) -> Path:
-    return toplevel(here) or here

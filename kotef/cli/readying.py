@@ -147,6 +147,7 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
     """What a run from a file may do here, one line each; the file can ask for as much as a command line."""
     manifest = found.manifest
     network = "with" if task.network else "no"
+    hooks = ", with the hooks of git" if task.commit_hooks else ""
     roles = (role.base_url for role in (task.roles.coder, task.roles.planner, task.roles.reviewer))
     extras = {
         "setup": "; ".join(task.setup),
@@ -154,7 +155,7 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
         "variables": ", ".join(task.passed),
         "variables for the coder": ", ".join(task.coder_env),
         "allowed edits of tests": ", ".join(task.allow_edits),
-        "branch": f"{task.branch}{', with git hooks' if task.commit_hooks else ''}" if task.branch else "",
+        "branch": f"{task.branch}{hooks}" if task.branch else "",
         "model": ", ".join(dict.fromkeys(filter(None, (task.model, task.planner_model, task.fallback_model)))),
         "endpoint": ", ".join(dict.fromkeys(filter(None, (task.base_url, *roles)))),
         "web": f"the model may read web pages {task.web_search_url}".strip() if task.web else "",

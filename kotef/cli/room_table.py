@@ -12,7 +12,6 @@ from kotef.workspace.sandbox.sandbox import Level
 _NAMED: Final = 3
 """Environments of the workspace that are named in the table."""
 
-
 _COMPARED: Final = "yes, but compared and put back (with --allow-install: trusted)"
 
 
@@ -26,6 +25,9 @@ class Shared(NamedTuple):
     """What a check that judges sees."""
 
 
+_WORKSPACE: Final = Shared("files of the workspace", "yes", "as written; tests and their configuration put back")
+
+
 def rows_of(level: Level, root: Path, tracked: Collection[str]) -> list[Shared]:
     """One row per kind of files, at this level."""
     installed = environments(root, tracked)
@@ -34,7 +36,7 @@ def rows_of(level: Level, root: Path, tracked: Collection[str]) -> list[Shared]:
 
 def _confined(level: Level, installed: Collection[str]) -> Iterator[Shared]:
     read_only = level == "bwrap"
-    yield Shared("files of the workspace", "yes", "as written; tests and their configuration put back")
+    yield _WORKSPACE
     yield Shared(
         ".git, .sdd",
         "no" if read_only else "yes, but git's own files are put back",
@@ -50,7 +52,7 @@ def _confined(level: Level, installed: Collection[str]) -> Iterator[Shared]:
 
 
 def _unconfined(installed: Collection[str]) -> Iterator[Shared]:
-    yield Shared("files of the workspace", "yes", "as written; tests and their configuration put back")
+    yield _WORKSPACE
     yield Shared(".git, .sdd", "yes, but git's own files are put back", "as before the run")
     yield Shared(_named(installed), _COMPARED, "as before the run")
     yield Shared("everything else on the machine", "whatever you may write", "as it is: nothing is promised")

@@ -1,12 +1,11 @@
 """`kotef runs export`: pack a run into one file."""
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
 from kotef.cli.handing import must_be_plain
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain, say
+from kotef.cli.screen import console, plain, say_json
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.portable import export_run
@@ -22,7 +21,7 @@ def export_command(options: dict[str, Any]) -> None:
     exported = export_run(root, store.find(root, run_id), file)
     if options["as_json"]:
         facts = {"runId": exported.run_id, "path": str(file), "fingerprint": exported.fingerprint}
-        say(json.dumps({**facts, "bytes": exported.bytes}, indent=2) + "\n")
+        say_json({**facts, "bytes": exported.bytes})
         return
     screen = console()
     screen.print(f"run {exported.run_id} is in {plain(str(file))} ({exported.bytes / _MEGABYTE:.1f} MB)")

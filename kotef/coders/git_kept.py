@@ -1,6 +1,6 @@
 """Are the user's git hooks and configuration, after the coder's commands, as they were before them?"""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.failures.plain import plain
 from kotef.tools.told import Told
+from kotef.workspace.git_history import GitHistory
 from kotef.workspace.git_state import GitState, git_state
 from kotef.workspace.process import Completed
 
@@ -73,15 +74,16 @@ class GitKept:
 
     def _put_back(self) -> str:
         where = f"after a command of the coder; copies are in {ASIDE}/ of the run"
-        return told_of_put_back(_THEIRS, self._all_put_back, self._emit, where=where)
+        return told_of_put_back(_THEIRS, lambda: all_put_back(self._before, self._aside), self._emit, where=where)
 
-    def _all_put_back(self) -> tuple[str, ...]:
-        """Names of what was put back; for a repository inside the workspace its path comes first."""
-        found = []
-        for path, before in self._before.items():
-            names = before.put_back(self._aside / path)
-            found += [f"{path}: {name}" if path else name for name in names]
-        return tuple(found)
+
+def all_put_back(repositories: Mapping[str, GitState | GitHistory], aside: Path) -> tuple[str, ...]:
+    """Put back every repository; returns names, with the path first for a repository inside the workspace."""
+    found: list[str] = []
+    for path, kept in repositories.items():
+        names = kept.put_back(aside / path)
+        found += [f"{path}: {name}" if path else name for name in names]
+    return tuple(found)
 
 
 def told_of_put_back(theirs: str, put_back: Callable[[], Sequence[str]], emit: Emit, *, where: str) -> str:

@@ -8,7 +8,7 @@ from kotef.nodes.differences import lines_of, next_replaced, note_lines
 from kotef.nodes.visits import edited
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
-from kotef.workspace.remainder import RestoreReport, restore_remainder
+from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.seen import seen
 from kotef.workspace.snapshots import Restored
 

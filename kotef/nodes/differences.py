@@ -11,7 +11,8 @@ from typing import Final
 from kotef.failures.counted import counted
 from kotef.failures.plain import plain
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.remainder import Difference, Reason, RestoreReport, copies_of
+from kotef.workspace.remainder import copies_of
+from kotef.workspace.restoration import Difference, Reason, RestoreReport
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 8
@@ -54,8 +55,10 @@ def lines_of(
     for reason, words in _SAID.items():
         found = [each for each in report.differences if each.reason == reason]
         if found:
-            way = "; ".join((*_ways(found, snapshots, before), *_undo(reason, undo)))
-            said.append(f"{words}: {grouped([_name(each) for each in found])}{'; ' if way else ''}{way}")
+            ways = list(_ways(found, snapshots, before))
+            if reason == "run" and undo:
+                ways.append(f"`{undo}` brings all back")
+            said.append("; ".join((f"{words}: {grouped([_name(each) for each in found])}", *ways)))
     return tuple(said)
 
 
@@ -105,8 +108,3 @@ def _ways(found: Sequence[Difference], snapshots: Snapshots, before: str) -> Ite
     if example:
         store = shlex.quote(str(snapshots.store))
         yield f"`git --git-dir={store} cat-file -p {shlex.quote(example)}` shows the first one as it was before the run"
-
-
-def _undo(reason: Reason, undo: str) -> Iterator[str]:
-    if reason == "run" and undo:
-        yield f"`{undo}` restores all of them"

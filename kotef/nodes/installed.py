@@ -53,15 +53,12 @@ def put_environments_back(
     held = deps.snapshots.paths(trees[0])
     writable = commands_may_write(deps)
     found = altered(deps.snapshots, held, known.environments, since=known.since, writable=writable)
-    if writable:
-        for path in found.caches:
-            with suppress(OSError):
-                remove_within(deps.root, path)
+    stuck = [path for path in found.caches if not _removed(path, deps)] if writable else []
     mine = deps.snapshots.paths(trees[visit])
     new = [path for path in found.new if not any(one.startswith(f"{path}/") for one in mine)]
     moved = [path for path in new if _move_away(path, deps)]
     undone = list(_undone(found, known, deps))
-    others = {*new, *found.changed, *found.gone} - {*moved, *undone}
+    others = {*new, *found.changed, *found.gone, *stuck} - {*moved, *undone}
     return Restored(
         tuple(f"{path} {INSTALLED}; moved to {HIDDEN}/ of the run)" for path in moved)
         + tuple(f"{path} {INSTALLED})" for path in undone),
@@ -90,6 +87,15 @@ def _link_again(path: str, environments: Installed, deps: Deps) -> bool:
         write_entry(deps.root, path, LINK, os.fsencode(environments.places[path][2]))
         return True
     return False
+
+
+def _removed(path: str, deps: Deps) -> bool:
+    """Remove a cache that a command wrote; False where that cannot be done, and a check would believe it."""
+    try:
+        remove_within(deps.root, path)
+    except OSError:
+        return False
+    return True
 
 
 def _move_away(path: str, deps: Deps) -> bool:

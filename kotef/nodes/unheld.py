@@ -109,9 +109,7 @@ def _move_whole(path: str, repositories: Collection[str], deps: Deps) -> None:
     if own is None:
         move(deps.root, path, deps.run_dir / HIDDEN)
     elif (deps.root / own).exists():
-        place = deps.run_dir / HIDDEN / own
-        place.parent.mkdir(parents=True, exist_ok=True)
-        move_out(deps.root, own, place)
+        move_out(deps.root, own, deps.run_dir / HIDDEN / own)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -10,8 +10,7 @@ from kotef.runs.drafting import Drafted
 from kotef.sdd.drafted import architect_page, file_name, practices_page, project_page, ticket_page
 from kotef.sdd.tickets import TicketFolder, list_tickets
 from kotef.workspace.hiding import redactor
-from kotef.workspace.paths import os_fault, resolve_inside
-from kotef.workspace.safe_open import write_within
+from kotef.workspace.paths import resolve_inside, write_below
 
 OPEN: Final = ".sdd/backlog/tickets/open"
 
@@ -56,10 +55,7 @@ def write_placed(root: Path, files: tuple[Placed, ...]) -> None:
     """Write them. Raises `NoSpaceError` and `WorkspaceError`; what was written before stays."""
     for each in files:
         resolve_inside(root, each.path, write=False)
-        try:
-            write_within(root, each.path, each.text.encode())
-        except OSError as error:
-            raise os_fault(each.path, error) from error
+        write_below(root, each.path, each.text.encode())
 
 
 def _free(root: Path, path: str, text: str) -> Placed:

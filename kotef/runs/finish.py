@@ -27,7 +27,7 @@ from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.remainder import restore_remainder
+from kotef.workspace.restoration import restore_remainder
 from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.texts import encodable

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from kotef.coders.git_kept import told_of_put_back
+from kotef.coders.git_kept import all_put_back, told_of_put_back
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.runs.store import RunDir
@@ -58,7 +58,8 @@ class HistoryKept:
         finally:
             self._running -= 1
             sdd = self._put_back(_SDD_IS, self._sdd.put_back, SDD_ASIDE)
-            said += filter(None, (sdd, self._put_back(_THEIRS, self._histories_put_back, ASIDE)))
+            history = self._put_back(_THEIRS, lambda aside: all_put_back(self._histories, aside), ASIDE)
+            said += filter(None, (sdd, history))
 
     def close(self) -> None:
         """The run is over: let go of git's objects."""
@@ -85,11 +86,3 @@ class HistoryKept:
         place = self._run.path / aside
         where = f"after a command; copies of the replaced files are in {place}"
         return told_of_put_back(theirs, lambda: put_back(place), self._emit, where=where)
-
-    def _histories_put_back(self, aside: Path) -> tuple[str, ...]:
-        """Names of what was put back; for a repository inside the workspace its path comes first."""
-        found = []
-        for path, history in self._histories.items():
-            names = history.put_back(aside / path)
-            found += [f"{path}: {name}" if path else name for name in names]
-        return tuple(found)

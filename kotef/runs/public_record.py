@@ -130,7 +130,7 @@ class RecordWriter:
     def _update(self) -> None:
         """Write new and changed files, and remove those that the state no longer has."""
         there = dict(_files_of(self._state))
-        for name in [*_names_in(self._root, self._place, whole=True)]:
+        for name in list(_names_in(self._root, self._place, whole=True)):
             if name not in there:
                 remove_within(self._root, f"{self._place}/{name}")
         for name, facts in there.items():
@@ -171,13 +171,8 @@ def foreign_records(root: Path, *, known: Collection[str]) -> list[str]:
         entries = list_within(root, RECORDS, most=_MOST_ENTRIES)
     except OSError:
         return []
-    names = []
-    for entry in entries:
-        if entry.name in known or not _NAME.fullmatch(entry.name):
-            continue
-        if entry.is_directory:
-            names.append(entry.name)
-    return names[-MOST_FOREIGN:]
+    names = [entry.name for entry in entries if entry.is_directory and _NAME.fullmatch(entry.name)]
+    return [name for name in names if name not in known][-MOST_FOREIGN:]
 
 
 def copy_record(root: Path, run_id: str, *, whole: bool) -> Path:

@@ -15,7 +15,7 @@ from kotef.workspace.activity import activity_of
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.patches import patched
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.remainder import restore_remainder
+from kotef.workspace.restoration import restore_remainder
 from kotef.workspace.snapshots import Snapshots
 
 log = logging.getLogger("kotef")

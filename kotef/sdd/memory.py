@@ -8,8 +8,8 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from kotef.sdd.files import read_file
 from kotef.workspace.folder_copy import note_own_write
-from kotef.workspace.paths import os_fault, resolve_inside
-from kotef.workspace.safe_open import list_within, write_within
+from kotef.workspace.paths import resolve_inside, write_below
+from kotef.workspace.safe_open import list_within
 
 _MOST: Final = 1_000
 FOLDER: Final = ".sdd/memory"
@@ -95,10 +95,7 @@ class MemoryFiles(NamedTuple):
         if resolve_inside(self.root, path, write=False) != top / path:
             raise MemoryFault(f"{path} leads elsewhere through a link; leave it to a person")
         note_own_write(top / path, text.encode())
-        try:
-            write_within(top, path, text.encode())
-        except OSError as error:
-            raise os_fault(path, error) from error
+        write_below(top, path, text.encode())
 
     def told(self) -> str:
         """The core notes for the start of a visit, the first ones as far as they go; empty when there are none."""

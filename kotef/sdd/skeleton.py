@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import SpecError
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.paths import os_fault, resolve_inside
-from kotef.workspace.safe_open import write_within
+from kotef.workspace.paths import resolve_inside, write_below
 
 _PROJECT: Final = """\
 # Project
@@ -138,9 +137,6 @@ def write_skeleton(root: Path, checks: Sequence[str], *, language: str = "") -> 
             kept.append(path)
         else:
             resolve_inside(root, path, write=False)
-            try:
-                write_within(root, path, text.encode())
-            except OSError as error:
-                raise os_fault(path, error) from error
+            write_below(root, path, text.encode())
             written.append(path)
     return SkeletonResult(written=tuple(written), kept=tuple(kept))

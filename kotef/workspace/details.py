@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.workspace.facts import facts_of
 from kotef.workspace.listing import REBUILT
-from kotef.workspace.safe_open import parent_within
+from kotef.workspace.safe_open import chmod_within, parent_within
 
 MOST_ENTRIES: Final = 100_000
 """Files and folders whose details are recorded; the rest is not compared."""
@@ -67,7 +68,7 @@ def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
             is_empty = not entries
         except OSError:  # gone, or not readable
             entries, is_empty = [], False
-        facts = _facts(place)
+        facts = facts_of(place)
         if facts is None or (here and not _CACHES.isdisjoint(entry.name for entry in entries)):
             continue
         if here:
@@ -103,7 +104,7 @@ def make_empty(root: Path, known: Details) -> tuple[str, ...]:
     """Make the empty folders that are gone, and return them. A folder whose path is taken now is skipped."""
     made = []
     for path in known.empty:
-        if _facts(os.path.join(root, path.rstrip("/"))) is None:  # noqa: PTH118 - quick
+        if facts_of(os.path.join(root, path.rstrip("/"))) is None:  # noqa: PTH118 - quick
             with suppress(OSError), parent_within(root, path.rstrip("/"), create=True) as (directory, name):
                 os.mkdir(name, dir_fd=directory)
                 made.append(path)
@@ -161,18 +162,18 @@ def opened(root: Path, paths: Iterable[str], modes: Mapping[str, int]) -> Iterat
     folders = {path[: end + 1] for path in paths for end in range(len(path)) if path[end] == "/"}
     lifted: dict[str, int] = {}
     for folder in sorted(folders):
-        facts = _facts(os.path.join(root, folder.rstrip("/")))  # noqa: PTH118 - quick
+        facts = facts_of(os.path.join(root, folder.rstrip("/")))  # noqa: PTH118 - quick
         if facts is None or not stat.S_ISDIR(facts.st_mode) or facts.st_mode & stat.S_IRWXU == stat.S_IRWXU:
             continue
         with suppress(OSError):
-            _set_mode(root, folder, stat.S_IMODE(facts.st_mode) | stat.S_IRWXU)
+            chmod_within(root, folder.rstrip("/"), stat.S_IMODE(facts.st_mode) | stat.S_IRWXU, folder=True)
             lifted[folder] = modes.get(folder, stat.S_IMODE(facts.st_mode))
     try:
         yield
     finally:
         for folder, mode in sorted(lifted.items(), reverse=True):
             with suppress(OSError):
-                _set_mode(root, folder, mode)
+                chmod_within(root, folder.rstrip("/"), mode, folder=True)
 
 
 def _put_back(root: Path, path: str, known: Details) -> bool:
@@ -187,11 +188,6 @@ def _put_back(root: Path, path: str, known: Details) -> bool:
     except OSError:
         return False
     return True
-
-
-def _set_mode(root: Path, path: str, mode: int) -> None:
-    with _handle(root, path) as handle:
-        os.chmod(handle, mode)  # noqa: PTH101 - a path of an open descriptor
 
 
 @contextmanager
@@ -226,10 +222,3 @@ def _attributes(place: str, *, follow: bool = False) -> dict[str, str]:
 
 def _values(details: Details, path: str) -> dict[str, str]:
     return details.attributes.get(path, {})
-
-
-def _facts(place: str) -> os.stat_result | None:
-    try:
-        return os.lstat(place)
-    except OSError:
-        return None

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from kotef.errors import WorkspaceError
 from kotef.workspace.paths import os_fault, write_atomic
 from kotef.workspace.safe_open import (
+    chmod_within,
     directory_within,
     list_within,
     parent_within,
@@ -128,7 +129,7 @@ class FolderCopy:
                 remove_within(self._root, path)
                 with parent_within(self._root, path) as (directory, name):
                     os.mkdir(name, dir_fd=directory)
-            self._set_mode(path, stat.S_IMODE(was.mode))
+            chmod_within(self._root, path, stat.S_IMODE(was.mode), folder=True)
             yield path
 
     def _extra(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
@@ -212,18 +213,6 @@ class FolderCopy:
     def _is_folder(self, path: str) -> bool:
         facts = self._facts(path)
         return facts is not None and stat.S_ISDIR(facts.st_mode)
-
-    def _set_mode(self, path: str, mode: int) -> None:
-        """Set the mode of a folder, never of a link's target."""
-        with parent_within(self._root, path) as (directory, name):
-            if not hasattr(os, "O_PATH"):
-                os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
-                return
-            held = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
-            try:
-                Path(f"/proc/self/fd/{held}").chmod(mode)
-            finally:
-                os.close(held)
 
     def _keep_aside(self, path: str, aside: Path) -> None:
         """Copy files that a person may want to see; unreadable and large ones are skipped."""

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.workspace.facts import facts_of, is_folder
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.sandbox.environments import JS_CACHES, Identity
 from kotef.workspace.snapshots import Snapshots
@@ -105,7 +106,7 @@ def written_environments(root: Path, held: Collection[str], *, began: float) -> 
 
 def _is_written(root: Path, place: str, began: float) -> bool:
     """Folders are ignored: a file that was created and removed again changes its folder, but installs nothing."""
-    return any(not is_cache and not _is_folder(root / path) for path, is_cache in _newer(root, place, began))
+    return any(not is_cache and not is_folder(root / path) for path, is_cache in _newer(root, place, began))
 
 
 def remember_environments(
@@ -171,7 +172,7 @@ def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) ->
     for path in suspects:
         above, _, name = path.rpartition("/")
         was = listing.get(above, {}).get(name)
-        facts = _facts(root / path)
+        facts = facts_of(root / path)
         if path in new or any(path.startswith(f"{one}/") for one in new) or facts is None:
             continue
         if stat.S_ISDIR(facts.st_mode):
@@ -194,7 +195,7 @@ def _inside(snapshots: Snapshots, place: str, known: Installed, since: float) ->
 def _newer(root: Path, place: str, since: float) -> Iterator[tuple[str, bool]]:
     """Paths changed at `since` or later, parents first, and whether each is a cache; caches are not entered."""
     waiting = [place]
-    top = _facts(root / place)
+    top = facts_of(root / place)
     if top is not None and stat.S_ISDIR(top.st_mode) and top.st_ctime >= since:
         yield place, False
     while waiting:
@@ -234,7 +235,7 @@ def _rows(root: Path, place: str) -> Iterator[tuple[str, dict[str, Row]]]:
         yield here, rows
         for name in rows:
             path = f"{here}/{name}"
-            facts = _facts(root / path)
+            facts = facts_of(root / path)
             if facts is not None and stat.S_ISDIR(facts.st_mode) and not _is_cache(path, place):
                 waiting.append(path)
 
@@ -257,7 +258,7 @@ def _to_copy(root: Path, rows: Mapping[str, Mapping[str, Row]]) -> list[str]:
 
 
 def _is_plain(path: Path) -> bool:
-    facts = _facts(path)
+    facts = facts_of(path)
     regular = facts is not None and stat.S_ISREG(facts.st_mode)
     return regular and os.access(path, os.R_OK) and "\n" not in str(path)
 
@@ -271,7 +272,7 @@ def _listing(snapshots: Snapshots, name: str) -> dict[str, dict[str, Row]]:
 
 
 def _identity(path: Path) -> Identity | None:
-    facts = _facts(path)
+    facts = facts_of(path)
     if facts is None:
         return None
     target = str(path.readlink()) if stat.S_ISLNK(facts.st_mode) else ""
@@ -283,11 +284,6 @@ def _leads_to_one(link: Path) -> bool:
     return link.name in NAMES or marked or (link.name == "vendor" and _is_vendored(link.parent, "vendor"))
 
 
-def _is_folder(path: Path) -> bool:
-    facts = _facts(path)
-    return facts is not None and stat.S_ISDIR(facts.st_mode)
-
-
 def _is_vendored(root: Path, path: str) -> bool:
     vendored = path.rpartition("/")[2] == "vendor"
     return vendored and any(os.path.lexists(root / path / mark) for mark in _VENDORED)
@@ -295,10 +291,3 @@ def _is_vendored(root: Path, path: str) -> bool:
 
 def _relative(directory: str, root: Path) -> str:
     return directory[len(os.fspath(root)) + 1 :]
-
-
-def _facts(path: Path) -> os.stat_result | None:
-    try:
-        return path.lstat()
-    except (OSError, ValueError):
-        return None

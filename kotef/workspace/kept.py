@@ -81,19 +81,11 @@ def bring_back(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Copy back the copied files that are gone; returns them, and those gone that had been left out.
 
-    Nothing is written where a directory of the path is a link now.
+    Nothing is written where a directory of the path is a link or a file now.
     """
-    back = []
-    for path in copied:
-        target = root / path
-        if not os.path.lexists(target) and not _through_link(root, path) and _brought(kept / path, root, path):
-            back.append(path)
+    back = [path for path in copied if not os.path.lexists(root / path) and _brought(kept / path, root, path)]
     lost = [path for path in left_out if not os.path.lexists(root / path)]
     return tuple(back), tuple(lost)
-
-
-def _through_link(root: Path, path: str) -> bool:
-    return any((root / parent).is_symlink() for parent in Path(path).parents)
 
 
 def make_private(top: Path, below: Path = Path()) -> None:
@@ -141,10 +133,10 @@ def _copied(root: Path, path: str, target: Path) -> bool:
 
 
 def _brought(copy: Path, root: Path, path: str) -> bool:
-    """Copy one file back; False if there is no copy."""
+    """Copy one file back; False if there is no copy, or a link or a file is in the way."""
     try:
         copy_in(copy, root, path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise os_fault(root / path, error) from error

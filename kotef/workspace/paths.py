@@ -115,6 +115,14 @@ def write_atomic(path: Path, content: bytes, *, root: Path | None = None, mode: 
     _write(top, real.relative_to(top).as_posix(), content, mode)
 
 
+def write_below(root: Path, path: str, content: bytes) -> None:
+    """As `write_within`, with our errors. Raises `NoSpaceError`, `WorkspaceError`."""
+    try:
+        write_within(root, path, content)
+    except OSError as error:
+        raise os_fault(path, error) from error
+
+
 def _write(top: Path, path: str, content: bytes, mode: int | None) -> None:
     try:
         top.mkdir(parents=True, exist_ok=True)

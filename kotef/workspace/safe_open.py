@@ -73,7 +73,8 @@ def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
         if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                raise OSError(error.errno, "is, or lies behind, a symbolic link", path) from error
+                kind = errno.ENOTDIR if flags & os.O_DIRECTORY else errno.ELOOP
+                raise OSError(kind, "is, or lies behind, a symbolic link", path) from error
         raise
 
 
@@ -209,13 +210,17 @@ def move_within(root: Path, path: str, target: str) -> None:
         os.rename(name, new, src_dir_fd=source, dst_dir_fd=into)
 
 
-def chmod_within(root: Path, path: str, mode: int) -> None:
-    """Change the mode of a file or folder, never of a link's target. Raises `OSError`."""
+def chmod_within(root: Path, path: str, mode: int, *, folder: bool = False) -> None:
+    """Change the mode of a file or folder, never of a link's target. Raises `OSError`.
+
+    `folder`: only of a folder.
+    """
     with parent_within(root, path) as (directory, name):
         if not hasattr(os, "O_PATH"):
             os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
             return
-        file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        kind = os.O_DIRECTORY if folder else 0
+        file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=directory)
         try:
             if stat.S_ISLNK(os.fstat(file).st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)

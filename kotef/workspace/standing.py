@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.workspace.entries import EXECUTABLE, PLAIN, delete_empty, write_entry
+from kotef.workspace.facts import permissions_of
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Restored, Snapshots
 from kotef.workspace.transfer import move_out
@@ -38,13 +39,14 @@ def stand_in(
 
     `unheld` are files that no snapshot holds, with what they hold meanwhile: None is for "not there".
     """
+    modes = {path: permissions_of(snapshots.root / path) for path in (*paths, *texts)}
     noted = {
         "tree": tree,
         "other": other,
         "paths": [*paths],
         "texts": {path: _digest(content) for path, content in texts.items()},
         "unheld": {path: None if content is None else _digest(content) for path, content in unheld.items()},
-        "modes": {path: mode for path in (*paths, *texts) if (mode := _permissions(snapshots.root / path)) is not None},
+        "modes": {path: mode for path, mode in modes.items() if mode is not None},
     }
     write_atomic(run_dir / MARK, json.dumps(noted).encode())
     snapshots.restore(other, last=tree, paths=paths)
@@ -112,7 +114,7 @@ def _brought_back(root: Path, run_dir: Path, unheld: Mapping[str, str | None]) -
                 move(run_dir / ASIDE, path, run_dir / HIDDEN)
                 renewed.append(path)
             continue
-        mode = _permissions(real) or 0
+        mode = permissions_of(real) or 0
         write_entry(root, path, EXECUTABLE if mode & stat.S_IXUSR else PLAIN, real.read_bytes(), mode)
     return renewed
 
@@ -123,15 +125,6 @@ def _holds(path: Path, digest: str) -> bool:
         return _digest(path.read_bytes()) == digest
     except OSError:
         return False
-
-
-def _permissions(path: Path) -> int | None:
-    """The permission bits of a regular file; None for anything else."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return None
-    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
 
 
 def _digest(content: bytes) -> str:

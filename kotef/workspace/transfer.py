@@ -15,8 +15,8 @@ def copy_out(root: Path, path: str, target: Path, *, link: bool = False) -> None
     Modes, times and attributes are copied; pipes, sockets and devices are skipped. `link`: make a hard link instead,
     if the file system supports it. Raises `OSError`.
     """
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with parent_within(root, path) as (directory, name):
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if link:
             with suppress(OSError):
                 os.link(name, target, src_dir_fd=directory, follow_symlinks=False)

@@ -12,6 +12,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.workspace.facts import facts_of
 from kotef.workspace.installed import Installed
 from kotef.workspace.listing import LARGEST, REBUILT
 from kotef.workspace.safe_open import touch_within
@@ -145,7 +146,7 @@ def look(snapshots: Snapshots, tree: str, known: Unheld, *, judges: Judges) -> F
             seen.add(path)
         elif not is_code and not is_link and not judges(path):
             continue
-        found = _facts(root / path)
+        found = facts_of(root / path)
         if found is None or found.st_ctime < known.since:
             continue
         if f"/{_CACHE}/" in f"/{path}":
@@ -169,7 +170,7 @@ def steering_from_outside(root: Path, environment: Mapping[str, str], since: flo
     if home := environment.get("HOME"):
         places += Path(home).glob(_CUSTOMIZE)
     for place in places:
-        found = _facts(place)
+        found = facts_of(place)
         if found is not None and found.st_ctime >= since:
             yield str(place)
 
@@ -232,13 +233,6 @@ def _leads_to_code(path: Path) -> bool:
 
 
 def _is_plain(path: Path) -> bool:
-    found = _facts(path)
+    found = facts_of(path)
     readable = found is not None and stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
     return readable and os.access(path, os.R_OK) and "\n" not in str(path)
-
-
-def _facts(path: Path) -> os.stat_result | None:
-    try:
-        return path.lstat()
-    except (OSError, ValueError):
-        return None

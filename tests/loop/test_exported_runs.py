@@ -301,7 +301,9 @@ def test_the_start_commit_of_a_task_must_be_a_commit_id(packed: Path, clone: Pat
     with zipfile.ZipFile(packed) as archive:
         task = json.loads(archive.read("run/task.json"))
     changed = task | {"base": f"--index-output={tmp_path}/outside", "branch": "new"}
-    refused(clone, rewritten_whole(packed, {"run/task.json": json.dumps(changed).encode()}))
+    said = refused(clone, rewritten_whole(packed, {"run/task.json": json.dumps(changed).encode()}))
+    assert "should match pattern" in said, "it is the task that is refused, for its base"
+    assert not (tmp_path / "outside").exists()
 
 
 def test_a_pipe_or_a_device_is_refused_at_once(clone: Path, tmp_path: Path) -> None:

@@ -68,6 +68,22 @@ def test_a_fix_is_verified_although_an_environment_was_put_back(
     assert not (environment / SITE / "new.py").exists()
 
 
+def test_a_cache_that_cannot_be_removed_spoils_the_green(
+    environment: Path, project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(root: Path, path: str) -> None:
+        raise PermissionError(13, "Permission denied", str(root / path))
+
+    monkeypatch.setattr("kotef.nodes.installed.remove_within", refused)
+    written = calls(
+        call("run_command", command=f"mkdir -p .venv/{SITE}/__pycache__; touch .venv/{SITE}/__pycache__/x.pyc")
+    )
+    done = run(project, Agent(coder=[written, FIX, DONE]), "fix add", "--check", VENV_CHECK, *_once("off"))
+
+    assert done.result["outcome"] != "verified"
+    assert f".venv/{SITE}/__pycache__" in str(done.result)
+
+
 @EVERY
 def test_an_environment_created_by_the_run_is_not_used(level: Level, project: Path, run: Run) -> None:
     if level != "off":

@@ -21,7 +21,11 @@ def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
         if name.startswith(f"{folder.name}/runs"):
             continue
         mode = path.lstat().st_mode
-        held = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+        held = b""
+        if path.is_symlink():
+            held = os.fsencode(path.readlink())
+        elif path.is_file():
+            held = path.read_bytes()
         found[name] = (mode, held)
     return found
 

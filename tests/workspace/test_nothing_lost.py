@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 
 from kotef.workspace.activity import ActivityLog, activity_of
-from kotef.workspace.remainder import RestoreReport, keep, note_written, restore_remainder
+from kotef.workspace.remainder import keep, note_written
+from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.standing import end, stand_in
 
@@ -139,7 +140,10 @@ def came_back(world: World, deeds: list[Deed]) -> None:
     differ = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     named = {path.split(": ")[0].rstrip("/") for path in (*report.gone, *(each.path for each in report.differences))}
     named |= {f"{path}/.git" for path in named}
-    unnamed = {path for path in differ if not any(path == name or path.startswith(f"{name}/") for name in named)}
+    around = {str(above) for path in named for above in Path(path).parents} - before.keys()
+    unnamed = {
+        path for path in differ - around if not any(path == name or path.startswith(f"{name}/") for name in named)
+    }
     assert not unnamed, {path: (before.get(path), after.get(path)) for path in unnamed}
     if not any(deed.words in REWRITING for deed in deeds):
         assert differ & before.keys() <= {CLEAN, f"{CLEAN}/.git"}, (sorted(differ), report)
@@ -151,6 +155,19 @@ SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 @settings(max_examples=25, deadline=None, suppress_health_check=SLOW)
 @given(deeds=st.lists(DEED, min_size=1, max_size=4))
 def test_whatever_a_command_does_comes_back_or_is_named(world: World, deeds: list[Deed]) -> None:
+    came_back(world, deeds)
+
+
+@pytest.mark.parametrize(
+    "deeds",
+    [
+        [Deed("rm -rf {0}", ".env", ""), Deed("mv {0} {1}", "build", ".env")],
+        [Deed("mv {0} moved", "vendor", "")],
+        [Deed("rm -rf {0} && ln -s /tmp {0}", "vendor/lib", "")],
+        [Deed("rm -rf {0} && echo x > {0}", "vendor/lib", "")],
+    ],
+)
+def test_what_a_command_put_in_the_place_of_something_ignored_gives_way(world: World, deeds: list[Deed]) -> None:
     came_back(world, deeds)
 
 
@@ -216,6 +233,26 @@ def test_files_without_a_copy_are_named_if_they_were_overwritten(root: Path, tmp
     assert [(each.path, each.reason) for each in report.differences] == [("large.db", "blocked")]
     elsewhere = restore_remainder(snapshots, "0" * 40, activity, tmp_path / "aside", whole=True)
     assert elsewhere.unknown == (".",), "what was not compared is reported as unknown"
+
+
+@pytest.mark.parametrize("deed", ["echo x > cache", "ln -s /tmp cache"])
+def test_what_stands_in_the_place_of_an_ignored_folder_is_named_and_the_rest_comes_back(
+    root: Path, tmp_path: Path, deed: str
+) -> None:
+    (root / ".gitignore").write_text("cache\n.env\n")
+    (root / "cache").mkdir()
+    for name in ("cache/rows", ".env"):
+        (root / name).write_text("before")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    keep(snapshots, tree)
+    with ActivityLog(tmp_path).noted("command"):
+        subprocess.run(["sh", "-c", f"rm -r cache .env; {deed}"], cwd=root, check=True)
+
+    report = restore_remainder(snapshots, tree, activity_of(tmp_path), tmp_path / "aside", whole=True)
+
+    assert (root / ".env").read_text() == "before"
+    assert ("cache/rows", "blocked") in [(each.path, each.reason) for each in report.differences]
 
 
 @pytest.mark.parametrize("killed", [False, True])

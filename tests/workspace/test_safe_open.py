@@ -61,9 +61,9 @@ def swapped(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     monkeypatch.setattr(paths, "resolve_inside", then_swap)
 
 
-def test_no_write_goes_through_a_folder_that_was_swapped_for_a_link(
-    root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def swapped_folder(root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pkg`, which becomes a link to the folder outside once it was looked at."""
     (root / "pkg").mkdir()
     (root / "pkg" / "calc.py").write_text("ours")
 
@@ -72,6 +72,10 @@ def test_no_write_goes_through_a_folder_that_was_swapped_for_a_link(
         (root / "pkg").symlink_to(outside)
 
     swapped(monkeypatch, swap)
+
+
+@pytest.mark.usefixtures("swapped_folder")
+def test_a_folder_swapped_for_a_link_is_not_written_through(root: Path, outside: Path) -> None:
     with pytest.raises(WorkspaceError):
         write_atomic(root / "pkg" / "calc.py", b"new", root=root)
     assert (outside / "calc.py").read_text() == "theirs"
@@ -79,17 +83,8 @@ def test_no_write_goes_through_a_folder_that_was_swapped_for_a_link(
     assert (root / "old" / "calc.py").read_text() == "ours"
 
 
-def test_no_delete_goes_through_a_folder_that_was_swapped_for_a_link(
-    root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "pkg").mkdir()
-    (root / "pkg" / "calc.py").write_text("ours")
-
-    def swap() -> None:
-        (root / "pkg").rename(root / "old")
-        (root / "pkg").symlink_to(outside)
-
-    swapped(monkeypatch, swap)
+@pytest.mark.usefixtures("swapped_folder")
+def test_a_folder_swapped_for_a_link_is_not_deleted_through(root: Path, outside: Path) -> None:
     with pytest.raises(WorkspaceError):
         remove_file(root / "pkg" / "calc.py", root=root)
     assert (outside / "calc.py").exists()

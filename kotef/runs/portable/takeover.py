@@ -3,7 +3,6 @@
 import json
 import shutil
 import sqlite3
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,6 +18,7 @@ from kotef.runs.store import RunDir
 from kotef.runs.trees import save_state
 from kotef.sdd.folder import FOLDER, RUNS
 from kotef.workspace.entries import EXECUTABLE, LINK, PLAIN
+from kotef.workspace.facts import permissions_of
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir, write_atomic
@@ -109,7 +109,7 @@ class Received:
         if not paths:
             return ()
         saved = save_state(run, now, paths, wanted)
-        modes = {path: mode for path in paths if (mode := _mode(self.root / path)) is not None}
+        modes = {path: mode for path in paths if (mode := permissions_of(self.root / path)) is not None}
         try:
             left = snapshots.restore(wanted, last=now, paths=paths).left
         except BaseException:
@@ -164,18 +164,10 @@ def _refuse_programs(path: Path, database: Path) -> None:
     except sqlite3.Error as error:
         raise UsageError(f"{path}: the checkpoints in it cannot be read: {error}", hint=hint) from error
     for kind, name in found:
-        is_ours = name in _TABLES if kind == "table" else kind == "index" and name.startswith("sqlite_autoindex_")
-        if not is_ours:
+        is_table = kind == "table" and name in _TABLES
+        is_index = kind == "index" and name.startswith("sqlite_autoindex_")
+        if not (is_table or is_index):
             raise UsageError(f"{path}: its checkpoints contain a {kind} that kotef did not create", hint=hint)
-
-
-def _mode(path: Path) -> int | None:
-    """The permission bits of a regular file; None for anything else."""
-    try:
-        facts = path.lstat()
-    except OSError:
-        return None
-    return stat.S_IMODE(facts.st_mode) if stat.S_ISREG(facts.st_mode) else None
 
 
 def _some(paths: tuple[str, ...]) -> str:

@@ -1,12 +1,12 @@
 """Installed environments of the workspace that commands may read but not write, even after a folder was renamed."""
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from kotef.workspace.facts import facts_of, is_folder
 from kotef.workspace.safe_open import directory_within
 
 Number = tuple[int, int]
@@ -46,7 +46,7 @@ class Environments:
     def caches(self) -> tuple[Path, ...]:
         """Folders in them that tools write while they run; each command gets a private one instead."""
         modules = (path for path in self.current() if path.name == "node_modules")
-        return tuple(path / name for path in modules for name in JS_CACHES if _is_folder(path / name))
+        return tuple(path / name for path in modules for name in JS_CACHES if is_folder(path / name))
 
     def open_again(self) -> None:
         """Called after the last command: remove the cache folders that were made here."""
@@ -58,8 +58,11 @@ class Environments:
     def _room_for_caches(self, modules: str) -> Iterable[Path]:
         """Make the cache folders, because only an existing folder can be a mount point."""
         place = self._root / modules
-        bundled = any((place / name).exists() for name in ("vite", "vitest"))
-        wanted = JS_CACHES if bundled else JS_CACHES[:1] if "/" not in modules else ()
+        wanted: tuple[str, ...] = ()
+        if any((place / name).exists() for name in ("vite", "vitest")):
+            wanted = JS_CACHES
+        elif "/" not in modules:
+            wanted = JS_CACHES[:1]
         for name in wanted:
             with suppress(OSError), directory_within(self._root, modules) as folder:
                 os.mkdir(name, mode=0o755, dir_fd=folder)
@@ -67,11 +70,8 @@ class Environments:
 
 
 def _number(path: Path) -> Number | None:
-    try:
-        facts = path.lstat()
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
+    facts = facts_of(path)
+    return (facts.st_dev, facts.st_ino) if facts is not None else None
 
 
 def _sought(root: Path, places: Mapping[Path, Number]) -> dict[Path, Number]:
@@ -89,10 +89,3 @@ def _sought(root: Path, places: Mapping[Path, Number]) -> dict[Path, Number]:
                 missing.discard(number)
                 names.remove(name)
     return found
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return stat.S_ISDIR(path.lstat().st_mode)
-    except OSError:
-        return False

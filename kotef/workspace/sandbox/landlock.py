@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 
 from kotef.workspace.sandbox import metadata, seccomp
 from kotef.workspace.sandbox.confinement import Confinement
+from kotef.workspace.sandbox.libc import checked, drop_capabilities, libc
 from kotef.workspace.sandbox.services import reachable_services
 
 NEEDED_ABI: Final = 3
@@ -44,7 +45,6 @@ _CLEAR_ALL: Final = 4
 _SET_MODE_FILTER: Final = 1
 _LISTENER: Final = 1 << 3 | 1 << 5
 """SECCOMP_FILTER_FLAG_NEW_LISTENER and _WAIT_KILLABLE_RECV; the latter prevents that a signal repeats a call."""
-_CAPABILITY_VERSION: Final = 0x20080522
 
 _RULES: Final[dict[Confinement, int]] = {}
 _MOST_RULES: Final = 16
@@ -55,7 +55,7 @@ T = TypeVar("T")
 @cache
 def abi() -> int:
     """Which version of Landlock the kernel has; 0 for none."""
-    found: int = _libc().syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
+    found: int = libc().syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     return max(found, 0)
 
 
@@ -98,29 +98,14 @@ def _leave_abstract_sockets() -> None:
     """
     if abi() < _SCOPE_ABI:
         return
-    libc = _libc()
     attributes = struct.pack("QQQ", 0, 0, _ABSTRACT_SOCKETS)
-    rules = _checked(libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
+    rules = checked(libc().syscall(_CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
     try:
-        _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        checked(libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         with suppress(OSError):  # the kernel allows sixteen nested domains
-            _checked(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
+            checked(libc().syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
     finally:
         os.close(rules)
-
-
-@cache
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    return libc
-
-
-def _checked(result: int, what: str) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return result
 
 
 def _ruleset(confinement: Confinement) -> int:
@@ -138,8 +123,8 @@ def _new_ruleset(confinement: Confinement) -> int:
     everything = (1 << (16 if known >= _IOCTL_ABI else 15)) - 1
     network = _TCP if known >= _TCP_ABI and not confinement.network else 0
     attributes = struct.pack("QQQ", everything, network, _SCOPED if known >= _SCOPE_ABI else 0)
-    size = 24 if known >= _SCOPE_ABI else 16 if known >= _TCP_ABI else 8
-    rules = _checked(_libc().syscall(_CREATE_RULESET, attributes, size, 0), "landlock_create_ruleset")
+    fields = 1 + (known >= _TCP_ABI) + (known >= _SCOPE_ABI)  # an older kernel knows fewer of them
+    rules = checked(libc().syscall(_CREATE_RULESET, attributes, 8 * fields, 0), "landlock_create_ruleset")
     try:
         # the devices not named below are disks and memory: all that is hidden lies there too
         for path in (*_seen(Path("/"), (*confinement.hidden, Path("/dev"))), *confinement.readable):
@@ -172,7 +157,7 @@ def _allow(rules: int, path: Path, access: int) -> None:
     try:
         allowed = access if stat.S_ISDIR(os.fstat(place).st_mode) else access & _OF_FILES
         rule = struct.pack("=Qi", allowed, place)
-        _checked(_libc().syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0), f"landlock_add_rule {path}")
+        checked(libc().syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0), f"landlock_add_rule {path}")
     finally:
         os.close(place)
 
@@ -182,15 +167,13 @@ def _restrict(rules: int, *, network: bool, local: bool) -> int | None:
 
     Returns the filter's listener descriptor, for the broker; None if there can be no broker.
     """
-    libc = _libc()
     for capability in range(64):
-        if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
+        if libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
             break  # past the last one the kernel knows; EPERM: not root, who has none to lose
-    libc.prctl(_PR_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
-    header, none = struct.pack("Ii", _CAPABILITY_VERSION, 0), struct.pack("6I", *[0] * 6)
-    _checked(libc.capset(header, none), "capset")
-    _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _checked(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
+    libc().prctl(_PR_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    drop_capabilities()
+    checked(libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    checked(libc().syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
     return _filter(inet=network, local=local, signals=abi() < _SCOPE_ABI, files=True)
 
 
@@ -200,7 +183,7 @@ def _filter(*, inet: bool, local: bool, signals: bool, files: bool = False) -> i
     Returns the broker's descriptor. None if kotef cannot read the arguments of a call, or runs in a sandbox that has a
     broker already, since the kernel allows only one.
     """
-    _checked(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    checked(libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     kotef = os.getpid()
     if files and metadata.readable():
         try:
@@ -216,4 +199,4 @@ def _filter(*, inet: bool, local: bool, signals: bool, files: bool = False) -> i
 def _installed(program: bytes, flags: int) -> int:
     instructions = ctypes.create_string_buffer(program, len(program))
     filters = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(instructions))
-    return _checked(_libc().syscall(seccomp.number("seccomp"), _SET_MODE_FILTER, flags, filters), "seccomp")
+    return checked(libc().syscall(seccomp.number("seccomp"), _SET_MODE_FILTER, flags, filters), "seccomp")

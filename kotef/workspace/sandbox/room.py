@@ -35,8 +35,7 @@ def take_room(place: Path) -> Path:
 
 def leave_room(room: Path) -> None:
     """Remove a room of this process; what cannot be removed is left for `clear_rooms` of a later process."""
-    with suppress(OSError):
-        shutil.rmtree(room, onerror=_opened)
+    remove_tree(room)
     if (lock := _HELD.pop(room, None)) is not None:
         os.close(lock)
 
