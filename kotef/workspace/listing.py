@@ -52,6 +52,8 @@ class Listing:
         self._state = f"{store.parent}/"
         self.size = 0
         """Bytes of the regular files that `held` looked at last."""
+        self.changed: dict[str, float] = {}
+        """Path → change time of the files that `held` looked at last, in seconds since the epoch."""
         self._in_git = _is_worked_on_with_git(root)
 
     def held(self) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -62,7 +64,7 @@ class Listing:
         """
         listed = self._ask("-c", "-o")
         is_directory = _real_directories(self._root)
-        self.size = 0
+        self.size, self.changed = 0, {}
         held: set[str] = set()
         left_out: set[str] = set()
         for path in listed:
@@ -115,6 +117,7 @@ class Listing:
             return False
         if stat.S_ISDIR(found.st_mode):  # a submodule or nested repository; else a directory where a file was tracked
             return False if (where / ".git").exists() else None
+        self.changed[path] = found.st_ctime
         if stat.S_ISLNK(found.st_mode):
             return True
         if not stat.S_ISREG(found.st_mode):

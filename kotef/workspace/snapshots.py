@@ -1,8 +1,10 @@
 """The workspace as trees in a store of kotef's own: how one is taken, and how it is put in place again."""
 
 import hashlib
+import math
 import os
 import stat
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +28,10 @@ _MOST_SPECIAL: Final = 20
 """Special files that one `take` moves away at most."""
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
+_CLOCK_LAG: Final = 0.05
+"""Seconds by which the times of files may lag behind `time.time()`."""
+_LONGEST_LOOK: Final = 10.0
+"""Seconds that a look of an earlier process is assumed to have taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ class Snapshots(TreeStore):
         self.told: Callable[[str], None] | None = None
         """Called with each tree that is taken."""
         self._listing = Listing(root, store)
+        self._looked: float | None = None
+        """When the last look of this process began, in seconds since the epoch."""
         self._indexed: frozenset[str] | None = None
         self._modes = lru_cache(maxsize=2)(lambda tree: modes_of(store.parent / "kept", tree))
         self._repositories: Repositories | None = None
@@ -208,7 +216,12 @@ class Snapshots(TreeStore):
         return True
 
     def _update_index(self) -> WorkspaceError | None:
-        """Make the private index hold the workspace; unchanged files are not read again (git's own stat cache)."""
+        """Make the private index hold the workspace; unchanged files are not read again (git's own stat cache).
+
+        git compares times in seconds. A file that changed in or after the second of the last look is therefore read
+        again whatever its times are: a command can restore a file's modification time, but not its change time.
+        """
+        began = time.time()
         held, self.left_out = self._listing.held()
         self.size = self._listing.size
         if self._indexed is None:
@@ -216,15 +229,26 @@ class Snapshots(TreeStore):
             if listed.returncode:
                 return git_error(listed, ["ls-files"], self.root)
             self._indexed = frozenset(split(listed.stdout))
-        gone, self._indexed = self._indexed - held, None  # not known until all went well
+        since = self._looked_since()
+        recent = {path for path in self._indexed & held if self._listing.changed[path] >= since}
+        gone, self._indexed = (self._indexed - held) | recent, None  # not known until all went well
         for option, paths in (("--force-remove", gone), ("--replace", held)):
             command = ("update-index", "-z", "--add", "--remove", option, "--stdin")
             if paths:
                 done = self._run(*command, stdin=b"".join(os.fsencode(path) + b"\0" for path in sorted(paths)))
                 if done.returncode:
                     return git_error(done, command, self.root)
-        self._indexed = held
+        self._indexed, self._looked = held, began
         return None
+
+    def _looked_since(self) -> float:
+        """The second in which the last look began; of a look by an earlier process a time before it."""
+        if self._looked is not None:
+            return math.floor(self._looked - _CLOCK_LAG)
+        try:
+            return self._index.stat().st_mtime - _LONGEST_LOOK
+        except FileNotFoundError:
+            return 0.0
 
     def _start_over(self) -> None:
         for path in (self._index, self._index.with_name(f"{self._index.name}.lock")):
