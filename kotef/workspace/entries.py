@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.safe_open import OPEN_DIRECTORY, OPEN_FILE, parent_within, regular, write_new
+from kotef.workspace.safe_open import OPEN_FILE, parent_within, regular, walk_within, write_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,20 @@ LINK: Final = "120000"
 UNKNOWN: Final = Entry("", "")
 """What no snapshot holds: a device, a file too large or unreadable."""
 DIRECTORY: Final = Entry("040000", "")
-"""A directory with something in it, whatever that is."""
+"""A directory with a file somewhere below it, whatever that is."""
+_MOST_FOLDERS: Final = 1_000
+"""Folders of a tree without files that are looked at; a larger tree counts as one with files."""
 
 
 def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
-    """What is at `path` now; None when nothing is, or an empty directory. Files above `largest` bytes are unknown."""
+    """What is at `path` now; None if nothing is, or folders without a file. Files above `largest` bytes are unknown."""
     try:
         with parent_within(root, path) as (directory, name):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
                 return Entry(LINK, blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
             if stat.S_ISDIR(found.st_mode):
-                return None if _is_empty(directory, name) else DIRECTORY
+                return None if _folders_alone(root, path) else DIRECTORY
             if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
                 return UNKNOWN
             with open(os.open(name, OPEN_FILE, dir_fd=directory), "rb") as file:  # noqa: PTH123 - a descriptor
@@ -55,10 +57,11 @@ def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: i
     """Make `path` hold this content and mode, atomically, with the directories it needs; raises `OSError`.
 
     `permissions` are all permission bits, if they are known and agree with the mode; None keeps those of the existing
-    file. An empty directory of that name is replaced; a link is replaced, not followed.
+    file. A directory of that name is replaced if no file is below it; a link is replaced, not followed.
     """
     executable = mode == EXECUTABLE
     known = None if permissions is None or bool(permissions & stat.S_IXUSR) != executable else permissions
+    folders = _folders_alone(root, path)
     with parent_within(root, path, create=True) as (directory, name):
         temporary = f".kotef-{secrets.token_hex(8)}.tmp"
         like = regular(name, directory)
@@ -68,8 +71,9 @@ def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: i
             else:
                 bits = executable if known is None else None
                 write_new(temporary, content, like=like, mode=known, executable=bits, directory=directory)
-            with suppress(FileNotFoundError, NotADirectoryError):
-                os.rmdir(name, dir_fd=directory)
+            for folder in reversed(folders):
+                with parent_within(root, folder) as (above, last):
+                    os.rmdir(last, dir_fd=above)
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         finally:
             with suppress(FileNotFoundError):
@@ -94,12 +98,14 @@ def delete_empty(root: Path, path: str) -> None:
             return
 
 
-def _is_empty(directory: int, name: str) -> bool:
-    file = os.open(name, OPEN_DIRECTORY, dir_fd=directory)
-    try:
-        return not os.listdir(file)  # noqa: PTH208 - a descriptor, not a path
-    finally:
-        os.close(file)
+def _folders_alone(root: Path, path: str) -> list[str]:
+    """The folders at and below `path`, the outer ones first; empty if there is none, or a file in one of them."""
+    folders: list[str] = []
+    for walked in walk_within(root, path, most=_MOST_FOLDERS):
+        if walked.others or len(folders) == _MOST_FOLDERS:
+            return []
+        folders.append(walked.path)
+    return folders
 
 
 def blob_id(content: bytes) -> str:

@@ -494,3 +494,17 @@ def test_a_restore_never_touches_what_kotef_did_not_see(root: Path, old: dict, n
     touched = set(snapshots.changed(now, snapshots.take()))
     assert not touched & theirs
     assert touched == set(restored.put_back)
+
+
+def test_folders_without_a_file_give_way_to_the_link_that_stood_there(root: Path) -> None:
+    write(root, a="1")
+    (root / "link").symlink_to("a")
+    snapshots = Snapshots.open(root)
+    before = snapshots.take()
+    (root / "link").unlink()
+    (root / "link" / "new" / "folder").mkdir(parents=True)
+    (root / "link" / "other").mkdir()
+    after = snapshots.take()
+
+    assert snapshots.restore(before, last=after) == Restored(put_back=("link",), left=())
+    assert (root / "link").readlink() == Path("a")
