@@ -66,6 +66,8 @@ class CommandResult(BaseModel):
     """Of the failing tests, those that passed when they were run again alone; the caller who did so fills it in."""
     partial: bool = False
     """Only the tests that were red at the baseline were run, and one that has to turn green is red still."""
+    obstructions: tuple[str, ...] = ()
+    """What the sandbox kept from the command and may explain the failure, with the option that opens it."""
     evidence: Evidence = "exit"
     log: str | None = None
     """Path of the full output, relative to the run directory where there is one."""

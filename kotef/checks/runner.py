@@ -11,6 +11,7 @@ from kotef.checks.closings import Counts, console_counts
 from kotef.checks.commands import without_watch
 from kotef.checks.contradictions import RUNS_TESTS, admission_of, contradiction
 from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
+from kotef.checks.obstructions import with_obstructions
 from kotef.checks.reports import MAX_REPORT, REPORT_NAME, executed, parse_junit, report_request
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
@@ -22,14 +23,6 @@ from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.safe_open import read_within
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
-NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
-_ABOUT_NETWORK: Final = re.compile(
-    r"Network is unreachable|name resolution|Name or service not known|Could not resolve host|Connection refused"
-    r"|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND|ECONNREFUSED)\b"
-)
-"""What a failure is told with that a command may have for want of a network, or of a service outside the sandbox."""
-_HEAD: Final = 160
-"""Characters of a summary's first line that stand before the way out."""
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
 """In the closing line of pytest, also where nothing else is left to count."""
 
@@ -71,9 +64,7 @@ async def run_check(
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
     result = _result(done, _tests(xml) if xml else None, root, said=said, log_name=log_name if done.log else None)
-    if result.detail == "network_denied" or _ABOUT_NETWORK.search(result.summary):
-        return result.model_copy(update={"summary": _with_way_out(result.summary, sandbox)})
-    return result
+    return with_obstructions(result, env, sandbox)
 
 
 def reconsidered(result: CommandResult, root: Path) -> CommandResult:
@@ -93,15 +84,6 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
     said = result.summary.partition("\n")[0] if result.timed_out else ""
     now = _result(done, result.tests, root, said=said, log_name=result.log)
     return now.model_copy(update={"flaky": result.flaky, "partial": result.partial})
-
-
-def _with_way_out(summary: str, sandbox: Sandbox) -> str:
-    """The summary and, where commands have no network here, what gives it to them: in its first line, ends are cut."""
-    if sandbox.network:
-        return summary
-    first, *others = summary.splitlines() or [""]
-    head = first if len(first) <= _HEAD else f"{first[: _HEAD - 1]}…"
-    return "\n".join((f"{head} ({NO_NETWORK})", *others))[:MAX_SUMMARY]
 
 
 def _tests(xml: bytes) -> dict[str, TestStatus] | None:

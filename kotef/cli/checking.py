@@ -116,6 +116,8 @@ def show(found: Inspection) -> None:
                 screen.print(Text(f"    {_line(failure, found.against)}"))
         if len(check.failures) > SHOWN:
             screen.print(f"    … and {len(check.failures) - SHOWN} more; --json has them")
+        for obstruction in check.obstructions:
+            screen.print(Text(f"    sandbox: {plain(obstruction)}", style="yellow"))
     screen.print(f"sandbox: {found.sandbox}{_network(found)}")
     screen.print()
     for line in _table(found):

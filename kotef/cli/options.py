@@ -108,7 +108,7 @@ def confinement(command: F) -> F:
             "reads",
             multiple=True,
             metavar="PATH",
-            help="A folder outside the workspace that may be read; may be repeated.",
+            help="A file or folder that may be read although the sandbox hides it; may be repeated.",
         ),
     )
     for option in reversed(options):

@@ -12,6 +12,7 @@ MAX_TESTS: Final = 20
 ENVIRONMENT_FAULTS: Final = frozenset(
     {
         "command_not_found",
+        "hidden_program",
         "not_executable",
         "missing_runner",
         "network_denied",

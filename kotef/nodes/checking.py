@@ -134,4 +134,5 @@ def _tell(check: Check, visit: int, result: CommandResult, deps: Ground) -> None
         failing=len(result.failing),
         seconds=round(result.seconds, 3),
         partial=result.partial,
+        obstructions=list(result.obstructions),
     )

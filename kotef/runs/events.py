@@ -57,6 +57,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "failing": int,
         "seconds": float,
         "partial": bool,
+        "obstructions": list[str],
     },
     "rerun": {"visit": int, "check": str, "tests": list[str], "flaky": list[str]},
     "baseline_reused": {"run": str, "judged_at": str},
@@ -138,6 +139,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
 
 
 _WHERE_KNOWN: Final[dict[str, dict[str, Any]]] = {
+    "check_finished": {"obstructions": []},
     "model_answer": {"tokens_cached": 0, "model": "", "seconds": None},
     "tool_finished": {"category": ""},
 }

@@ -63,6 +63,12 @@ class Counts(Camel):
     skipped: int | None
 
 
+_SHOWN_OF_RESULT: Final = frozenset(
+    {"command", "passed", "exit_code", "kind", "detail", "summary", "fingerprint", "evidence", "obstructions"}
+)
+"""Fields of a `CommandResult` that are shown as they are."""
+
+
 class Checked(Camel):
     """One check, now."""
 
@@ -83,6 +89,8 @@ class Checked(Camel):
     unjudged: str = ""
     """Why it could not be judged at the commit compared with; empty where it was, or nothing was compared."""
     seconds: float
+    obstructions: tuple[str, ...] = ()
+    """What the sandbox kept from the command and may explain the failure, with the option that opens it."""
     failures: tuple[Failure, ...]
 
 
@@ -322,9 +330,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         return "still" if known or (not test and not was.passed) else "new"
 
     return Checked(
-        **result.model_dump(
-            include={"command", "passed", "exit_code", "kind", "detail", "summary", "fingerprint", "evidence"}
-        ),
+        **result.model_dump(include=set(_SHOWN_OF_RESULT)),
         name=check.name,
         role=check.role,
         required=check.required,

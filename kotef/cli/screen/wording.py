@@ -139,6 +139,8 @@ def _check_line(event: Event) -> tuple[str, str]:
     failing = f", {event['failing']} failed" if event["failing"] else ""
     summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
     summary += "\n    the rest was not run: these were red before and have to pass first" if event["partial"] else ""
+    unsaid = [text for text in event.get("obstructions", ()) if text not in event["summary"]]
+    summary += "".join(f"\n    sandbox: {one_line(text, 200)}" for text in unsaid)
     head = "baseline" if event["visit"] == 0 else "verifier"
     return f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s){summary}", "green" if event[
         "passed"

@@ -102,6 +102,13 @@ class Confinement:
         """Where temporary files of the commands really lie."""
         return self.room / "tmp"
 
+    def hides(self, path: Path) -> bool:
+        """Whether commands cannot see what lies at this real path."""
+        seen = (*self.readable, *self.writable)
+        above = [folder for folder in (*self.hidden, *seen) if path.is_relative_to(folder)]
+        nearest = max((len(folder.parts) for folder in above), default=0)
+        return bool(above) and not any(len(folder.parts) == nearest for folder in above if folder in seen)
+
     def own(self, cache: Path) -> Path:
         """The private folder that commands of this room see in place of a cache inside an environment."""
         place = self.room / "caches" / hashlib.sha256(os.fsencode(cache)).hexdigest()[:16]
@@ -154,7 +161,7 @@ def confine(
         masked=tuple(
             path for path in _there((*map(Path, _MASKED), *reachable_services())) if not _below_any(path, hidden)
         ),
-        masks=Masks((root, *reads, *around), tracked),
+        masks=Masks((root, *reads, *around), tracked, shown=reads),
         hidden=hidden,
         readable=(*(path for path in granted if _below_any(path, hidden)), seed),
         room=room,

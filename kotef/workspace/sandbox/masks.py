@@ -9,9 +9,12 @@ from typing import Final, NamedTuple
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import holds_secrets
 from kotef.workspace.safe_open import read_regular, walk_within
+from kotef.workspace.secrets import of_env_file
 
 _MOST_ENTRIES: Final = 200_000
 """Entries of the workspace that are looked at."""
+_LARGEST_ENVIRONMENT: Final = 256 * 1024
+"""Bytes of an environment file that are looked at."""
 _KEY_HEAD: Final = 4096
 """Bytes in which a key says that it is private."""
 
@@ -31,9 +34,10 @@ class Masks:
     have gone.
     """
 
-    def __init__(self, roots: Iterable[Path], public: Collection[Path]) -> None:
+    def __init__(self, roots: Iterable[Path], public: Collection[Path], shown: Collection[Path] = ()) -> None:
+        """`public` are files that git tracks, `shown` those that a person named with `--read`; all real paths."""
         self._roots = tuple(roots)
-        self._found = dict(_secrets_in(self._roots, public))
+        self._found = {path: what for path, what in _secrets_in(self._roots, public) if path not in shown}
         linked = {what for path, what in self._found.items() if path.stat().st_nlink > 1}
         if linked:  # the same file has other names
             self._found |= _sought(self._roots, linked)
@@ -89,7 +93,8 @@ def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tup
                 if linked and (real in public or not real.is_relative_to(root) or _is_sample(real)):
                     continue
                 what = _identity(real)
-                if what and (_is_environment(path) or _is_key(real, public)):
+                is_secret = _has_settings(real, public) if _is_environment(path) else _is_key(real, public)
+                if what and is_secret:
                     yield real, what
             if seen > _MOST_ENTRIES:
                 return
@@ -101,6 +106,17 @@ def _is_environment(path: Path) -> bool:
 
 def _is_sample(path: Path) -> bool:
     return _is_environment(path) and not holds_secrets(path.name)
+
+
+def _has_settings(path: Path, public: Collection[Path]) -> bool:
+    """Whether an environment file is to look empty: one that git tracks only if a value in it looks like a secret."""
+    if path not in public:
+        return True
+    try:
+        text = read_regular(path, largest=_LARGEST_ENVIRONMENT, cut=True).decode("utf-8", "surrogateescape")
+    except OSError:  # nor can a command read it
+        return False
+    return bool(of_env_file(text))
 
 
 def _is_key(path: Path, public: Collection[Path]) -> bool:
