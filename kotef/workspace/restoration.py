@@ -215,7 +215,9 @@ class _Restore:
                 self._differences.add(Difference(path, "new"))
         there = {*(each.path for each in self._record.repositories), *self._record.clean}
         there |= {path.rstrip("/") for path in self._record.unkept}
-        for path in set(repositories(self._root).kept) - there:
+        now = repositories(self._root)
+        made = {path for path in now.clean if self._author(path) == "command"}
+        for path in {*now.kept, *made} - there:
             self._differences.add(Difference(f"{path}/", "new"))
 
     def _details(self, touched: Collection[str]) -> None:

@@ -165,6 +165,7 @@ def test_whatever_a_command_does_comes_back_or_is_named(world: World, deeds: lis
         [Deed("mv {0} moved", "vendor", "")],
         [Deed("rm -rf {0} && ln -s /tmp {0}", "vendor/lib", "")],
         [Deed("rm -rf {0} && echo x > {0}", "vendor/lib", "")],
+        [Deed("cp -r {1} {0}", "build", "vendor")],
     ],
 )
 def test_what_a_command_put_in_the_place_of_something_ignored_gives_way(world: World, deeds: list[Deed]) -> None:
