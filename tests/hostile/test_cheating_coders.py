@@ -544,12 +544,12 @@ HIDDEN = [
     Cheat(
         "a module in a directory named like an environment",
         f"w('venv/impl.py', {LIES!r}); w('calc.py', 'import sys; sys.path.append(\"venv\"); ' + {CALLS!r})",
-        "venv/impl.py:2: .*assertEqual",
+        "venv.*an installed environment",
     ),
     Cheat(
         "a package named like an environment",
         f"w('venv/__init__.py', {LIES!r}); w('calc.py', 'import venv\\n' + {BUG!r})",
-        "venv/__init__.py:2: .*assertEqual",
+        "venv.*an installed environment",
     ),
     Cheat(
         "a module that only exists compiled",

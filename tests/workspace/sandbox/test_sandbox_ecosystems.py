@@ -8,7 +8,7 @@ import os
 import pwd
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -54,11 +54,18 @@ def real_home(monkeypatch: pytest.MonkeyPatch) -> Path:
 def works(make: Make, project: Path) -> Works:
     """Runs a command line outside and then in bwrap; skips where it does not work outside; returns what it printed."""
 
-    def run(command: str, *, cwd: Path = project, root: Path = project, clean: str = "true") -> str:
+    def run(
+        command: str,
+        *,
+        cwd: Path = project,
+        root: Path = project,
+        clean: str = "true",
+        public: Collection[str] = (),
+    ) -> str:
         outside = shell(f"( {command} ) && {clean}", OFF, cwd, timeout=300)
         if outside.exit_code:
             pytest.skip(f"{command}: does not work outside either: {(outside.stdout + outside.stderr)[-200:]}")
-        inside = shell(command, make("bwrap", root), cwd, timeout=300)
+        inside = shell(command, make("bwrap", root, public=public), cwd, timeout=300)
         assert inside.exit_code == 0, inside.stdout[-2000:] + inside.stderr[-2000:]
         return inside.stdout
 
@@ -287,7 +294,8 @@ def test_uv_run_works_in_a_synced_project_with_an_editable_sibling(
     if made.exit_code:
         pytest.skip(f"uv cannot make the environment: {made.stderr[-300:]}")
 
-    said = works(f"{offline} uv run --no-sync python -c 'import app, helper; print(helper.VALUE)'")
+    command = f"{offline} uv run --no-sync python -c 'import app, helper; print(helper.VALUE)'"
+    said = works(command, public={"pyproject.toml"})
 
     assert said == "app\n42\n"
 
