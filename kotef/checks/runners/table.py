@@ -97,8 +97,9 @@ def _together(one: Statuses, other: Statuses) -> Statuses:
 
 
 def _agrees(tests: Statuses, counts: Counts) -> bool:
-    """Whether the lines tell of every test: as many ran and failed as the runner counts; some
-    count what was skipped among what ran.
+    """Whether the lines tell of every test: as many ran and failed as the runner counts.
+
+    Some runners count what was skipped among what ran.
     """
     failed = sum(status in RED for status in tests.values())
     ran, listed = executed(tests), len(tests)

@@ -44,9 +44,7 @@ class _Record:
     def ended(self, result, test, status):
         if not self.is_ours(result) or os.environ.get(_NESTED, str(self.pid)) != str(self.pid):
             return
-        if type(test).__name__ == "_SubTest":
-            return
-        key = _key(test)
+        key = _key(test.test_case if type(test).__name__ == "_SubTest" else test)
         was = self.tests.get(key, "passed")
         self.tests[key] = max(was, status, key=_WORST.index)
 
