@@ -376,7 +376,8 @@ def _concluded(draft: Verification, problems: Sequence[_Problem]) -> Verificatio
         summary = "\n".join(line if len(line) <= each else line[: each - 1] + "…" for line in lines)
         return draft.model_copy(update={"passed": False, "detail": problems[0].detail, "summary": summary})
     blocking = [check for check in draft.checks if not check.advisory]
-    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {counted(draft.executed, 'test')} executed"]
+    ran = f"{counted(draft.executed, 'test')} executed" if draft.executed else "no test counted: by exit status alone"
+    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {ran}"]
     if draft.fixed:
         said.append(f"fixed: {_some(draft.fixed)}")
     if draft.preexisting:

@@ -431,3 +431,13 @@ def test_an_id_is_one_bounded_line_whatever_a_test_is_called(tmp_path_factory, n
 def test_each_row_says_what_its_ids_are() -> None:
     assert all(row.ids and (row.report or row.lines) for row in RUNNERS)
     assert len({row.name for row in RUNNERS}) == len(RUNNERS)
+
+
+def test_the_page_of_the_documentation_has_every_row() -> None:
+    page = (Path(__file__).parents[2] / "docs/test-runners.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    table = {cells[0]: cells[1:] for cells in rows if len(cells) == 4}
+    for runner in RUNNERS:
+        how, ids, _ = table[runner.name]
+        assert (ids, "recorded" in how) == (runner.ids, runner.recorded), runner.name
+    assert len(table) == len(RUNNERS) + 2, "the heading and its rule"
