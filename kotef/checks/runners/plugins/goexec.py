@@ -93,7 +93,7 @@ def main(folder, binary, arguments):
         signal.signal(number, lambda got, _: child.send_signal(got))
     console = Console(marked=level[0].endswith("test2json"))
     out = sys.stdout.buffer
-    for raw in child.stdout:
+    for raw in child.stdout or ():
         shown = console.line(raw.decode("utf-8", "surrogateescape"))
         out.write(raw if verbose else shown.encode("utf-8", "surrogateescape"))
         out.flush()

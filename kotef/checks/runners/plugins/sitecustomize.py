@@ -188,7 +188,7 @@ class _Finder:
         for finder in sys.meta_path:
             spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
             if spec is not None and hasattr(spec.loader, "exec_module"):
-                spec.loader = _Loader(spec.loader)
+                spec.loader = _Loader(spec.loader)  # pyright: ignore[reportAttributeAccessIssue]
             if spec is not None:
                 return spec
         return None
