@@ -102,7 +102,8 @@ def created_by_the_task(command: str, output: str) -> bool:
 def without_watch(command: str) -> str:
     """The command with the watch mode of jest, vitest, mocha and tsc off, where it is typed plainly; else unchanged."""
     words = command.split(" ")
-    runner = next((word for word in words if PurePosixPath(word).name in _WATCHERS), None)
+    tools = unwrap(command).tools[:1]
+    runner = next((word for word in words if PurePosixPath(word).name in _WATCHERS.intersection(tools)), None)
     if runner is None or any(mark in command for mark in "'\"`$\\|&;<>()\n"):
         return command
     kept = [word for word in words if word not in {"--watch", "--watchAll"}]

@@ -37,7 +37,7 @@ _ANYWHERE: Final = (
         "changes what is loaded",
     ),
     (
-        re.compile(r"\bprocess\.env\.(?:NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*)\b"),
+        re.compile(r"\bprocess\.env\.(?:KOTEF_REPORTS\w*|NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST\w*)\b"),
         "asks for what only a test run has",
     ),
 )

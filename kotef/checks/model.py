@@ -9,7 +9,9 @@ from kotef.failures.history import FailureKind
 Role = Literal["test", "lint", "types", "build", "other"]
 Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected"]
 TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
-Evidence = Literal["report", "counts", "exit"]
+Evidence = Literal["report", "lines", "counts", "exit"]
+"""What is known of single tests: the runner's own report, or its verbose lines where they agree with its counts; else
+its closing line alone, or nothing but the exit status."""
 
 RED: frozenset[TestStatus] = frozenset({"failed", "error"})
 """Statuses that make a test red; a strict xpass is reported by pytest itself as failed."""
@@ -58,10 +60,12 @@ class CommandResult(BaseModel):
     tests_executed: int | None = None
     """Tests that really ran (skipped and deselected ones did not); None when the command tells no count."""
     tests: dict[str, TestStatus] | None = None
-    """Status of each test id from the runner's own report; None without a report. Never empty by accident:
-    an empty dict is a report that lists no test."""
+    """Status of each test id from the runner's own report or its verbose lines, see `evidence`; None without
+    either. Never empty by accident: an empty dict is a report that lists no test."""
     failing: tuple[str, ...] = ()
     """Names of failing tests, from the report or, without one, read from the output (heuristic then); at most 20."""
+    failed: int | None = None
+    """How many tests failed, all of them: by the report, else by the runner's own count; None when neither tells."""
     flaky: tuple[str, ...] = ()
     """Of the failing tests, those that passed when they were run again alone; the caller who did so fills it in."""
     partial: bool = False

@@ -3,9 +3,12 @@
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kotef.checks.model import TestStatus
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 MAX_REPORT: Final = 64 * 1024 * 1024
 """Bytes of a report that are read; a larger one is no report."""
@@ -39,24 +42,30 @@ def parse_junit(xml: bytes) -> dict[str, TestStatus] | None:
     Ids are pytest's own (`path::Class::test[param]`) where the report names files; a file that could not be collected
     is there by its path alone. Of several entries for one id the worst counts.
     """
-    from defusedxml.ElementTree import ParseError, fromstring
-
-    if len(xml) > MAX_REPORT:
-        return None
-    try:
-        root = fromstring(xml)
-    except (ParseError, ValueError, LookupError):  # malformed; entities (a ValueError of defusedxml); unknown encoding
-        return None
-    if root.tag not in {"testsuites", "testsuite"}:
+    root = junit_root(xml)
+    if root is None:
         return None
     tests: dict[str, TestStatus] = {}
     for case in root.iter("testcase"):
         if (case.get("classname"), case.get("name")) == ("pytest", "internal"):
             continue  # pytest's own crash, written as if it were a test
         test = _test_id(case.get("file") or "", case.get("classname") or "", case.get("name") or "")
-        status = _status((child.tag, child.get("type") or "") for child in case)
+        status = status_of((child.tag, child.get("type") or "") for child in case)
         tests[test] = worse(tests[test], status) if test in tests else status
     return tests
+
+
+def junit_root(xml: bytes) -> "Element | None":
+    """The root of a JUnit report; None when it is truncated, hostile, too large, or something else."""
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    if len(xml) > MAX_REPORT:
+        return None
+    try:
+        root: Element = fromstring(xml)
+    except (ParseError, ValueError, LookupError):  # malformed; entities (a ValueError of defusedxml); unknown encoding
+        return None
+    return root if root.tag in {"testsuites", "testsuite"} else None
 
 
 def executed(tests: Mapping[str, TestStatus]) -> int:
@@ -84,7 +93,7 @@ def _test_id(file: str, classname: str, name: str) -> str:
     return "::".join((path, *classes.split("."), name) if classes else (path, name))
 
 
-def _status(children: Iterable[tuple[str, str]]) -> TestStatus:
+def status_of(children: Iterable[tuple[str, str]]) -> TestStatus:
     """From the tags and types below a test case; a strict xpass is a failure already."""
     status: TestStatus = "passed"
     for tag, kind in children:

@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,9 @@ from kotef.checks.commands import without_watch
 from kotef.checks.contradictions import RUNS_TESTS, admission_of, contradiction
 from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
 from kotef.checks.obstructions import with_obstructions
-from kotef.checks.reports import MAX_REPORT, REPORT_NAME, executed, parse_junit, report_request
+from kotef.checks.reports import executed, report_request
+from kotef.checks.runners import Command, Leavings, Reading, environment_for, reading_of
+from kotef.checks.runners.python_rows import pytest_report
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
@@ -20,7 +23,6 @@ from kotef.failures.places import from_root
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.hiding import redactor
 from kotef.workspace.process import KEEP, Completed, run_process
-from kotef.workspace.safe_open import read_within
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
@@ -50,20 +52,23 @@ async def run_check(
     """
     command = without_watch(command)
     with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
+        asked = Command(command, unwrap(command), root, Path(directory))
+        may_test = asked.asked.purpose in RUNS_TESTS
+        started = time.time()
         done = await run_process(
             command,
             cwd=root,
-            env={**env, **report_request(Path(directory), env)},
+            env=environment_for(asked, env) if may_test else {**env, **report_request(asked.folder, env)},
             timeout=timeout,
             idle_timeout=idle_timeout,
             log=log,
             keep=keep,
             sandbox=sandbox,
         )
-        xml = _read(Path(directory), REPORT_NAME)
+        reading = _reading(Leavings(asked, started, done.stdout, done.stderr), may_test=may_test)
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
-    result = _result(done, _tests(xml) if xml else None, root, said=said, log_name=log_name if done.log else None)
+    result = _result(done, reading, root, said=said, log_name=log_name if done.log else None)
     return with_obstructions(result, env, sandbox)
 
 
@@ -82,35 +87,33 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
         log_error="",
     )
     said = result.summary.partition("\n")[0] if result.timed_out else ""
-    now = _result(done, result.tests, root, said=said, log_name=result.log)
+    known = Reading(result.tests, result.evidence) if result.tests is not None else None
+    now = _result(done, known, root, said=said, log_name=result.log)
     return now.model_copy(update={"flaky": result.flaky, "partial": result.partial})
 
 
-def _tests(xml: bytes) -> dict[str, TestStatus] | None:
-    """What the report says of each test; a parameter that is a secret is not part of its name."""
-    tests = parse_junit(xml)
-    return {redactor().text(test): status for test, status in tests.items()} if tests is not None else None
+def _reading(left: Leavings, *, may_test: bool) -> Reading | None:
+    """What is known of each test; a parameter that is a secret is not part of its name."""
+    if may_test:
+        found = reading_of(left, console_counts(f"{left.stdout}\n{left.stderr}"))
+    else:
+        tests = pytest_report(left)
+        found = Reading(tests, "report") if tests is not None else None
+    if found is None:
+        return None
+    return Reading({redactor().text(test): status for test, status in found.tests.items()}, found.evidence)
 
 
-def _read(directory: Path, name: str) -> bytes:
-    """The report; empty when there is none, or something else stands in its place (a link, a pipe, a giant)."""
-    try:
-        return read_within(directory, name, largest=MAX_REPORT)
-    except OSError:
-        return b""
-
-
-def _result(
-    done: Completed, tests: dict[str, TestStatus] | None, root: Path, *, said: str, log_name: str | None
-) -> CommandResult:
+def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, log_name: str | None) -> CommandResult:
     """Put the pieces of evidence side by side; where they disagree, it did not pass."""
+    tests = reading.tests if reading else None
     may_test = unwrap(done.command).purpose in RUNS_TESTS
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
     ran = executed(tests) if tests is not None else (counts.executed if counts else None)
     red = tuple(test for test, status in (tests or {}).items() if status in RED)
     stdout, stderr = (from_root(text, str(root)) for text in (done.stdout, done.stderr))
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
-    evidence: Evidence = "report" if tests is not None else ("counts" if counts else "exit")
+    evidence = reading.evidence if reading else _without_ids(counts)
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
     admitted = admission_of(done.command, done.exit_code, f"{done.stdout}\n{done.stderr}")
     if conflict := _contradicted(done, diagnosis, tests, counts, admitted):
@@ -139,9 +142,21 @@ def _result(
         tests_executed=ran,
         tests=tests,
         failing=() if passed else (red or diagnosis.tests)[:MAX_TESTS],
+        failed=_failed(tests, counts),
         evidence=evidence,
         log=log_name,
     )
+
+
+def _without_ids(counts: Counts | None) -> Evidence:
+    return "exit" if counts is None else "counts"
+
+
+def _failed(tests: Mapping[str, TestStatus] | None, counts: Counts | None) -> int | None:
+    """How many failed, by the best evidence there is."""
+    if tests is not None:
+        return sum(status in RED for status in tests.values())
+    return counts.failed if counts is not None else None
 
 
 def _contradicted(
@@ -182,7 +197,7 @@ def _nothing_ran(done: Completed) -> str:
 
 def _with_ids(summary: str, red: tuple[str, ...]) -> str:
     """The summary, with the first failing test in front unless it names one of them."""
-    if red and not any(test in summary for test in red):
+    if red and not any(test.rpartition("::")[2] in summary for test in red):
         first, *others = red
         more = f" and {len(others)} more" if others else ""
         summary = f"{first}{more}\n{summary}"

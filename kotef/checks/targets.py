@@ -11,6 +11,7 @@ _ROLE_WORDS: Final[dict[Role, re.Pattern[str]]] = {
     "lint": re.compile(r"\blint(?:er|ers|ing|s)?\b", re.IGNORECASE),
     "types": re.compile(r"\btype[- ]?(?:check(?:s|er|ers|ing)?|errors?)\b", re.IGNORECASE),
 }
+_FILE: Final = re.compile(r"\.\w{1,6}$")
 _TELLING: Final = frozenset({"test", "lint", "types", "format"})
 
 
@@ -44,7 +45,7 @@ def _in_full(text: str, ids: Iterable[str]) -> tuple[set[str], str]:
     written: dict[str, list[str]] = {}
     for test in ids:
         for form in {test, _without_parameters(test)}:
-            if "::" in form and form in text:
+            if _names_a_test(form) and form in text:
                 written.setdefault(form, []).append(test)
     found: set[str] = set()
     for form in sorted(written, key=len, reverse=True):
@@ -58,9 +59,16 @@ def _in_full(text: str, ids: Iterable[str]) -> tuple[set[str], str]:
 def _names_function(text: str, test: str) -> bool:
     """Whether the last part of the id stands in the text as a word of its own; a plain English word names nothing."""
     name = _without_parameters(test).rsplit("::", 1)[-1]
-    if "::" not in test or name not in text or (name.isalpha() and name.islower() and not name.startswith("test")):
+    if not _names_a_test(test) or name not in text:
+        return False
+    if name.isalpha() and name.islower() and not name.startswith("test"):
         return False
     return name not in {"test", "tests"} and re.search(rf"(?<!\w){re.escape(name)}(?![\w\[])", text) is not None
+
+
+def _names_a_test(test: str) -> bool:
+    """Whether an id is more than a file, a folder or a plain word: it has parts, or is a name as code has them."""
+    return "::" in test or ("/" not in test and not _FILE.search(test) and not test.isalpha())
 
 
 def _names_file(text: str, file: str) -> bool:

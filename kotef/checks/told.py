@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.checks.model import CommandResult
+from kotef.checks.runners.python_rows import dotted_name
 from kotef.failures.diagnostics import diagnostics_of
-from kotef.failures.failing import failing_tests
+from kotef.failures.failing import FailingTest, failing_tests
 from kotef.failures.output import Output, read
 from kotef.failures.places import from_root, places
 
@@ -46,15 +47,30 @@ def failures_of(result: CommandResult, root: Path) -> tuple[Told, ...]:
 
 
 def _tests(result: CommandResult, root: Path) -> Iterator[Told]:
-    found = {test.name: test for test in failing_tests(_output(result, root))}
+    printed = failing_tests(_output(result, root))
+    found = {test.name: test for test in printed}
+    by_words = _by_words(printed)
     names = [test for test in result.tests if test in result.red_ids] if result.tests is not None else result.failing
     for name in names:
-        read_so = found.get(name)
+        read_so = found.get(name) or by_words.get(_last_words(name))
         seen = [_place(place) for place in read_so.places] if read_so else []
         own = name.partition("::")[0]
         at = next((place for place in seen if place[0] == own), seen[0] if seen else ("", None))
         file, line = at if at[0] or "::" not in name else (own, None)
         yield Told(name, " ".join(read_so.error.split()) if read_so else "", file, line)
+
+
+def _by_words(printed: Iterable[FailingTest]) -> dict[tuple[str, ...], FailingTest]:
+    """Failing tests by the last words of the name that the runner prints, where these are one test's."""
+    found: dict[tuple[str, ...], list[FailingTest]] = {}
+    for test in printed:
+        found.setdefault(_last_words(test.name), []).append(test)
+    return {words: tests[0] for words, tests in found.items() if len(tests) == 1}
+
+
+def _last_words(name: str) -> tuple[str, ...]:
+    """The last two words of an id or a printed name: unittest, for one, prints `test_x (module.Class.test_x)`."""
+    return tuple(re.findall(r"[^\W_]\w*", dotted_name(name) or name)[-2:])
 
 
 def _complaints(result: CommandResult, root: Path) -> Iterator[Told]:

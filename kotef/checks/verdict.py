@@ -4,11 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from kotef.checks.commands import created_by_the_task, status_of_failing_tests
+from kotef.checks.commands import created_by_the_task
 from kotef.checks.entries import INSTALLED, failure_entries
 from kotef.checks.model import RED, Check, CommandResult, TestStatus
 from kotef.checks.protected import matches
 from kotef.checks.reports import worse
+from kotef.checks.runners import says_tests_failed
 from kotef.checks.targets import named_tests, names_check
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
 from kotef.failures.counted import counted
@@ -180,12 +181,14 @@ class _Now:
         self._passed = {verdict.name: verdict.passed for verdict in verdicts}
         self._inside: dict[str, set[TestStatus]] = defaultdict(set)
         for test, status in tests.items():
-            self._inside[test.split("::")[0]].add(status)
+            parts = test.split("::")
+            for length in range(1, len(parts)):
+                self._inside["::".join(parts[:length])].add(status)
 
     def status(self, test: str) -> TestStatus | None:
-        """None when no report lists it. A file that could not be collected stands for the tests in it."""
-        if test in self._tests or "::" in test:
-            return self._tests.get(test)
+        """None when no report lists it. A file or class that could not be set up stands for the tests in it."""
+        if test in self._tests:
+            return self._tests[test]
         inside = self._inside.get(test, set())
         return next((status for status in _OF_A_FILE if status in inside), None)
 
@@ -221,10 +224,10 @@ def _check_verdict(
 ) -> CheckVerdict:
     """A failing check is satisfied only by a complete report in which every failing test is pre-existing."""
     complete = (
-        result.evidence == "report"
+        result.evidence in {"report", "lines"}
         and result.kind == "test_failure"
         and result.detail != "contradiction"
-        and result.exit_code in status_of_failing_tests(check.command)
+        and says_tests_failed(check.command, result.exit_code, len(red))
         and bool(result.tests_executed)
     )
     return CheckVerdict(
@@ -247,6 +250,7 @@ def _check_verdict(
         executed=result.tests_executed,
         red=tuple(sorted(red, key=preexisting.__contains__))[:MAX_RED],
         failing=result.failing,
+        failed=result.failed,
         log=result.log,
     )
 
@@ -354,7 +358,8 @@ def _fewer(draft: Verification, before: Mapping[str, CheckVerdict], *, tests_may
     problems = []
     for check in draft.checks:
         was = before[check.name].executed if check.name in before else None
-        excused = tests_may_go and (check.evidence != "report" or draft.removed)
+        by_id = check.evidence in {"report", "lines"}
+        excused = tests_may_go and (draft.removed or not by_id)
         if not was or check.advisory or check.partial or excused:
             continue
         if check.executed is None or check.executed < was:
@@ -371,7 +376,8 @@ def _concluded(draft: Verification, problems: Sequence[_Problem]) -> Verificatio
         summary = "\n".join(line if len(line) <= each else line[: each - 1] + "…" for line in lines)
         return draft.model_copy(update={"passed": False, "detail": problems[0].detail, "summary": summary})
     blocking = [check for check in draft.checks if not check.advisory]
-    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {counted(draft.executed, 'test')} executed"]
+    ran = f"{counted(draft.executed, 'test')} executed" if draft.executed else "no test counted: by exit status alone"
+    said = [f"{len(blocking)} of {len(blocking)} checks satisfied, {ran}"]
     if draft.fixed:
         said.append(f"fixed: {_some(draft.fixed)}")
     if draft.preexisting:

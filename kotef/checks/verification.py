@@ -49,6 +49,8 @@ class CheckVerdict(BaseModel):
     """Keys of the failing tests, the newly failing first."""
     failing: tuple[str, ...] = ()
     """Names of failing tests to show, also where no report gives keys; see `CommandResult.failing`."""
+    failed: int | None = None
+    """How many failed, all of them; None when nothing tells."""
     log: str | None = None
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from kotef.checks.alone import alone
-from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.model import Check, CommandResult
 from kotef.checks.rerun import flaky_among, unexpected
+from kotef.checks.runners import says_tests_failed
 from kotef.checks.verdict import Results, environment_fault
 from kotef.checks.verification import MAX_RED, Verification
 from kotef.deps import Ground
@@ -98,7 +98,7 @@ async def _reds_first(check: Check, visit: int, deps: Ground, baseline: Verifica
     result = await deps.run_check(check.model_copy(update={"command": command}), f"visit-{visit}-{check.name}-first")
     red = set(result.failing if result.tests is None else result.red_ids)
     told = result.kind == "test_failure" and result.detail != "contradiction"
-    if not (told and wanted & red and result.exit_code in status_of_failing_tests(check.command)):
+    if not (told and wanted & red and says_tests_failed(check.command, result.exit_code, len(red))):
         return None
     return result.model_copy(update={"command": check.command, "partial": True})
 
@@ -131,7 +131,7 @@ def _tell(check: Check, visit: int, result: CommandResult, deps: Ground) -> None
         kind=result.kind,
         summary=result.summary,
         executed=result.tests_executed,
-        failing=len(result.failing),
+        failing=len(result.failing) if result.failed is None else max(result.failed, len(result.failing)),
         seconds=round(result.seconds, 3),
         partial=result.partial,
         obstructions=list(result.obstructions),

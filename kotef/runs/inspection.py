@@ -307,16 +307,20 @@ def _detail(verdict: Verification) -> str:
 def _counts(verdict: Verification) -> Counts:
     required = [check for check in verdict.checks if not check.advisory]
     counted = [check.executed for check in required if check.executed is not None]
-    by_id = all(check.evidence == "report" for check in required if check.role == "test" or check.executed is not None)
+    by_id = all(
+        check.evidence in {"report", "lines"}
+        for check in required
+        if check.role == "test" or check.executed is not None
+    )
     found = Counter(verdict.tests.values())
     known = by_id and bool(verdict.tests)
     return Counts(
         checks=len(required),
         checks_passed=sum(check.passed for check in required),
         tests_run=sum(counted) if counted else None,
-        passed=found["passed"] + found["xpassed"] if known else None,
+        passed=found["passed"] + found["xpassed"] + found["xfailed"] if known else None,
         failed=sum(found[status] for status in RED) if known else None,
-        skipped=found["skipped"] + found["xfailed"] if known else None,
+        skipped=found["skipped"] if known else None,
     )
 
 

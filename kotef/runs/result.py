@@ -71,7 +71,8 @@ class ResultCheck(Camel):
     partial: bool = False
     """Only the tests red before the run were run; whether others broke is not known."""
     evidence: Evidence
-    """`report`: the runner's own per-test report; `counts`: its closing line; `exit`: the exit status alone."""
+    """`report`: the runner's own per-test report; `lines`: its line for each test; `counts`: its closing line;
+    `exit`: the exit status alone."""
 
 
 class ResultUsage(Camel):

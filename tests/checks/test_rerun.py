@@ -133,7 +133,7 @@ LEAK_UNITTEST = (
     ("text", "command", "flaky"),
     [
         (LEAK, f"{sys.executable} -m pytest -q -x --maxfail=5 -p no:cacheprovider .", "test_leak.py::test_clean"),
-        (LEAK_UNITTEST, f"{sys.executable} -m unittest -q", "test_clean (test_leak.T.test_clean)"),
+        (LEAK_UNITTEST, f"{sys.executable} -m unittest -q", "test_leak.py::T::test_clean"),
     ],
 )
 def test_real_runners_tell_the_leak_from_the_failure(tmp_path: Path, text: str, command: str, flaky: str) -> None:

@@ -78,7 +78,7 @@ def test_unittest_names_are_run_again_as_well(project: Path, run) -> None:
     leaks = edit("calc.py", "    return a + b", "    SEEN.append(a)\n    return a + b")
     agent = Agent(coder=[leaks, DONE])
     ran = run(project, agent, "log every sum", "--check", "python -m unittest -q", "--max-attempts", "1")
-    assert ran.result["flaky"] == ["unittest -q"]
+    assert ran.result["flaky"] == ["test_state.py::S::test_b"]
     assert [event for event in ran.events if event["event"] == "verified"][-1]["detail"] == "flaky"
 
 

@@ -112,7 +112,7 @@ def _state(check: "CheckVerdict") -> str:
 
 def _failing(check: "CheckVerdict") -> int | None:
     """None where the command names no test, and says of none that it ran."""
-    number = max(len(check.red), len(check.failing))
+    number = max(check.failed or 0, len(check.red), len(check.failing))
     return number if number or check.executed is not None else None
 
 

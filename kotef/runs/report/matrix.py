@@ -109,7 +109,7 @@ def matrix_of(judged: Mapping[int, Verification]) -> Matrix:
 def _letters(judged: Verification) -> dict[str, str]:
     """Each test that this visit knows; of checks without a report, those that the output named."""
     found = {name: _LETTER[status] for name, status in judged.tests.items()}
-    named = (check for check in judged.checks if check.evidence != "report")
+    named = (check for check in judged.checks if check.evidence not in {"report", "lines"})
     found |= {test: "f" for check in named for test in (*check.failing, *check.red) if test not in found}
     found |= dict.fromkeys(judged.missing, "m")
     return found | {name: "k" for name in judged.flaky if name in found}

@@ -1,0 +1,27 @@
+"""The table of test runners: how each is asked for results, test by test, and how they are read.
+
+A new runner is a row: an entry of `RUNNERS` in `table.py`, made in the module of its ecosystem.
+"""
+
+from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.table import (
+    RUNNERS,
+    Reading,
+    environment_for,
+    reading_of,
+    says_tests_failed,
+    single_tests,
+)
+
+__all__ = [
+    "RUNNERS",
+    "Command",
+    "Leavings",
+    "Reading",
+    "Runner",
+    "Statuses",
+    "environment_for",
+    "reading_of",
+    "says_tests_failed",
+    "single_tests",
+]

@@ -1,0 +1,104 @@
+"""go test: each test binary is started by a program of ours (`-exec`), also behind make and scripts."""
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.runners.plugins import copy_of
+from kotef.checks.runners.records import name_part, recorded
+from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.workspace.safe_open import read_within
+
+_STARTER: Final = """\
+#!/bin/sh
+case "$1" in
+*.test)
+    for python in {python} /usr/bin/python3 python3; do
+        if "$python" -I -S -c '' 2>/dev/null; then exec "$python" -I -S {program} {folder} "$@"; fi
+    done;;
+esac
+exec "$@"
+"""
+_NOT_BUILT: Final = re.compile(r"FAIL\t(\S+) \[(?:build|setup) failed\]$", re.MULTILINE)
+_MODULE: Final = re.compile(rb"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_MAX_MODULE: Final = 1024 * 1024
+_PATTERN: Final = re.compile(r"--?(?:test\.)?(?:run|skip|exec|json|failfast|c|o|args|bench|fuzz)(?:=.*)?")
+_TAKES_VALUE: Final = re.compile(r"-(?!-?(?:v|race|short|cover|trimpath|a|n|x|msan|asan)$)[^=]*")
+"""Options whose value may be the next word."""
+
+
+def go_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+    """`-exec` by GOFLAGS, which commands of go that do not know it pass over; nothing where it could not be started."""
+    before = env.get("GOFLAGS", "")
+    if "-exec" in before or re.search(r"\s", str(command.folder)) or _may_not_start(command.folder):
+        return {}
+    program = copy_of(command.folder, "goexec.py") / "goexec.py"
+    starter = command.folder / "goexec.sh"
+    quoted = {"python": sys.executable, "program": str(program), "folder": str(command.folder)}
+    starter.write_text(_STARTER.format(**{name: shlex.quote(text) for name, text in quoted.items()}))
+    starter.chmod(0o755)
+    return {"GOFLAGS": f"{before} -exec={starter}".strip()}
+
+
+def go_report(left: Leavings) -> Statuses | None:
+    """What the test binaries recorded, and the packages that could not be built, by name, as errors."""
+    tests = recorded(left.command.folder, left.command.root, ("go",))
+    broken = dict.fromkeys(_unbuilt(f"{left.stdout}\n{left.stderr}", left.command.root))
+    if tests is None and not broken:
+        return None
+    return {**(tests or {}), **dict.fromkeys(broken, "error")}
+
+
+def go_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
+    """`-run` with the names, for the packages they are in."""
+    if arguments[:1] != ["test"] or any(_PATTERN.fullmatch(word) for word in arguments):
+        return None
+    pairs = [test.partition("::")[::2] for test in tests]
+    if not all(name for _, name in pairs):
+        return None
+    flags = [word for word in arguments[1:] if word.startswith("-")]
+    if any(_TAKES_VALUE.fullmatch(word) for word in flags):
+        return None
+    tops = dict.fromkeys(name.partition("/")[0] for _, name in pairs)
+    places = dict.fromkeys(f"./{place}" if exists(place) else "." for place, _ in pairs)
+    names = "|".join(map(re.escape, tops))
+    return ["test", *flags, "-run", f"^({names})$", *places]
+
+
+def _may_not_start(folder: Path) -> bool:
+    """Whether the folder lies where nothing may be executed."""
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_NOEXEC)
+    except OSError:
+        return True
+
+
+def _unbuilt(output: str, root: Path) -> Iterator[str]:
+    """Packages that failed before a test could run, named as their tests would be."""
+    found = _NOT_BUILT.findall(output)
+    if not found:
+        return
+    try:
+        module = _MODULE.search(read_within(root, "go.mod", largest=_MAX_MODULE))
+    except OSError:
+        module = None
+    name = module[1].decode(errors="replace") if module else ""
+    for path in found:
+        if path == name:
+            yield name_part(re.sub(r"/v\d+$", "", path).rpartition("/")[2])
+        else:
+            yield name_part(path.removeprefix(f"{name}/") if name else path)
+
+
+GO: Final = Runner(
+    name="go test",
+    ids="`folder::TestName/sub`, for the package of the root its name; a package that cannot be built by its folder",
+    tools=frozenset({"go"}),
+    environment=go_environment,
+    report=go_report,
+    single=go_single,
+)

@@ -1,0 +1,123 @@
+"""pytest and unittest: its JUnit report, and what our `sitecustomize` records."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from kotef.checks.reports import MAX_REPORT, REPORT_NAME, parse_junit, report_request
+from kotef.checks.runners.plugins import copy_of
+from kotef.checks.runners.records import recorded
+from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.workspace.safe_open import read_within
+
+_VALUED: Final = (
+    "-k -m -p -o -c -r -W -n --rootdir --confcutdir --basetemp --ignore --ignore-glob --deselect --override-ini "
+    "--config-file --tb --color --capture --junitxml --junit-xml --cov --cov-config --cov-report --durations "
+    "--log-level --timeout --dist --import-mode --verbosity --pythonwarnings --ds --dc --numprocesses"
+)
+"""Options of pytest and its common plugins whose value may be the next word, and may look like a path."""
+_ENDS_EARLY: Final = re.compile(
+    r"--exitfirst|--maxfail=.*|--lf|--last-failed|--ff|--failed-first|--nf|--new-first|--sw|--stepwise|--(?:sw|stepwise)-skip|--"
+)
+_WITH_X: Final = re.compile(r"-(?=[qvsl]*x)([qvslx]+)")
+_READS_MORE: Final = re.compile(r"--pyargs|@.*")
+"""Arguments that name tests in a way that cannot be told from an option's value."""
+_UNITTEST_NAME: Final = re.compile(r"(\w+) \(([\w.]+)\)")
+"""`test_x (test_a.A.test_x)`; before Python 3.11 `test_x (test_a.A)`."""
+_PASSED_ON: Final = "testenv.pass_env+=PYTEST_ADDOPTS"
+"""What is asked of tox, unless the user asked it for something else."""
+
+
+def pytest_report(left: Leavings) -> Statuses | None:
+    """What pytest's JUnit report says of each test."""
+    try:
+        xml = read_within(left.command.folder, REPORT_NAME, largest=MAX_REPORT)
+    except OSError:
+        return None
+    return parse_junit(xml) if xml else None
+
+
+def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+    """Our `sitecustomize` in front of all other modules; tox is asked to pass it on."""
+    folder = copy_of(command.folder, "sitecustomize.py")
+    before = env.get("PYTHONPATH", "")
+    added = {REPORT_FOLDER: str(command.folder), "PYTHONPATH": f"{folder}:{before}" if before else str(folder)}
+    if env.get("TOX_OVERRIDE") == _PASSED_ON:
+        added["TOX_OVERRIDE"] = f"{_PASSED_ON},PYTHONPATH,{REPORT_FOLDER}"
+    return added
+
+
+def unittest_report(left: Leavings) -> Statuses | None:
+    """What was recorded in the processes that ran unittest."""
+    return recorded(left.command.folder, left.command.root, ("unittest",))
+
+
+def pytest_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
+    """The options, then the ids; paths among the arguments are what was to be run before."""
+    kept: list[str] = []
+    before = ""
+    for word in arguments:
+        value_of, before = before, word
+        if value_of in _VALUED.split():
+            kept.append(word)
+            before = ""
+        elif value_of == "--maxfail":
+            continue
+        elif _READS_MORE.fullmatch(word):
+            return None
+        elif matched := _WITH_X.fullmatch(word):
+            kept += [f"-{flags}"] if (flags := matched[1].replace("x", "")) else []
+        elif word == "--maxfail" or _ENDS_EARLY.fullmatch(word):
+            continue
+        elif word.startswith("-") or not ("::" in word or exists(word)):
+            kept.append(word)
+    return [*kept, *tests]
+
+
+def unittest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
+    """The arguments and a pattern for each test; one that asks for patterns already would widen what runs."""
+    if any(word.startswith("-k") for word in arguments):
+        return None
+    patterns = list(dict.fromkeys(map(_pattern, tests)))
+    if not all(patterns):
+        return None
+    kept = [word for word in arguments if word not in {"-f", "--failfast"}]
+    return [*kept, *(word for pattern in patterns for word in ("-k", pattern))]
+
+
+def dotted_name(test: str) -> str:
+    """The dotted name of a test as unittest prints it; empty when it is none."""
+    found = _UNITTEST_NAME.match(test)
+    if found is None:
+        return ""
+    name, where = found.groups()
+    return where if where.endswith(f".{name}") else f"{where}.{name}"
+
+
+def _pattern(test: str) -> str:
+    """What `-k` matches in the dotted name; of a path only the file's name, for the rest depends on the folder."""
+    place, *names = test.split("::")
+    if not names:
+        dotted = dotted_name(test)
+        return f"*{dotted}" if dotted else ""
+    module = place.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
+    whole = ".".join((module, *names))
+    return f"*{whole}" if re.fullmatch(r"[\w.]+", whole) else ""
+
+
+PYTEST: Final = Runner(
+    name="pytest",
+    ids="`path::Class::test[param]`; a file that cannot be collected by its path",
+    tools=frozenset({"pytest", "py.test"}),
+    environment=lambda command, env: report_request(command.folder, env),
+    report=pytest_report,
+    single=pytest_single,
+)
+UNITTEST: Final = Runner(
+    name="unittest",
+    ids="`path::Class::test`; where setUpClass fails `path::Class`, where the import fails the path",
+    tools=frozenset({"unittest"}),
+    environment=unittest_environment,
+    report=unittest_report,
+    single=unittest_single,
+)

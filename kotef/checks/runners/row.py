@@ -1,0 +1,64 @@
+"""One row of the table of test runners: how results are asked for, read, and named."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.model import TestStatus
+from kotef.failures.unwrap import Asked
+
+REPORT_FOLDER: Final = "KOTEF_REPORTS"
+"""Environment variable with the folder into which our plug-ins write, outside of the workspace."""
+
+Statuses = dict[str, TestStatus]
+"""Status of each test by its id: `place::part::name`, where the place is a path of the workspace or a package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that is about to be run."""
+
+    line: str
+    asked: Asked
+    """The tools in it, wrappers taken off."""
+    root: Path
+    folder: Path
+    """Outside of the workspace, empty, and for this one command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leavings:
+    """What a command left behind."""
+
+    command: Command
+    started: float
+    """Seconds since 1970, before the command began."""
+    stdout: str
+    stderr: str
+
+
+Single = Callable[[Sequence[str], Sequence[str], Callable[[str], bool]], list[str] | None]
+"""From the arguments behind the tool's name, the ids, and whether a path exists: the arguments that run these alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """How the results of one test runner are had, test by test."""
+
+    name: str
+    ids: str
+    """What an id looks like."""
+    tools: frozenset[str] = frozenset()
+    """Names of the program, as `unwrap` tells them, where a command may run single tests."""
+    environment: Callable[[Command, Mapping[str, str]], dict[str, str]] | None = None
+    """What is added to the environment of the command, so that a report is written; None: nothing."""
+    report: Callable[[Leavings], Statuses | None] | None = None
+    """The report the runner wrote; None where it wrote none, or one that cannot be trusted."""
+    lines: Callable[[Leavings], Statuses | None] | None = None
+    """Read from the output; weaker than a report, and believed only where the runner's own counts agree."""
+    single: Single | None = None
+    failing_status: Callable[[int, int], bool] = lambda status, _: status == 1
+    """Whether an exit status says, with so many failing tests, that tests ran and some failed."""
+    recorded: bool = False
+    """No tool was at hand: the row was made from recorded output."""
