@@ -134,6 +134,13 @@ class NoChecksError(CheckError):
         super().__init__(str(root), "no check is named or found here", hint=hint)
 
 
+class NoEnvironmentError(CheckError):
+    """The checks that were found cannot be started: what they run in is not installed."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__("environment", said, hint="`kotef doctor` shows each check")
+
+
 class SandboxError(KotefError):
     """Commands cannot be confined as they have to be; nothing is run unconfined instead."""
 

@@ -78,6 +78,8 @@ class Task(BaseModel):
     spec: Spec
     checks: tuple[Check, ...]
     """Never empty, but with `allow_unverified`."""
+    broken: str = ""
+    """Why no check can be started here, in a sentence; then none is, and the run ends before the first edit."""
     limits: Limits
     profile: ProfileName = "strict"
     allow_edits: tuple[str, ...] = ()

@@ -88,6 +88,11 @@ def names_behind(commands: Iterable[str], read: Read) -> Behind:
     return Behind(frozenset(found), frozenset(awaited))
 
 
+def commands_behind(command: str, read: Read) -> tuple[str, ...]:
+    """The command lines that a starter (`make`, `just`, a package manager) runs for this one; empty for no starter."""
+    return tuple(line for line, _ in _started(command, "", read) if line and not line.startswith("#"))
+
+
 def _drawn_in(command: str, directory: str, read: Read) -> Iterator[str]:
     """Names that a command sources, or that the makefile it starts includes, seen from where it is run."""
     names = [name.strip("'\"") for name in _SOURCED.findall(command)]

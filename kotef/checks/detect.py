@@ -8,18 +8,19 @@ from typing import Any, Final, get_args
 from kotef.checks.commands import role_of
 from kotef.checks.files import table, toml_of
 from kotef.checks.model import Check, Origin, Role
-from kotef.checks.projects import java, make, native, node, python
+from kotef.checks.projects import c, java, make, native, node, others, python
 from kotef.errors import SpecError
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
 MAX_NAME: Final = 40
 """Characters of a check's name, its number included."""
 
-PROJECTS: Final = (python, node, native, java)
-"""What each kind of project implies; make is asked only where none of these has a test."""
+PROJECTS: Final = (python, node, native, java, c)
+"""What each kind of project implies; `make`, then `others`, are asked only where none of these has a test."""
 
 _TABLE_KEYS: Final = frozenset({"name", "command", "role", "required"})
 _IN_AN_ENVIRONMENT: Final = re.compile(
+    r'(?:PATH="[^"]*" )|'
     r"(?:(?:uv|poetry|pdm|hatch|pipenv|rye|pixi) run (?:--\S+ )*)|(?:\S*/)?python[\d.]* -m |(?:\S*/)?bin/|npx "
 )
 """What stands in front of a tool to find it; no part of a name."""
@@ -65,10 +66,12 @@ def detect(root: Path) -> tuple[Check, ...]:
     Linters and type checkers only where they are configured; make targets only where nothing more specific runs tests.
     """
     found = [check for project in PROJECTS for check in project.checks(root)]
-    if not any(role == "test" for _, _, role in found):
-        found += make.checks(root, have={role for _, _, role in found})
+    for fallback in (make, others):
+        if not any(check.role == "test" for check in found):
+            found += fallback.checks(root, have={check.role for check in found})
     return _named_uniquely(
-        Check(name=name, command=command, role=role, origin="detected") for name, command, role in found
+        Check(name=_clean(each.name), command=each.command, role=each.role, origin="detected", source=each.source)
+        for each in found
     )
 
 

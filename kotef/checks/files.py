@@ -30,6 +30,14 @@ def text_of(root: Path, name: str) -> str:
         raise SpecError(path, f"cannot be read: {error.strerror}", hint="make it a readable file") from error
 
 
+def readable_text(root: Path, name: str) -> str:
+    """The same of a file that kotef only takes hints from; empty where it cannot be read, for whatever reason."""
+    try:
+        return text_of(root, name)
+    except SpecError:
+        return ""
+
+
 def toml_of(root: Path, name: str) -> dict[str, Any]:
     """The tables of a TOML file; empty when there is none. Raises `SpecError` with file and line."""
     path, text = root / name, text_of(root, name)

@@ -28,6 +28,8 @@ class Check(BaseModel):
     """A shell command line, run from the workspace root."""
     role: Role
     origin: Origin
+    source: str = ""
+    """The file that implied a detected check, and the section or target in it; empty for a check that was named."""
     required: bool = True
     """False for an advisory check: reported, never blocking."""
 

@@ -13,7 +13,7 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
-from kotef.errors import INTERRUPTED, NoChecksError, UsageError
+from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
 from kotef.failures.counted import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.confined import asked_of, sandbox_of
@@ -21,6 +21,7 @@ from kotef.runs.hidden import hide
 from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import repository_of
+from kotef.runs.tried import tried
 from kotef.runs.unfinished import put_right
 from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
@@ -57,10 +58,14 @@ def check_command(options: dict[str, Any]) -> int:
         settings=repository.settings,
     )
     sandbox, unconfined = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
+    environment = child_environment(os.environ, allow=repository.settings.passed)
+    trial = tried(checks, root=root, env=environment, sandbox=sandbox)
+    if trial.broken:
+        raise NoEnvironmentError(trial.broken)
     question = Question(
         root=root,
-        checks=checks,
-        environment=child_environment(os.environ, allow=repository.settings.passed),
+        checks=trial.checks,
+        environment=environment,
         sandbox=sandbox,
         against=options["against"],
         compare=options["compare"],
@@ -74,7 +79,7 @@ def check_command(options: dict[str, Any]) -> int:
         return INTERRUPTED
     said = (*repository.read_from, *repository.told_ignored("sandbox.", "env."))
     missing = () if found.green else missing_dependencies(root)
-    notices = (*righted, *unconfined, *said, *found.notices, *missing)
+    notices = (*righted, *unconfined, *said, *trial.notices, *found.notices, *missing)
     found = redactor().whole(found.model_copy(update={"notices": notices}))
     if options["as_json"]:
         say_json(found)

@@ -3,40 +3,130 @@
 import asyncio
 import os
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.checks.trial import Trial, required
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
-from kotef.cli.screen import console, plain
+from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.errors import KotefError
 from kotef.models.factory import probe, resolve
 from kotef.runs.config import config_path, read_config
 from kotef.runs.confined import asked_of, named_level, sandbox_of
 from kotef.runs.repository import Settings
+from kotef.runs.result import Camel
+from kotef.runs.store import uncommitted
+from kotef.runs.tried import every_trial, sandbox_to_look
+from kotef.runs.worked import last_seconds
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
+from kotef.workspace.environment import child_environment
 from kotef.workspace.git import inspect
+from kotef.workspace.hiding import redactor
 
-BROKEN = 5
+BROKEN: Final = 5
+_HEAD: Final = ("check", "command", "from", "starts", "last run")
+_LONGEST: Final = 300
+"""Characters of a command that are shown."""
+_WIDEST: Final = 70
+"""Characters of a column that others are aligned to."""
+
+State = Literal["ok", "note", "missing"]
+Said = tuple[State, str]
 
 
-def doctor_command(root: str | None, *, model: str | None, base_url: str | None) -> int:
-    """`kotef doctor`: one line a finding, `ok` or what to do; 0, or 5 when a run would not work."""
-    screen = console()
+class DoctorLine(Camel):
+    """One line of what is here."""
+
+    state: State
+    text: str
+
+
+class CheckRow(Camel):
+    """One check: what would be run, and whether it can be."""
+
+    state: State
+    check: str
+    command: str
+    origin: str
+    source: str
+    """The file that implied it; empty for a check that was named."""
+    required: bool
+    starts: bool
+    version: str
+    """What its program says of itself; empty where it was not asked."""
+    problem: str
+    """Why it does not start; empty when it does."""
+    install: str
+    last_seconds: float | None
+    """What it took when a run last judged the state before it; null when none did."""
+
+
+class DoctorReport(Camel):
+    """What `kotef doctor` found."""
+
+    schema_version: int = 1
+    exit_code: int
+    findings: tuple[DoctorLine, ...]
+    checks: tuple[CheckRow, ...]
+
+
+def doctor_command(root: str | None, *, model: str | None, base_url: str | None, as_json: bool = False) -> int:
+    """`kotef doctor`: a table of checks and a line a finding, `ok` or what to do; 0, or 5 when a run would not work."""
     place = workspace_of(root)
-    findings = [
-        *_git(place),
-        *_checks(place),
-        *_endpoint(model, base_url),
-        *_sandbox(place),
-    ]
-    for state, text in findings:
-        screen.print(f"{state:<7} {plain(text)}", style={"ok": "green", "note": "yellow", "missing": "red"}[state])
-    return BROKEN if any(state == "missing" for state, _ in findings) else 0
+    rows, told = _checks(place)
+    findings = [*_git(place), *told, *_endpoint(model, base_url), *_sandbox(place)]
+    states = [*(state for state, _ in findings), *(row.state for row in rows)]
+    status = BROKEN if "missing" in states else 0
+    lines = tuple(DoctorLine(state=state, text=text) for state, text in findings)
+    found = redactor().whole(DoctorReport(exit_code=status, findings=lines, checks=tuple(rows)))
+    if as_json:
+        say_json(found)
+    else:
+        _show(found)
+    return status
 
 
-def _sandbox(root: Path) -> list[tuple[str, str]]:
+def _show(found: DoctorReport) -> None:
+    screen = console()
+    first, *others = found.findings
+    lines = [(first.state, first.text), *_table(found.checks), *((each.state, each.text) for each in others)]
+    for state, text in lines:
+        style = {"ok": "green", "note": "yellow", "missing": "red"}.get(state, "bold")
+        screen.print(f"{state:<7} {plain(text)}".rstrip(), style=style, soft_wrap=True)
+
+
+def _table(rows: Sequence[CheckRow]) -> Iterator[tuple[str, str]]:
+    """State and line of each check, in columns under a head."""
+    if not rows:
+        return
+    cells = [_HEAD]
+    cells += [_cells(row) for row in rows]
+    wide = [max(len(cell[at]) for cell in cells if len(cell[at]) <= _WIDEST) for at in range(4)]
+    for state, cell in zip(("", *(row.state for row in rows)), cells, strict=True):
+        columns = [f"{text:<{width}}" for text, width in zip(cell, wide, strict=False)]
+        yield state, "  ".join((*columns, cell[4])).rstrip()
+
+
+def _cells(row: CheckRow) -> tuple[str, str, str, str, str]:
+    return row.check, one_line(row.command, _LONGEST), row.source or row.origin, _starts(row), _took(row)
+
+
+def _starts(row: CheckRow) -> str:
+    if row.starts:
+        return row.version or "yes"
+    way = f"; install it: {row.install}" if row.install else ""
+    return f"not installed: {row.problem}{way}"
+
+
+def _took(row: CheckRow) -> str:
+    return "" if row.last_seconds is None else f"{row.last_seconds:.1f} s"
+
+
+def _sandbox(root: Path) -> list[Said]:
     """What a run would take here: `auto`, or what the environment or the user's configuration asks for."""
     try:
         config = read_config(config_path())
@@ -50,37 +140,69 @@ def _sandbox(root: Path) -> list[tuple[str, str]]:
     return [("ok", f"sandbox: {sandbox} ({more})")]
 
 
-def _git(root: Path) -> list[tuple[str, str]]:
+def _git(root: Path) -> list[Said]:
     if shutil.which("git") is None:
         return [("missing", "git: not found on PATH; install it, for kotef keeps its snapshots with it")]
     facts = inspect(root)
     if not facts.is_repo:
         return [("note", f"workspace {root}: not a git repository; it works, with kotef's own snapshots only")]
-    state = "uncommitted work, which is kept" if facts.dirty else "clean"
+    state = "uncommitted work, which is kept" if facts.dirty and uncommitted(root) else "clean"
     return [("ok", f"workspace {root}: git, {facts.branch or 'detached HEAD'}, {state}")]
 
 
-def _checks(root: Path) -> list[tuple[str, str]]:
+def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
+    """The table, and what else is to be said of checks and tickets."""
     try:
         spec, folder = read_spec(root), list_tickets(root)
         checks = collect_checks(root, options=(), ticket=(), architect=spec.checks)
+        sandbox, starts = sandbox_to_look(root)
     except KotefError as error:
-        return [("missing", str(error))]
-    found = [("ok", f"check {check.name}: `{check.command}` ({check.origin})") for check in checks]
+        return [], [("missing", str(error))]
+    trials = every_trial(checks, root=root, env=child_environment(os.environ), sandbox=sandbox, start=starts)
+    rows = _rows(trials, last_seconds(root))
+    found: list[Said] = []
     if not checks:
-        found = [("missing", "no check found: name one in .sdd/architect.md, .sdd/kotef.toml or with --check")]
+        found.append(("missing", "no check found: name one in .sdd/architect.md, .sdd/kotef.toml or with --check"))
+    if broken := required(trials).broken:
+        found.append(("missing", broken))
+    if checks and not starts:
+        found.append(("note", "there is no sandbox here, so programs of checks were looked for and not started"))
     problems = (*spec.problems, *folder.problems, *(problem for ticket in folder.open for problem in ticket.problems))
-    found += [("note", f"{problem.path}:{problem.line}: {problem.text}") for problem in dict.fromkeys(problems)]
-    found += [("note", text) for text in missing_dependencies(root)]
-    return [*found, ("ok", f"open tickets: {len(folder.open) or 'none'}")]
+    found.extend(("note", f"{problem.path}:{problem.line}: {problem.text}") for problem in dict.fromkeys(problems))
+    found.extend(("note", text) for text in missing_dependencies(root))
+    return rows, [*found, ("ok", f"open tickets: {len(folder.open) or 'none'}")]
 
 
-def _endpoint(model: str | None, base_url: str | None) -> list[tuple[str, str]]:
+def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
+    """A check that does not start is a note where it is not required, and missing where somebody named it."""
+    rows = []
+    for trial in trials:
+        check = trial.check
+        named = check.origin != "detected"
+        state: State = "ok" if trial.starts else "missing" if named and check.required else "note"
+        row = CheckRow(
+            state=state,
+            check=check.name,
+            command=check.command,
+            origin=check.origin,
+            source=check.source,
+            required=check.required and (named or trial.starts),
+            starts=trial.starts,
+            version=trial.version,
+            problem=trial.why,
+            install=trial.install,
+            last_seconds=took.get(check.command),
+        )
+        rows.append(row)
+    return rows
+
+
+def _endpoint(model: str | None, base_url: str | None) -> list[Said]:
     try:
         config = read_config(config_path())
         endpoint = resolve(os.environ, model=model or config.model, base_url=base_url or config.base_url)
         if endpoint is None:
-            return [("missing", NO_MODEL)]
+            return [("note", NO_MODEL)]
         found = asyncio.run(probe(endpoint))
     except KotefError as error:
         return [("missing", str(error))]

@@ -265,7 +265,7 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 @MODEL
 @BASE_URL
 @click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
-@click.option("--json", "as_json", is_flag=True, help="With --sandbox: print one JSON object on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
     """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.
 
@@ -275,17 +275,16 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
       kotef doctor --base-url http://localhost:8080/v1
       kotef doctor --sandbox
 
-    Nothing is run and no token is asked for. Exit status 0, or 5 where something is missing.
+    The program of each check is started for its version, in the sandbox; no check is run and no token is asked for.
+    Exit status 0, or 5 where something is missing.
     """  # noqa: D301  click reads the backspace character
     if sandbox:
         from kotef.cli.sandbox_doctor import sandbox_command
 
         sys.exit(sandbox_command(root, as_json=as_json))
-    if as_json:
-        raise click.UsageError("--json: only with --sandbox")
     from kotef.cli.doctor import doctor_command
 
-    sys.exit(doctor_command(root, model=model, base_url=base_url))
+    sys.exit(doctor_command(root, model=model, base_url=base_url, as_json=as_json))
 
 
 @main.command()

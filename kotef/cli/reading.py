@@ -1,15 +1,21 @@
 """What happened in this workspace so far, and what can a person do about it?"""
 
+import os
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.detect import collect_checks
+from kotef.checks.model import Check
+from kotef.checks.trial import Tried
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.errors import UsageError
 from kotef.runs import store
+from kotef.runs.tried import sandbox_to_look, tried
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
+from kotef.workspace.environment import child_environment
 from kotef.workspace.lock import at_work
 
 FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, but not resumed"
@@ -98,11 +104,22 @@ def init_command(root: str | None) -> None:
     """`kotef init`."""
     place = workspace_of(root)
     checks = collect_checks(place, options=(), ticket=(), architect=read_spec(place).checks)
-    done = write_skeleton(place, [check.command for check in checks])
     screen = console()
+    found_here = _startable(place, checks)
+    checks = found_here.checks
+    absent = [trial.check.command for trial in found_here.left_out]
+    done = write_skeleton(place, [check.command for check in checks], not_installed=absent)
     for path in done.written:
         screen.print(f"wrote {path}")
     for path in done.kept:
         screen.print(f"kept  {path} (it exists)")
     found = ", ".join(f"`{check.command}`" for check in checks) or "none; name them in .sdd/architect.md"
     screen.print(f"checks: {found}")
+    for trial in found_here.left_out:
+        screen.print(f"note: {plain(trial.sentence)}; it is not written down", style="yellow", soft_wrap=True)
+
+
+def _startable(root: Path, checks: tuple[Check, ...]) -> Tried:
+    """What of the checks can start here; without a sandbox programs are looked for and none is started."""
+    sandbox, starts = sandbox_to_look(root)
+    return tried(checks, root=root, env=child_environment(os.environ), sandbox=sandbox, start=starts)

@@ -1,11 +1,13 @@
 """What has to be known before a run starts or goes on, and what can be wrong with what is asked?"""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kotef.checks.trial import Tried
 from kotef.cli.attending import is_interactive
 from kotef.cli.casting import cast_of
 from kotef.cli.place import workspace_of
@@ -19,7 +21,7 @@ from kotef.runs.available import available, idle
 from kotef.runs.base_branch import settings_place
 from kotef.runs.branch import aimed_again, aimed_at
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
-from kotef.runs.confined import Asked, asked_of, confined_of
+from kotef.runs.confined import Asked, Confined, asked_of, confined_of
 from kotef.runs.hidden import hide, refuse_secrets_in
 from kotef.runs.hired import Hired, hired_of, must_be_hireable
 from kotef.runs.portable import Received, received
@@ -30,9 +32,11 @@ from kotef.runs.servers import NONE, search_url, trusted_servers
 from kotef.runs.setting import Setting
 from kotef.runs.start import may_resume
 from kotef.runs.telemetry.langsmith import leaves
+from kotef.runs.tried import tried
 from kotef.runs.unfinished import put_right
 from kotef.state import VISIT_CAPS, Task
 from kotef.tools.mcp.servers import Server
+from kotef.workspace.environment import child_environment
 from kotef.workspace.git import GitFacts, inspect
 from kotef.workspace.secrets import MARK
 
@@ -100,13 +104,22 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     git = inspect(root)
     aim = aimed_at(root, options["branch"], git, trial.task, run.run_id, hooks=options["commit_hooks"])
     made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, "interactive": interactive}
-    task = trial.task.model_copy(update={**made, **aim, **cast.fields()})
+    found_here = _startable(root, trial.task, confined)
+    task = trial.task.model_copy(update={**made, **aim, **cast.fields(), **_required(trial.task, found_here)})
     overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
     kit, warned = available(root, config, model=task.model)
     unable = idle(kit, task.roles.coder) if cast.coder and cast.edits else ""
     said = (*(text for text in (ignored, unused, unable) if text), *warned)
     warnings = (*righted, *confined.notices, *hired.notices, *repository.notices, *(given.notices if given else ()))
-    notices = (*warnings, *trial.notices, *agents.notices, *_facts(root, git), *cast.notices, *said)
+    notices = (
+        *warnings,
+        *trial.notices,
+        *found_here.notices,
+        *agents.notices,
+        *_facts(root, git),
+        *cast.notices,
+        *said,
+    )
     models, prompts = cast.models(config), Prompts(overrides)
     setting = Setting(root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired)
     return run, task, setting
@@ -217,6 +230,8 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
     hired = hired_of(cast.chain, root, asked_for, confined, more=more, config=config)
     _hide_more(root, config, servers, hired, passed=task.passed, addresses=(options["base_url"],))
     refuse_secrets_in((cast.chain,))
+    if changed.broken:
+        changed = changed.model_copy(update=_required(changed, _startable(root, changed, confined)))
     notices = (
         *righted,
         *confined.notices,
@@ -228,6 +243,21 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
     models, prompts = cast.models(config), Prompts(overrides)
     setting = Setting(root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired)
     return run, changed, setting
+
+
+def _startable(root: Path, task: Task, confined: Confined) -> Tried:
+    """What of the task's checks can start here; what `[setup]` may install first is not tried."""
+    if task.setup or confined.refused:
+        return Tried(task.checks)
+    env = child_environment(os.environ, allow=task.passed)
+    return tried(task.checks, root=root, env=env, sandbox=confined.sandbox)
+
+
+def _required(task: Task, found: Tried) -> dict[str, Any]:
+    """Fields of the task: the checks that start; where no test can, all of them, for a resume to try again."""
+    if found.broken and not task.allow_unverified:
+        return {"checks": task.checks, "broken": found.broken}
+    return {"checks": found.checks, "broken": ""}
 
 
 def _hide_more(

@@ -37,7 +37,8 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     forget(deps.run_dir)
     with deps.before_edits():
         unkept = (*kept.copied, *kept.left_out)
-        results, wrote, opened = await baseline_results(task, tree, unkept, deps)
+        judged = task.model_copy(update={"checks": ()}) if task.broken else task
+        results, wrote, opened = await baseline_results(judged, tree, unkept, deps)
     note_written(deps.snapshots, tree)
     environments = remember_environments(
         deps.snapshots, deps.snapshots.paths(tree), opened=opened, writable=commands_may_write(deps)
@@ -54,7 +55,12 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
         }
     )
     close_off_environments(verification, deps)
-    if hint := other_runner(verification, deps.snapshots):
+    if task.broken:
+        verification = verification.model_copy(
+            update={"environment": "missing_runner", "summary": task.broken[:MAX_SUMMARY]}
+        )
+    without_pytest = [check.command for check in task.checks] if "No module named pytest" in task.broken else []
+    if hint := other_runner(verification, deps.snapshots, not_started=without_pytest):
         verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
     if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots)):
         deps.emit("notice", text=closed)

@@ -37,9 +37,11 @@ async def baseline_results(
         return kept.results, kept.wrote, kept.installs
     facts, began = store.facts(ignored), change_time(deps.root)
     results = await run_checks(task.checks, 0, deps, reruns=reruns)
-    if environment_fault(results):
-        deps.emit("retry", what="baseline", why="an environment fault; the checks are run once more")
-        results = await run_checks(task.checks, 0, deps, reruns=reruns)
+    if faulty := [check for check, result in results if environment_fault([(check, result)])]:
+        named = ", ".join(check.name for check in faulty)
+        deps.emit("retry", what="baseline", why=f"an environment fault; run once more: {named}")
+        again = {check.name: result for check, result in await run_checks(faulty, 0, deps, reruns=reruns)}
+        results = [(check, again.get(check.name, result)) for check, result in results]
     wrote = deps.snapshots.changed(tree, deps.snapshots.take())
     installs = written_environments(deps.root, deps.snapshots.paths(tree), began=began)
     if not environment_fault(results):

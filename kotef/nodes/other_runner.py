@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -14,14 +15,15 @@ _READ: Final = 200
 """Test files looked into."""
 
 
-def other_runner(baseline: Verification, snapshots: Snapshots) -> str:
+def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: Sequence[str] = ()) -> str:
     """The `--check` with which unittest runs the tests instead, as a hint; empty where pytest is not what is missing.
 
-    Only where every test file is unittest's: a function or a fixture of pytest would not be run, and nobody would know.
+    `not_started` are commands that were found to lack pytest without being run. Only where every test file is
+    unittest's: a function or a fixture of pytest would not be run, and nobody would know.
     """
     if baseline.environment != "missing_runner":
         return ""
-    commands = [check.command for check in baseline.checks if check.detail == "missing_runner"]
+    commands = [*(check.command for check in baseline.checks if check.detail == "missing_runner"), *not_started]
     python = next((python for command in commands if (python := _python_of(command))), "")
     paths = [path for path in sorted(snapshots.paths(baseline.tree)) if _holds_tests(path)][:_READ]
     texts = [snapshots.read(baseline.tree, path) or b"" for path in paths]

@@ -12,7 +12,7 @@ from kotef.checks.commands import judging_files, words_of
 from kotef.checks.model import RED, Check, CommandResult, Role
 from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.runner import run_check
-from kotef.checks.told import failures_of
+from kotef.checks.told import Told, failures_of
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.errors import UsageError, WorkspaceError
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
@@ -154,11 +154,12 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
         commit, notices = _commit(question)
         before: Verification | None = None
         unjudged: dict[str, str] = {}
+        results: Results = ()
         if commit:
             earlier = await _earlier(question, commit, telling)
             notices += earlier.notices
-            unjudged = earlier.unjudged
-            judged = [(check, result) for check, result in earlier.results if check.name not in unjudged]
+            results, unjudged = earlier.results, earlier.unjudged
+            judged = [(check, result) for check, result in results if check.name not in unjudged]
             before = judge_baseline(judged, named_text=_everything(question), tree=commit) if judged else None
         now = await _run(question, None, before, telling)
     if before is None:
@@ -166,7 +167,7 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
     else:
         verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
     against = commit and (question.against or "HEAD")
-    return _told(question, now, verdict, before, against=against, unjudged=unjudged, notices=notices)
+    return _told(question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices)
 
 
 def _everything(question: Question) -> str:
@@ -272,10 +273,12 @@ def _told(
     before: Verification | None,
     *,
     against: str,
+    earlier: Results,
     unjudged: Mapping[str, str],
     notices: Sequence[str],
 ) -> Inspection:
     fault = environment_fault(results)
+    known = {check.name: result for check, result in earlier}
     green = verdict.green and verdict.detail in {"", "no_proof_of_work"} and not fault
     return Inspection(
         green=green,
@@ -287,7 +290,8 @@ def _told(
         before=_counts(before) if before else None,
         now=_counts(verdict),
         checks=tuple(
-            _checked(question.root, check, result, before, unjudged.get(check.name, "")) for check, result in results
+            _checked(question.root, check, result, before, _Then(known.get(check.name), unjudged.get(check.name, "")))
+            for check, result in results
         ),
         fixed=verdict.fixed if before else (),
         broken=verdict.broken,
@@ -324,14 +328,33 @@ def _counts(verdict: Verification) -> Counts:
     )
 
 
-def _checked(root: Path, check: Check, result: CommandResult, before: Verification | None, unjudged: str) -> Checked:
-    def state(test: str) -> State:
-        if before is None or unjudged:
+class _Then(NamedTuple):
+    """What a check said at the commit to compare with."""
+
+    result: CommandResult | None
+    unjudged: str
+    """Why that says nothing of the commit; empty when it does."""
+
+    def complaints(self, root: Path) -> frozenset[tuple[str, str]]:
+        """File and message of each failure that names no test; lines move, and are no part of it."""
+        told = failures_of(self.result, root) if self.result else ()
+        return frozenset((each.file, each.message) for each in told if not each.test)
+
+
+def _checked(root: Path, check: Check, result: CommandResult, before: Verification | None, then: _Then) -> Checked:
+    red = before.red_units if before else frozenset()
+    failing = then.result.failing if then.result else ()
+    complaints = then.complaints(root)
+    same = then.result is not None and bool(result.fingerprint) and then.result.fingerprint == result.fingerprint
+
+    def state(told: Told) -> State:
+        if before is None or then.unjudged:
             return "failing"
-        red = before.red_units
-        was = next(found for found in before.checks if found.name == check.name)
-        known = test in red or f"{check.name}: {test}" in red or test in was.failing
-        return "still" if known or (not test and not was.passed) else "new"
+        if told.test:
+            known = told.test in red or f"{check.name}: {told.test}" in red or told.test in failing
+        else:
+            known = same or (told.file, told.message) in complaints
+        return "still" if known else "new"
 
     return Checked(
         **result.model_dump(include=set(_SHOWN_OF_RESULT)),
@@ -339,10 +362,10 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         role=check.role,
         required=check.required,
         tests_run=result.tests_executed,
-        unjudged=unjudged,
+        unjudged=then.unjudged,
         seconds=round(result.seconds, 3),
         failures=tuple(
-            Failure(**told._asdict(), state=state(told.test), flaky=told.test in result.flaky)
+            Failure(**told._asdict(), state=state(told), flaky=told.test in result.flaky)
             for told in failures_of(result, root)
         ),
     )

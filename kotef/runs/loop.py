@@ -154,8 +154,9 @@ class Loop:
             update["edits"] = edits.model_copy(update={"stopped_by": "aborted"})
         node = "verifier"
         if outcome == "environment_broken":
-            update["baseline"] = None
-            node = "__start__"
+            # the start takes the input's channels alone: the others are reset by a node after which nothing follows
+            await graph.aupdate_state(self.config, update | {"baseline": None}, as_node="snitch")
+            update, node = {"task": self.task}, "__start__"
         elif known.get("reason") == "ambiguous_repair":
             trees, visit = known["snapshots"], known["edits"].visit
             self.deps.snapshots.restore(trees[visit], last=trees[0], modes=self.deps.snapshots.modes(trees[0]))

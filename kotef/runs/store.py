@@ -126,9 +126,12 @@ def at(root: Path, run_id: str) -> RunDir:
     return RunDir(runs_dir(root) / run_id, root / RECORDS / run_id)
 
 
-def uncommitted(root: Path) -> bool:
-    """Whether the workspace differs from its HEAD by more than what kotef itself leaves there."""
-    own = (":(exclude).sdd/runs", ":(exclude).sdd/issues.md")
+def uncommitted(root: Path, *, sdd: bool = False) -> bool:
+    """Whether the workspace differs from its HEAD by more than `.sdd`, which no check judges.
+
+    With `sdd` the spec and tickets count too; what a run itself leaves in `.sdd` never does.
+    """
+    own = (":(exclude).sdd/runs", ":(exclude).sdd/issues.md") if sdd else (":(exclude).sdd",)
     status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", *own]
     return bool(run_git(status, cwd=root, user_config=True).stdout)
 

@@ -1,4 +1,4 @@
-"""How long has a run been at work, also when a kill ends it in the middle of a step?"""
+"""How long has a run been at work, also when a kill ends it in the middle of a step? How long did its checks take?"""
 
 import asyncio
 import math
@@ -7,12 +7,15 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from kotef.checks.judging import Judging, place_of
 from kotef.deps import Clock
-from kotef.runs.store import RunDir
+from kotef.runs.store import RunDir, own_runs
 
 EVERY: Final = 2.0
 """Seconds a kill may hide, at most, from the count of a run that is silent just then."""
 
+_RUNS: Final = 5
+"""The newest runs that are asked how long a check took."""
 _DIGITS: Final = 32
 """Characters of the file that are read; it lies in the workspace."""
 
@@ -51,3 +54,15 @@ def _note(run: RunDir, clock: Clock) -> None:
 
 def _place(run: RunDir) -> Path:
     return run.path / "seconds"
+
+
+def last_seconds(root: Path) -> dict[str, float]:
+    """Command of a check → seconds it took when a run last judged the state before it, of the newest runs kept here."""
+    found: dict[str, float] = {}
+    for run in list(own_runs(root))[-_RUNS:]:
+        try:
+            judged = Judging.model_validate_json(place_of(run.path, 0).read_bytes())
+        except (OSError, ValueError):
+            continue
+        found |= {check.command: result.seconds for check, result in judged.results}
+    return found

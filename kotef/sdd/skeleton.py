@@ -97,6 +97,7 @@ Where the change belongs, and what it should reuse.
 
 _FIRST_TICKET: Final = ".sdd/backlog/tickets/open/01-first-ticket.md"
 _NO_CHECK: Final = "# no check was found; write the command that proves this project works"
+_NOT_INSTALLED: Final = "# not installed when this was written, and found by itself once it is: {check}"
 _NO_TEST: Final = "false  # replace this by the command that shows whether the ticket is done"
 
 
@@ -110,11 +111,14 @@ class SkeletonResult(BaseModel):
     """Files that were there already and have not been touched."""
 
 
-def write_skeleton(root: Path, checks: Sequence[str], *, language: str = "") -> SkeletonResult:
+def write_skeleton(
+    root: Path, checks: Sequence[str], *, language: str = "", not_installed: Sequence[str] = ()
+) -> SkeletonResult:
     """Write a first `.sdd/` with these check commands; a file that exists is never overwritten.
 
-    `language` is named in `project.md`; empty leaves it out. Where there are tickets, no first one is added. What is
-    written reads back without a problem, and `read_spec` finds exactly these checks.
+    What is `not_installed` is named in a comment: a command that cannot start is no gate. `language` is named in
+    `project.md`; empty leaves it out. Where there are tickets, no first one is added. What is written reads back
+    without a problem, and `read_spec` finds exactly these checks.
 
     Raises `SpecError` when `.sdd` is no directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
     """
@@ -123,7 +127,7 @@ def write_skeleton(root: Path, checks: Sequence[str], *, language: str = "") -> 
         raise SpecError(".sdd", "is not a directory", hint="move it away, then `kotef init`")
     texts = {
         ".sdd/project.md": _PROJECT.format(language=f" It is written in {language}." if language else ""),
-        ".sdd/architect.md": _ARCHITECT.format(checks="\n".join(checks) or _NO_CHECK),
+        ".sdd/architect.md": _ARCHITECT.format(checks=_block(checks, not_installed)),
         ".sdd/best_practices.md": _BEST_PRACTICES,
         ".sdd/.gitignore": "runs/\n",
     }
@@ -140,3 +144,9 @@ def write_skeleton(root: Path, checks: Sequence[str], *, language: str = "") -> 
             write_below(root, path, text.encode())
             written.append(path)
     return SkeletonResult(written=tuple(written), kept=tuple(kept))
+
+
+def _block(checks: Sequence[str], not_installed: Sequence[str]) -> str:
+    """The gates, one command a line."""
+    later = [_NOT_INSTALLED.format(check=check) for check in not_installed]
+    return "\n".join((*(checks or ([] if later else [_NO_CHECK])), *later))

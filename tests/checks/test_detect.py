@@ -56,12 +56,31 @@ PYTHON = [
     ({"tests/test_a.py": "", "uv.lock": ""}, {"pytest": "python3 -m pytest"}),
     ({"tox.ini": "[testenv]\n"}, {"tox": "tox"}),
     ({"tox.ini": "[testenv]\n[pytest]\n"}, {"pytest": "python3 -m pytest"}),
+    ({"tox.ini": "[testenv]\ncommands =\n  pytest {posargs:tests}\n  flake8\n"}, {"pytest": "python3 -m pytest tests"}),
+    ({"tox.ini": "[testenv]\ncommands = {envpython} -m unittest -v {posargs}\n"}, {"unittest": "python3 -m unittest -v"}),
+    ({"tox.ini": "[testenv]\ncommands = {env:RUN:{envbindir}/pytest} {posargs}\n"}, {"pytest": "python3 -m pytest"}),
+    ({"tox.ini": "[testenv]\ncommands = coverage run -m unittest\n  coverage report\n"}, {"unittest": "python3 -m unittest"}),
+    ({"tox.ini": "[testenv]\ncommands = pytest {envtmpdir}\n"}, {"tox": "tox"}),
+    ({"tox.ini": "[testenv]\nchangedir = tests\ncommands = pytest\n"}, {"tox": "tox"}),
+    ({"tox.toml": '[env_run_base]\ncommands = [["pytest", "-v", {replace = "posargs", default = ["a"]}]]\n'}, {"pytest": "python3 -m pytest -v a"}),
+    ({"noxfile.py": "@nox.session\ndef tests(session):\n    session.run('pytest', '-q', *session.posargs)\n"}, {"pytest": "python3 -m pytest -q"}),
     ({"noxfile.py": ""}, {"nox": "nox"}),
     ({"pyproject.toml": "[tool.ruff]\n[tool.mypy]\nfiles=['a']\n"}, {"ruff check": "ruff check .", "mypy": "mypy"}),
     ({"ruff.toml": "", "mypy.ini": "[mypy]\n", "pyrightconfig.json": "{}"}, {"ruff check": "ruff check .", "mypy": "mypy .", "pyright": "pyright"}),
     ({"ruff.toml": "", ".venv/bin/python": "", ".venv/bin/ruff": ""}, {"ruff check": ".venv/bin/ruff check ."}),
     ({"setup.cfg": "[flake8]\n[mypy]\n"}, {"flake8": "flake8", "mypy": "mypy ."}),
     ({"setup.cfg": "this is no ini"}, {}),
+    ({"Makefile": "test:\n\tpython -m unittest -v ${tests}\n", "tests/test_a.py": "import unittest"}, {"unittest": "python3 -m unittest -v"}),
+    ({"Makefile": "test:\n\tpython -m unittest\n", "tests/test_a.py": "import pytest"}, {"pytest": "python3 -m pytest"}),
+    ({"Makefile": "test:\n\tpython -m unittest\n", "pytest.ini": ""}, {"pytest": "python3 -m pytest"}),
+    ({"Makefile": "test:\n\tdocker compose run app pytest\n", "tests/test_a.py": ""}, {"pytest": "python3 -m pytest"}),
+    ({"Makefile": "test: deps\n\tpytest\ndeps:\n\tpip install x\n", "tests/test_a.py": ""}, {"pytest": "python3 -m pytest"}),
+    ({"Makefile": "test:\n\tpython -m a\n\tpytest --cov=a --cov-report=xml\n", "setup.py": ""}, {"make test": "make test"}),
+    ({"Makefile": "test:\n\tpytest --cov=a --cov-report=xml t\n", "setup.py": ""}, {"pytest": "python3 -m pytest t"}),
+    ({"justfile": "build:\n  x\n\ntest *ARGS:\n  @pytest -q\n", "setup.py": ""}, {"pytest": "python3 -m pytest -q"}),
+    ({"scripts/test": "#!/bin/bash\nset -e\npytest a\nmypy a\n", "setup.py": ""}, {"bash scripts-test": "bash scripts/test"}),
+    ({"scripts/test": "#!/bin/sh\nset -e\npytest a\n", "setup.py": ""}, {"pytest": "python3 -m pytest a"}),
+    ({"scripts/test": "#!/bin/sh\na\nb\n", "setup.py": "", ".venv/bin/python": ""}, {"sh scripts-test": 'PATH="$PWD/.venv/bin:$PATH" sh scripts/test'}),
 ]  # fmt: skip
 
 
@@ -121,7 +140,23 @@ OTHERS = [
     ({"Makefile": "check:\n\ttrue\ntest := 1\n"}, {"make check": "make check"}),
     ({"Makefile": "build:\n\ttrue\n"}, {}),
     ({"Makefile": "test:\n\tpytest\n", "tests/test_a.py": ""}, {"pytest": "python3 -m pytest"}),
-]
+    ({"go.mod": "", "Makefile": "test:\n\tgo test -race -tags x ./...\n"}, {"go test": "go test -race -tags x ./...", "go vet": "go vet ./..."}),
+    ({"go.mod": "", "Makefile": "test:\n\t$(GO) test ./...\n"}, {"go test": "go test ./...", "go vet": "go vet ./..."}),
+    ({"CMakeLists.txt": "", "b/CMakeCache.txt": "", "b/CTestTestfile.cmake": ""}, {"ctest": "cmake --build b && ctest --test-dir b --output-on-failure"}),
+    ({"CMakeLists.txt": "enable_testing()\n"}, {"ctest": "cmake --build build && ctest --test-dir build --output-on-failure"}),
+    ({"CMakeLists.txt": "enable_testing()\n", "Makefile": "test:\n\tcc\n"}, {"make test": "make test"}),
+    ({"CMakeLists.txt": "add_executable(a a.c)\n"}, {}),
+    ({"meson.build": "", "out/meson-private/": ""}, {"meson test": "meson test -C out"}),
+    ({"configure.ac": "", "config.status": "", "Makefile": "check: all\n"}, {"make check": "make check"}),
+    ({"configure.ac": ""}, {"make check": "make check"}),
+    ({"a.c": "", "tests/Makefile": "test: a\n\t./a\n"}, {"make -C tests test": "make -C tests test"}),
+    ({"script/test": "#!/usr/bin/env ruby\nputs 1\n"}, {"script-test": "./script/test"}),
+    ({"mix.exs": ""}, {"mix test": "mix test"}),
+    ({"Gemfile": "", "spec/a.rb": ""}, {"bundle exec rspec": "bundle exec rspec"}),
+    ({"composer.json": '{"scripts": {"test": "phpunit"}}'}, {"composer test": "composer test"}),
+    ({"a.sln": ""}, {"dotnet test": "dotnet test"}),
+    ({"MODULE.bazel": ""}, {"bazel test": "bazel test //..."}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("files", "checks"), OTHERS, ids=[" ".join(files) for files, _ in OTHERS])
@@ -247,3 +282,74 @@ def test_missing_dependencies_are_named_with_the_line_to_add(project):
     assert any('commands = ["uv sync"]' in line for line in lines)
     project.all({"node_modules/": "", ".venv/bin/python": ""})
     assert missing_dependencies(root) == ()
+
+
+ENVIRONMENTS = [
+    ("env/bin/python", "env/pyvenv.cfg"),
+    ("anything/bin/python", "anything/pyvenv.cfg"),
+    (".tox/py311/bin/python", ".tox/py311/pyvenv.cfg"),
+    (".nox/tests/bin/python", ".nox/tests/pyvenv.cfg"),
+    (".pixi/envs/default/bin/python", ".pixi/envs/default/x"),
+]
+
+
+@pytest.mark.parametrize("files", ENVIRONMENTS, ids=[files[0] for files in ENVIRONMENTS])
+def test_an_environment_of_the_workspace_is_taken_wherever_its_tool_makes_it(project, files: tuple[str, str]):
+    root = project.all({"pytest.ini": "", **dict.fromkeys(files, "")})
+
+    assert found(root) == {"pytest": f"{files[0]} -m pytest"}
+
+
+def test_of_several_environments_the_first_that_holds_the_runner_is_taken(project):
+    names = (".venv", ".tox/lint", ".tox/py312", "env")
+    root = project.all({"pytest.ini": "", **{f"{name}/bin/python": "" for name in names}})
+    assert found(root)["pytest"] == ".venv/bin/python -m pytest"
+
+    project.all({".tox/py312/lib/python3.12/site-packages/pytest/__init__.py": ""})
+    assert found(root)["pytest"] == ".tox/py312/bin/python -m pytest"
+
+
+def test_an_active_environment_counts_where_it_lies_in_the_workspace(project, monkeypatch: pytest.MonkeyPatch):
+    root = project.all({"pytest.ini": "", "tools/env/bin/python": ""})
+    monkeypatch.setenv("VIRTUAL_ENV", str(root / "tools/env"))
+    assert found(root)["pytest"] == "tools/env/bin/python -m pytest"
+
+    monkeypatch.setenv("VIRTUAL_ENV", str(root.parent / "elsewhere"))
+    assert found(root)["pytest"] == "python3 -m pytest"
+
+
+def test_the_environment_that_poetry_made_is_found_without_poetry(project, monkeypatch: pytest.MonkeyPatch, tmp_path):
+    import base64
+    import hashlib
+
+    root = project.all({"pytest.ini": "", "poetry.lock": "", "pyproject.toml": "[project]\nname = 'My App'\n"})
+    digest = base64.urlsafe_b64encode(hashlib.sha256(str(root.resolve()).encode()).digest()).decode()[:8]
+    python = tmp_path / "cache" / "virtualenvs" / f"my_app-{digest}-py3.11" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("")
+    monkeypatch.setenv("POETRY_CACHE_DIR", str(tmp_path / "cache"))
+
+    assert found(root)["pytest"] == f"{python} -m pytest"
+
+
+def test_each_detected_check_says_where_it_came_from(project):
+    root = project.all({"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "setup.cfg": "[mypy]\n"})
+
+    assert [check.source for check in detect(root)] == [
+        "pyproject.toml: tool.pytest",
+        "pyproject.toml: tool.ruff",
+        "setup.cfg: mypy",
+    ]
+
+
+@pytest.mark.parametrize("name", ["bin/test", "scripts/test", "Makefile", "justfile", "noxfile.py", "tests/test_a.py"])
+def test_a_file_that_only_hints_may_hold_anything(tmp_path: Path, name: str):
+    (tmp_path / "setup.py").write_text("")
+    place = tmp_path / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(b"\x7fELF\xff\xfe\x00test:\n\tx\xe9\n")
+
+    assert not any(check.command.endswith(name) for check in detect(tmp_path))
+    place.unlink()
+    place.symlink_to("/etc/passwd")
+    detect(tmp_path)

@@ -80,10 +80,6 @@ def test_a_workspace_of_somebody_else_has_a_way_out(workspace: Path) -> None:
     assert "run kotef as the owner of the workspace" in " ".join(said.split())
 
 
-def test_json_is_for_the_sandbox_alone(workspace: Path) -> None:
-    assert CliRunner().invoke(main, ["doctor", "--json", "--root", str(workspace)]).exit_code == 2
-
-
 @pytest.mark.parametrize("columns", ["80", "100"])
 def test_the_doctor_shows_what_commands_may_write_and_what_the_checks_see(
     columns: str, workspace: Path, monkeypatch: pytest.MonkeyPatch

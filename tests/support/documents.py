@@ -284,6 +284,8 @@ class Session:
 
 
 VARYING: Final = (
+    (r"\bpytest \d+\.\d+[\w.]*", "pytest VERSION"),
+    (r"\bstarts +last run", "starts  last run"),
     (r"\b\d{8}-\d{6}-[0-9a-f]{4}\b", "RUN"),
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?", "DATE"),
     (r"\b\d+(?:\.\d+)? ?(?:s|seconds)\b", "TIME"),

@@ -1,6 +1,15 @@
 """One module per kind of project: which checks its files imply, and what is missing to run them."""
 
+from typing import NamedTuple
+
 from kotef.checks.model import Role
 
-Found = tuple[str, str, Role]
-"""Name, command line and role of a check."""
+
+class Found(NamedTuple):
+    """A check that files of the project imply."""
+
+    name: str
+    command: str
+    role: Role
+    source: str = ""
+    """The file, and where it helps the section or target, that says so."""

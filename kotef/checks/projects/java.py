@@ -5,14 +5,14 @@ from pathlib import Path
 
 from kotef.checks.projects import Found
 
+_GRADLE = tuple(f"{name}.gradle{ending}" for name in ("build", "settings") for ending in ("", ".kts"))
+
 
 def checks(root: Path) -> Iterator[Found]:
     """The project's wrapper where it has one; Maven before Gradle."""
     if (root / "pom.xml").is_file():
-        yield "mvn test", ("./mvnw" if (root / "mvnw").is_file() else "mvn") + " -B test", "test"
-    elif any((root / f"{name}.gradle{ending}").is_file() for name in ("build", "settings") for ending in ("", ".kts")):
-        yield (
-            "gradle test",
-            ("./gradlew" if (root / "gradlew").is_file() else "gradle") + " --console=plain test",
-            "test",
-        )
+        program = "./mvnw" if (root / "mvnw").is_file() else "mvn"
+        yield Found("mvn test", f"{program} -B test", "test", "pom.xml")
+    elif source := next((name for name in _GRADLE if (root / name).is_file()), ""):
+        program = "./gradlew" if (root / "gradlew").is_file() else "gradle"
+        yield Found("gradle test", f"{program} --console=plain test", "test", source)

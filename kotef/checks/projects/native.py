@@ -5,17 +5,28 @@ from pathlib import Path
 
 from kotef.checks.files import table, toml_of
 from kotef.checks.projects import Found
+from kotef.checks.projects.declared import declared
 
 
 def checks(root: Path) -> Iterator[Found]:
-    """`go test` and `go vet` beside a go.mod; `cargo test` beside a Cargo.toml, clippy where it is configured."""
-    if (root / "go.mod").is_file() or (root / "go.work").is_file():
-        yield "go test", "go test ./...", "test"
-        yield "go vet", "go vet ./...", "lint"
+    """`go test` and `go vet` beside a go.mod; `cargo test` beside a Cargo.toml, clippy where it is configured.
+
+    Where the repository declares one plain command of the same runner, its arguments are taken.
+    """
+    if module := next((name for name in ("go.mod", "go.work") if (root / name).is_file()), ""):
+        yield _tests(root, "go test", "go test ./...", module)
+        yield Found("go vet", "go vet ./...", "lint", module)
     cargo = toml_of(root, "Cargo.toml")
     if cargo:
         workspace = " --workspace" if "workspace" in cargo else ""
-        yield "cargo test", f"cargo test{workspace}", "test"
+        yield _tests(root, "cargo test", f"cargo test{workspace}", "Cargo.toml")
         lints = table(cargo, "lints", "clippy") or table(cargo, "workspace", "lints", "clippy")
         if lints or any((root / name).is_file() for name in ("clippy.toml", ".clippy.toml")):
-            yield "cargo clippy", f"cargo clippy{workspace} --all-targets", "lint"
+            yield Found("cargo clippy", f"cargo clippy{workspace} --all-targets", "lint", "Cargo.toml: lints.clippy")
+
+
+def _tests(root: Path, runner: str, usual: str, source: str) -> Found:
+    for each in declared(root):
+        if each.is_suited and each.runner.startswith(f"{runner} "):
+            return Found(runner, each.runner, "test", each.source)
+    return Found(runner, usual, "test", source)

@@ -41,11 +41,11 @@ def checks(root: Path) -> Iterator[Found]:
     run = f"{manager} run"
     if (test := scripts.get("test")) and _PLACEHOLDER not in test:
         command = "bun run test" if manager == "bun" else f"{manager} test"
-        yield f"{manager} test", _once(command, test, manager), "test"
+        yield Found(f"{manager} test", _once(command, test, manager), "test", "package.json: scripts.test")
     if (lint := scripts.get("lint")) and not _EDITS.search(lint):
-        yield f"{manager} lint", f"{run} lint", "lint"
+        yield Found(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
     if name := next((name for name in _TYPECHECK if name in scripts), ""):
-        yield f"{manager} {name}", f"{run} {name}", "types"
+        yield Found(f"{manager} {name}", f"{run} {name}", "types", f"package.json: scripts.{name}")
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:
@@ -53,10 +53,15 @@ def missing(root: Path) -> Iterator[tuple[str, str]]:
     package = json_of(root, "package.json")
     wanted = table(package, "dependencies") or table(package, "devDependencies")
     if wanted and not (root / "node_modules").exists() and not (root / ".pnp.cjs").exists():
-        manager = _manager(root, package)
         lock = next((name for name in _LOCKS if (root / name).is_file()), "")
-        install = _INSTALL[manager] if lock else f"{manager} install"
-        yield f"{lock or 'package.json'} names dependencies, but there is no node_modules", install
+        yield f"{lock or 'package.json'} names dependencies, but there is no node_modules", making(root)
+
+
+def making(root: Path) -> str:
+    """The command that installs what package.json names."""
+    manager = _manager(root, json_of(root, "package.json"))
+    locked = any((root / name).is_file() for name in _LOCKS)
+    return _INSTALL[manager] if locked else f"{manager} install"
 
 
 def _manager(root: Path, package: dict[str, Any]) -> str:

@@ -8,8 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.checks.files import ini_sections, table, text_of, toml_of
+from kotef.checks.files import ini_sections, readable_text, table, text_of, toml_of
+from kotef.checks.model import Role
 from kotef.checks.projects import Found
+from kotef.checks.projects.declared import Declared, declared, module_and_arguments
+from kotef.checks.projects.environments import environment_of, environments, lock_of
 from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
@@ -17,53 +20,122 @@ _MODULES: Final = ("test_*.py", "*_test.py")
 _DEEPEST: Final = 2
 """Levels of folders below a test directory that are searched for test modules."""
 _MOST: Final = 5_000
-"""Entries of one folder, and folders, that are read."""
-_ENVIRONMENTS: Final = (".venv", "venv")
+"""Entries of a folder, and folders, that are looked at."""
+_CONFIGURED: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
+_IMPORTS_PYTEST: Final = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
+_READ: Final = 200
+"""Test modules that are read."""
 
 
 def checks(root: Path) -> Iterator[Found]:
-    """Run pytest where it is configured or tests exist (else tox or nox); ruff, mypy and pyright where configured."""
+    """How the tests are run, then ruff, flake8, mypy and pyright where they are configured.
+
+    pytest where it is configured; else what the repository declares as its test command, if it needs no more than this
+    workspace; else pytest where there are tests; else what is declared all the same, tox and nox among it.
+    """
     pyproject = toml_of(root, "pyproject.toml")
     tools = table(pyproject, "tool")
     sections = ini_sections(root, "setup.cfg")
-    if _uses_pytest(root, tools, sections):
-        yield "pytest", _module(root, "pytest"), "test"
-    elif (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
-        yield "tox", _program(root, "tox"), "test"
-    elif (root / "noxfile.py").is_file():
-        yield "nox", _program(root, "nox"), "test"
-    if "ruff" in tools or (root / "ruff.toml").is_file() or (root / ".ruff.toml").is_file():
-        yield "ruff check", _program(root, "ruff") + " check .", "lint"
-    if "flake8" in sections or (root / ".flake8").is_file() or "flake8" in ini_sections(root, "tox.ini"):
-        yield "flake8", _program(root, "flake8"), "lint"
-    if "mypy" in tools or "mypy" in sections or (root / "mypy.ini").is_file() or (root / ".mypy.ini").is_file():
-        yield "mypy", _program(root, "mypy") + _mypy_target(root, tools), "types"
-    if "pyright" in tools or (root / "pyrightconfig.json").is_file():
-        yield "pyright", _program(root, "pyright"), "types"
+    if found := _tests(root, tools, sections):
+        yield found
+    for name, arguments, role, source in _linters(root, tools, sections):
+        yield Found(name.strip(), _program(root, name.split()[0]) + arguments, role, source)
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:
     """A lock file whose environment is not there and would need the network to be made."""
-    if any((root / name).is_dir() for name in _ENVIRONMENTS):
+    lock = lock_of(root)
+    if not lock or any(each.directory for each in environments(root)):
         return
-    if (root / "uv.lock").is_file():
-        yield "uv.lock is here, but no .venv", "uv sync"
-    elif (root / "poetry.lock").is_file() and shutil.which("poetry") is None:
+    if lock == "poetry.lock" and shutil.which("poetry") is None:
         yield "poetry.lock is here, but neither .venv nor poetry", "pip install poetry && poetry install"
-    elif (root / "pdm.lock").is_file():
-        yield "pdm.lock is here, but no .venv", "pdm sync"
+    elif lock in {"uv.lock", "pdm.lock"}:
+        yield f"{lock} is here, but no .venv", f"{lock.removesuffix('.lock')} sync"
 
 
-def _uses_pytest(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> bool:
-    configured = (
-        "pytest" in tools
-        or "tool:pytest" in sections
-        or any((root / name).is_file() for name in ("pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py"))
-        or "pytest" in ini_sections(root, "tox.ini")
-    )
-    if configured or any(fnmatchcase(entry.name, "test_*.py") for entry in _listed(root)):
-        return True
-    return any(_has_tests(root, name) for name in _TEST_DIRECTORIES)
+def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Found | None:
+    if source := _pytest_configured(root, tools, sections):
+        return Found("pytest", _module(root, "pytest"), "test", source)
+    is_python = _is_python(root, tools)
+    commands = [each for each in declared(root) if is_python or each.source.partition(":")[0] in _PYTHON_ONLY]
+    for each in commands:
+        if each.is_suited and (found := _as_declared(root, each)):
+            return found
+    if where := _holds_tests(root):
+        return Found("pytest", _module(root, "pytest"), "test", where)
+    if (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
+        return Found("tox", _program(root, "tox"), "test", "tox")
+    if (root / "noxfile.py").is_file():
+        return Found("nox", _program(root, "nox"), "test", "noxfile.py")
+    return None
+
+
+_PYTHON_ONLY: Final = frozenset({"tox.ini", "tox.toml", "noxfile.py"})
+
+
+def _is_python(root: Path, tools: dict[str, Any]) -> bool:
+    named = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+    return bool(tools) or any((root / name).is_file() for name in named) or bool(_holds_tests(root))
+
+
+def _as_declared(root: Path, command: Declared) -> Found | None:
+    """The declared command in the project's environment; None where pytest is what its tests need after all."""
+    module, arguments = module_and_arguments(command.runner)
+    if module == "unittest" and _imports_pytest(root):
+        return None
+    if module:
+        line = f"{_module(root, module)} {arguments}".strip()
+        return Found(module, line, "test", command.source)
+    if not command.command:
+        return None
+    return Found(command.command, _with_programs(root, command.command), "test", command.source)
+
+
+def _linters(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Iterator[tuple[str, str, Role, str]]:
+    """Name, arguments, role and source of each tool that is configured."""
+
+    def configured(tool: str, *files: str, ini: tuple[str, ...] = ()) -> str:
+        if tool in tools:
+            return f"pyproject.toml: tool.{tool}"
+        if file := next((name for name in files if (root / name).is_file()), ""):
+            return file
+        if tool in sections:
+            return f"setup.cfg: {tool}"
+        return next((f"{name}: {tool}" for name in ini if tool in ini_sections(root, name)), "")
+
+    if source := configured("ruff", "ruff.toml", ".ruff.toml"):
+        yield "ruff check", " check .", "lint", source
+    if source := configured("flake8", ".flake8", ini=("tox.ini",)):
+        yield "flake8", "", "lint", source
+    if source := configured("mypy", "mypy.ini", ".mypy.ini"):
+        yield "mypy", _mypy_target(root, tools), "types", source
+    if source := configured("pyright", "pyrightconfig.json"):
+        yield "pyright", "", "types", source
+
+
+def _pytest_configured(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> str:
+    """The file that configures pytest; empty where none does."""
+    if "pytest" in tools:
+        return "pyproject.toml: tool.pytest"
+    if "tool:pytest" in sections:
+        return "setup.cfg: tool:pytest"
+    if "pytest" in ini_sections(root, "tox.ini"):
+        return "tox.ini: pytest"
+    return next((name for name in _CONFIGURED if (root / name).is_file()), "")
+
+
+def _holds_tests(root: Path) -> str:
+    """Where there are test modules; empty where there are none."""
+    if found := next((entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")), ""):
+        return found
+    return next((f"{name}/" for name in _TEST_DIRECTORIES if next(_modules(root, name), "")), "")
+
+
+def _imports_pytest(root: Path) -> bool:
+    paths = [entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")]
+    for name in _TEST_DIRECTORIES:
+        paths += islice(_modules(root, name), _READ)
+    return any(_IMPORTS_PYTEST.search(readable_text(root, path)) for path in paths[:_READ])
 
 
 def _listed(root: Path) -> list[Listed]:
@@ -73,18 +145,18 @@ def _listed(root: Path) -> list[Listed]:
         return []
 
 
-def _has_tests(root: Path, directory: str) -> bool:
-    """Whether a directory contains test modules, directly or up to two levels below."""
+def _modules(root: Path, directory: str) -> Iterator[str]:
+    """The test modules in a directory, and up to two below it, from the root."""
     try:
-        within = root / inside(root, directory)
+        place = inside(root, directory)
     except OSError:
-        return False
-    for walked in islice(walk_within(within, most=_MOST), _MOST):
-        if any(fnmatchcase(name, pattern) for name in walked.others for pattern in _MODULES):
-            return True
+        return
+    for walked in islice(walk_within(root / place, most=_MOST), _MOST):
+        for name in walked.others:
+            if any(fnmatchcase(name, pattern) for pattern in _MODULES):
+                yield "/".join(part for part in (directory, walked.path, name) if part)
         if walked.path.count("/") >= _DEEPEST - 1 and walked.path:
             walked.folders.clear()
-    return False
 
 
 def _mypy_target(root: Path, tools: dict[str, Any]) -> str:
@@ -94,32 +166,29 @@ def _mypy_target(root: Path, tools: dict[str, Any]) -> str:
     return "" if named or re.search(r"^(?:files|packages|modules)\s*=", ini, re.MULTILINE) else " ."
 
 
-def _environment(root: Path) -> str:
-    """The directory of the project's own programs, from the root; empty when it has none."""
-    return next((f"{name}/bin" for name in _ENVIRONMENTS if (root / name / "bin" / "python").exists()), "")
-
-
-def _runner(root: Path) -> str:
-    """The tool that runs programs in the environment of the lock file, if it is installed."""
-    for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv")):
-        if (root / lock).is_file() and shutil.which(tool):
-            return f"{tool} run "
-    return ""
-
-
 def _module(root: Path, name: str) -> str:
     """`python -m name`, which also finds modules in the project's root, unless only a program of that name exists."""
-    if directory := _environment(root):
-        return f"{directory}/python -m {name}"
-    if runner := _runner(root):
-        return f"{runner}python -m {name}"
+    if environment := environment_of(root, name):
+        return f"{environment.python} -m {name}"
     interpreter = next((python for python in ("python3", "python") if shutil.which(python)), "")
     return f"{interpreter} -m {name}" if interpreter else name
 
 
 def _program(root: Path, name: str) -> str:
-    """The program of that name: the environment's where it has one."""
-    directory = _environment(root)
-    if directory and (root / directory / name).exists():
-        return f"{directory}/{name}"
-    return name if directory else f"{_runner(root)}{name}"
+    """The program of that name: an environment's where one has it."""
+    found = list(environments(root))
+    for environment in found:
+        if environment.directory and (root / environment.directory / name).exists():
+            return f"{environment.directory}/{name}"
+    return f"{found[0].runner}{name}" if found else name
+
+
+def _with_programs(root: Path, command: str) -> str:
+    """The command with the programs of the project's environment first, as where a person has activated it."""
+    environment = environment_of(root, "pytest")
+    if environment is None:
+        return command
+    if environment.runner:
+        return f"{environment.runner}{command}"
+    start = "" if environment.directory.startswith("/") else "$PWD/"
+    return f'PATH="{start}{environment.directory}:$PATH" {command}'

@@ -99,7 +99,7 @@ class Received:
     def _replaced(self, snapshots: Snapshots, now: str) -> tuple[str, ...]:
         """The paths that the run replaces. UsageError if the workspace has uncommitted work."""
         paths = snapshots.changed(now, self.manifest.stands)
-        if paths and store.uncommitted(self.root):
+        if paths and store.uncommitted(self.root, sdd=True):
             problem = f"{self.root} has uncommitted work, and the run would replace {_some(paths)}"
             raise UsageError(problem, hint="commit or stash it first, or resume the run in a fresh clone")
         return paths

@@ -1,0 +1,196 @@
+"""Python environments of a project: where they lie, what is installed in them, how one is made."""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from kotef.checks.files import readable_text, table, toml_of
+from kotef.workspace.safe_open import list_within
+
+_USUAL: Final = (".venv", "venv", "env")
+"""Folders that are taken for an environment by their name; any other needs a `pyvenv.cfg`."""
+_NESTED: Final = (".tox", ".nox", ".pixi/envs")
+_MOST: Final = 500
+"""Entries of a folder that are looked at."""
+_RUNNERS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
+_SYNC: Final = {
+    "uv.lock": "uv sync",
+    "poetry.lock": "poetry install",
+    "pdm.lock": "pdm sync",
+    "Pipfile.lock": "pipenv install --dev",
+    "pixi.lock": "pixi install",
+}
+_GROUPS: Final = ("tests", "test", "testing", "dev")
+_REQUIREMENTS: Final = re.compile(
+    r"(?:requirements[-_.])?(?:tests?|testing|dev(?:elopment)?)(?:[-_.]requirements)?\.txt"
+)
+_UNUSUAL: Final = re.compile(r"[ $`!*@\"\\\r\n\t]")
+"""Characters that poetry replaces in the name of an environment."""
+_NAME: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~(@][^;]*)?$")
+"""A requirement without a condition; what holds for some machines only is not asked for."""
+
+
+class Environment(NamedTuple):
+    """What stands in front of `python` and of programs."""
+
+    directory: str
+    """Folder of its programs, from the root or absolute; empty where a tool finds it, or PATH does."""
+    runner: str = ""
+    """`uv run ` and the like; empty where there is none."""
+    is_own: bool = True
+    """Whether it is made for this project: not what merely stands on PATH."""
+
+    @property
+    def python(self) -> str:
+        """The interpreter, as a command line begins."""
+        return f"{self.directory}/python" if self.directory else f"{self.runner}python"
+
+    def has(self, root: Path, module: str) -> bool:
+        """Whether a package of that name lies in it; False where a tool has to be asked."""
+        if not self.directory:
+            return False
+        lib = (root / self.directory).parent / "lib"
+        names = (f"{module}", f"{module}.py")
+        try:
+            versions = [entry.name for entry in lib.iterdir() if entry.name.startswith(("python", "pypy"))]
+        except OSError:
+            return False
+        return any((lib / version / "site-packages" / name).exists() for version in versions for name in names)
+
+
+def environment_of(root: Path, module: str) -> Environment | None:
+    """The first of the project's environments that holds `module`, else the first; None: it has none."""
+    found = list(environments(root))
+    return next((each for each in found if each.has(root, module)), found[0] if found else None)
+
+
+def environments(root: Path) -> Iterator[Environment]:
+    """The project's own environments, the most usual first.
+
+    In the workspace: `.venv`, `venv`, `env`, any folder with a `pyvenv.cfg`, `$VIRTUAL_ENV`, those of tox, nox and
+    pixi; outside: what the tool of a lock file runs programs in, and poetry's cache where poetry itself is missing.
+    """
+    seen: set[str] = set()
+    for name in (*_top(root), *_active(root), *_nested(root)):
+        if name not in seen and (root / name / "bin" / "python").exists():
+            seen.add(name)
+            yield Environment(f"{name}/bin")
+    for lock, tool in _RUNNERS:
+        if (root / lock).is_file() and shutil.which(tool):
+            yield Environment("", f"{tool} run ")
+    yield from _of_poetry(root)
+
+
+def lock_of(root: Path) -> str:
+    """The lock file that says how the environment is made; empty without one."""
+    return next((lock for lock in _SYNC if (root / lock).is_file()), "")
+
+
+def making(root: Path, module: str) -> str:
+    """The command line that makes the environment the project's files describe, `module` included."""
+    if (lock := lock_of(root)) and shutil.which(_SYNC[lock].split()[0]):
+        return _SYNC[lock]
+    what = _what(root, module)
+    pip = ".venv/bin/python -m pip install"
+    newer = f"{pip} -U pip && " if "--group" in what else ""  # pip 25.1 was the first that knows groups
+    return f"python3 -m venv .venv && {newer}{pip} {what}"
+
+
+def requirements(root: Path) -> tuple[str, ...]:
+    """Names of the distributions that the project cannot be imported without, as far as its files name them plainly."""
+    project = table(toml_of(root, "pyproject.toml"), "project")
+    declared = project.get("dependencies")
+    lines = declared if isinstance(declared, list) else []
+    if not project:
+        lines = readable_text(root, "requirements.txt").splitlines()
+    names = (_NAME.match(line) for line in lines if isinstance(line, str))
+    return tuple(dict.fromkeys(name[1] for name in names if name))
+
+
+def packages_in_src(root: Path) -> tuple[str, ...]:
+    """Packages and modules below `src/`, which are importable once the project is installed."""
+    try:
+        entries = list_within(root, "src", most=_MOST)
+    except OSError:
+        return ()
+    if any(entry.name == "__init__.py" for entry in entries):
+        return ()
+    folders = [entry.name for entry in entries if entry.is_directory and entry.name.isidentifier()]
+    return tuple(name for name in folders if (root / "src" / name / "__init__.py").is_file())
+
+
+def _what(root: Path, module: str) -> str:
+    """What pip is to install: the project, and where its files name them what its tests need."""
+    pyproject = toml_of(root, "pyproject.toml")
+    extras, groups = table(pyproject, "project", "optional-dependencies"), table(pyproject, "dependency-groups")
+    extra = next((name for name in _GROUPS if name in extras), "")
+    group = next((name for name in _GROUPS if name in groups and _names(groups, name, module)), "")
+    files = [name for name in _text_files(root) if _REQUIREMENTS.fullmatch(name.rpartition("/")[2])]
+    is_package = bool(table(pyproject, "project")) or (root / "setup.py").is_file()
+    parts = ["-r requirements.txt"] if not is_package and (root / "requirements.txt").is_file() else []
+    parts += [f"-e '.[{extra}]'" if extra else "-e ."] if is_package else []
+    parts += [f"--group {group}"] if group else []
+    parts += [f"-r {files[0]}"] if files and not extra and not group else []
+    told = "\n".join((str(extras.get(extra, "")), readable_text(root, files[0]) if files else ""))
+    parts += [] if group or module in told else [module]
+    return " ".join(parts)
+
+
+def _names(groups: dict[str, Any], name: str, module: str) -> bool:
+    listed = groups[name]
+    return isinstance(listed, list) and any(re.match(rf"{module}\b", each) for each in listed if isinstance(each, str))
+
+
+def _text_files(root: Path) -> list[str]:
+    found = [entry.name for entry in _entries(root, ".") if entry.is_file]
+    return found + [f"requirements/{entry.name}" for entry in _entries(root, "requirements") if entry.is_file]
+
+
+def _top(root: Path) -> Iterator[str]:
+    yield from _USUAL
+    for entry in _entries(root, "."):
+        if entry.is_directory and (root / entry.name / "pyvenv.cfg").is_file():
+            yield entry.name
+
+
+def _active(root: Path) -> Iterator[str]:
+    """`$VIRTUAL_ENV` where it lies in the workspace."""
+    active = os.environ.get("VIRTUAL_ENV", "")
+    if active and Path(active).is_relative_to(root):
+        yield Path(active).relative_to(root).as_posix()
+
+
+def _nested(root: Path) -> Iterator[str]:
+    for place in _NESTED:
+        yield from (f"{place}/{entry.name}" for entry in _entries(root, place) if entry.is_directory)
+
+
+def _entries(root: Path, path: str) -> list[Any]:
+    try:
+        return list_within(root, path, most=_MOST)
+    except OSError:
+        return []
+
+
+def _of_poetry(root: Path) -> Iterator[Environment]:
+    """The environments that poetry made for this folder, by the name it gives them; for when poetry is not on PATH."""
+    tool = table(toml_of(root, "pyproject.toml"), "tool", "poetry")
+    name = tool.get("name") or table(toml_of(root, "pyproject.toml"), "project").get("name")
+    if not (root / "poetry.lock").is_file() or not isinstance(name, str):
+        return
+    cache = os.environ.get("POETRY_CACHE_DIR") or str(Path("~/.cache/pypoetry").expanduser())
+    place = Path(os.environ.get("POETRY_VIRTUALENVS_PATH") or f"{cache}/virtualenvs")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(os.fsencode(os.path.realpath(root))).digest()).decode()[:8]
+    start = f"{_UNUSUAL.sub('_', name.lower())[:42]}-{digest}-py"
+    try:
+        found = sorted(entry.name for entry in place.iterdir() if entry.name.startswith(start))
+    except OSError:
+        return
+    for entry in found:
+        if (place / entry / "bin" / "python").exists():
+            yield Environment(f"{place / entry}/bin")

@@ -1,0 +1,255 @@
+"""Trial of the checks: does the program of each start here, in its environment and under the sandbox in use?
+
+Detection believes files; what it finds is tried before it is required. One rule holds everywhere: `doctor` shows the
+table, `init` writes down what starts, `check` and `run` require it. A check that a person named is required whether it
+starts or not.
+"""
+
+import asyncio
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.checks.behind import commands_behind
+from kotef.checks.commands import words_of
+from kotef.checks.files import readable_text
+from kotef.checks.install_lines import NODE, PYTHON, install_line, words_after_assignments
+from kotef.checks.model import Check
+from kotef.checks.programs import missing_program
+from kotef.checks.projects.environments import packages_in_src, requirements
+from kotef.failures.unwrap import unwrap
+from kotef.workspace.process import run_process
+from kotef.workspace.sandbox.rooms import fresh_room
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+
+SECONDS: Final = 60.0
+"""A program that has not told its version by then is taken to start: it is slow, not missing."""
+_AT_ONCE: Final = 2
+"""Programs tried at the same time."""
+_NUMBER: Final = re.compile(r"(?<![\w.])v?\d+\.\d+[\w.+-]*|(?<=go)\d+\.\d+[\w.]*")
+_VERSION: Final[dict[str, str]] = {
+    "go": "version",
+    "zig": "version",
+    "java": "-version",
+    "bazel": "version",
+}
+"""Programs that tell their version by another word than `--version`."""
+_RUN_WITHIN: Final = (
+    *([tool, "run"] for tool in ("uv", "poetry", "pdm", "pipenv", "hatch", "pixi")),
+    ["bundle", "exec"],
+)
+"""What stands in front of a program to run it in an environment."""
+_SUBCOMMANDS: Final = frozenset({"cargo clippy", "cargo nextest"})
+"""Programs of their own behind one that may be there without them."""
+_NOT_STARTED: Final = frozenset({"./gradlew", "./mvnw", "gradlew", "mvnw"})
+"""Wrappers that download before they tell a version: only what they need is looked for."""
+_STANDARD: Final = frozenset({"unittest", "doctest", "compileall", "py_compile"})
+"""Modules of Python itself."""
+_PREFIX: Final = re.compile(r'PATH="([^":]*):\$PATH" ')
+
+_NEEDS: Final = """\
+import importlib.metadata as m, importlib.util as u, os, sys
+root, count = os.path.realpath('.'), int(sys.argv[1])
+gone = []
+for name in sys.argv[2:2 + count]:
+    try: m.version(name)
+    except m.PackageNotFoundError: gone.append(name)
+if gone: sys.exit('has no ' + ', '.join(gone))
+for name in sys.argv[2 + count:]:
+    try: found = u.find_spec(name)
+    except Exception: found = None
+    if found is None: sys.exit('cannot import ' + name)
+    place = os.path.realpath(found.origin or next(iter(found.submodule_search_locations or ['/'])))
+    if not place.startswith(root + os.sep):
+        sys.exit('imports ' + name + ' from ' + os.path.dirname(place) + ', not from this workspace')
+"""
+"""Whether an interpreter that is not the project's own can import what the project needs, and the project itself."""
+
+
+class Trial(NamedTuple):
+    """What became of trying one check."""
+
+    check: Check
+    starts: bool
+    version: str = ""
+    """What the program says of itself: `pytest 8.3.4`; empty where it was not asked."""
+    why: str = ""
+    """Why it does not start; empty when it does."""
+    install: str = ""
+    """The command that helps; empty where none is known."""
+
+    @property
+    def sentence(self) -> str:
+        """What is not installed, why that is known, and what helps, for a person."""
+        way = f"; install it: {self.install}" if self.install else ""
+        return f"{self.check.name} (`{self.check.command}`) is not installed: {self.why}{way}"
+
+
+class Tried(NamedTuple):
+    """What of the checks is required, and what is left out."""
+
+    checks: tuple[Check, ...]
+    left_out: tuple[Trial, ...] = ()
+    """Detected checks that cannot start."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """One line for each check that is left out; none where `broken` says it already."""
+        return () if self.broken else tuple(f"{trial.sentence}; it is not required" for trial in self.left_out)
+
+    @property
+    def broken(self) -> str:
+        """Which environment is missing, where no check, or none with tests, is left for want of it; else empty."""
+        missing = [trial for trial in self.left_out if trial.check.role == "test"]
+        tested = any(check.role == "test" for check in self.checks)
+        if tested or not (missing or (self.left_out and not self.checks)):
+            return ""
+        return f"no check can be run here: {'; '.join(trial.sentence for trial in missing or self.left_out)}"
+
+
+def required(trials: Sequence[Trial]) -> Tried:
+    """What starts, and what somebody named; the rest is left out."""
+    kept = tuple(trial.check for trial in trials if trial.starts or trial.check.origin != "detected")
+    return Tried(kept, tuple(trial for trial in trials if trial.check not in kept))
+
+
+async def try_checks(
+    checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox = OFF, start: bool = True
+) -> tuple[Trial, ...]:
+    """Each check with whether its program starts; nothing of the project but its own environment's programs is run.
+
+    `start` False looks for the programs and starts none: for where nothing confines what a repository brings.
+    """
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(check: Check) -> Trial:
+        async with gate:
+            return await _try(check, root, env, sandbox, start=start)
+
+    return tuple(await asyncio.gather(*(one(check) for check in checks)))
+
+
+async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbox, *, start: bool) -> Trial:
+    if absent := _absent(check.command, root, env):
+        why, install = absent
+        return Trial(check, starts=False, why=why, install=install)
+    probe = _probe(check, root)
+    if not start or not probe:
+        return Trial(check, starts=True)
+    with fresh_room(sandbox) as room:
+        done = await run_process(probe, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
+    if done.exit_code not in (0, None):
+        lines = [line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip()]
+        why = lines[-1].strip()[:200] if lines else f"exit status {done.exit_code}"
+        return Trial(check, starts=False, why=_named(check, why), install=_install(check, root))
+    return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr))
+
+
+def _named(check: Check, why: str) -> str:
+    """The reason, with the interpreter that gives it where that does not name itself."""
+    program = words_after_assignments(check.command)[0]
+    return f"{program} {why}" if why.startswith(("has no ", "cannot import ", "imports ")) else why
+
+
+def _absent(command: str, root: Path, env: Mapping[str, str]) -> tuple[str, str] | None:
+    """What is nowhere to be found: the program, one behind a starter, or a build folder; and what helps."""
+    if folder := _build_folder(command, root):
+        return f"{folder[0]}/ is not configured", folder[1]
+    prefix = _PREFIX.match(command)
+    besides = [prefix[1].removeprefix("$PWD/")] if prefix else []
+    besides += ["node_modules/.bin"] if set(unwrap(command).tools) & NODE else []
+    line = _PREFIX.sub("", command)
+    if program := missing_program(root, line, path=env.get("PATH")):
+        return f"{program} is not found", install_line(program, command, root)
+    for behind in _behind(line, root):
+        if program := missing_program(root, behind, path=env.get("PATH"), besides=besides):
+            return f"{program}, which `{line}` starts, is not found", install_line(program, command, root)
+    return None
+
+
+def _behind(command: str, root: Path) -> Iterator[str]:
+    """The plain lines a make or just target or a package script begins with; what only a shell could tell is left."""
+    if set(unwrap(command).tools) & (NODE | {"make", "just"}):
+        lines = commands_behind(command, lambda path: readable_text(root, path) or None)
+        yield from (line for line in lines if re.match(r"(?:\w+=[\w./-]* )*[\w./@+-]+(?: |$)", line))
+
+
+def _build_folder(command: str, root: Path) -> tuple[str, str] | None:
+    """The build folder that a command names and that is not there, and what makes it."""
+    words = words_of(command)
+    if "--test-dir" in words[:-1]:
+        folder = words[words.index("--test-dir") + 1]
+        if not (root / folder / "CMakeCache.txt").exists():
+            return folder, f"cmake -S . -B {shlex.quote(folder)} && cmake --build {shlex.quote(folder)}"
+    if words[:3] == ["meson", "test", "-C"] and not (root / words[3] / "meson-private").exists():
+        return words[3], f"meson setup {shlex.quote(words[3])}"
+    makefile = any((root / name).exists() for name in ("GNUmakefile", "makefile", "Makefile"))
+    if words[:1] == ["make"] and len(words) == 2 and not makefile:  # noqa: PLR2004  `make TARGET`
+        first = "" if (root / "configure").exists() else "autoreconf -i && "
+        return ".", f"{first}./configure"
+    return None
+
+
+def _probe(check: Check, root: Path) -> str:
+    """The command line that starts the check's program without doing its work; empty where none is known."""
+    words = words_after_assignments(check.command)
+    if words[:2] in _RUN_WITHIN:
+        inner = words[2:]
+        return shlex.join([*words[:2], *_asking(inner)]) if inner else ""
+    asked = _asking(words)
+    if not asked:
+        return ""
+    line = shlex.join(asked)
+    own = PYTHON.fullmatch(words[0]) and "/" not in words[0]
+    return f"{line} && {_needs(words[0], root)}" if own and check.origin == "detected" else line
+
+
+def _asking(words: list[str]) -> list[str]:
+    """The words that make a program tell its version."""
+    program = words[0]
+    if program in _NOT_STARTED or Path(program).name in {"sh", "bash"} or program.startswith("./"):
+        return []
+    if PYTHON.fullmatch(program):
+        if words[1:2] != ["-m"] or words[2] in _STANDARD:
+            return [program, "--version"]
+        return [program, "-m", words[2], "--version"]
+    if " ".join(words[:2]) in _SUBCOMMANDS:
+        return [*words[:2], "--version"]
+    return [program, _VERSION.get(Path(program).name, "--version")]
+
+
+def _needs(python: str, root: Path) -> str:
+    """What asks an interpreter of the machine whether it can import what the project needs."""
+    wanted = requirements(root)
+    packages = () if _finds_src(root) else packages_in_src(root)
+    return shlex.join([python, "-c", _NEEDS, str(len(wanted)), *wanted, *packages])
+
+
+def _finds_src(root: Path) -> bool:
+    """Whether pytest's configuration, or a conftest, puts folders on the path, so that nothing has to be installed."""
+    told = [readable_text(root, name) for name in ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")]
+    conftests = [readable_text(root, name) for name in ("conftest.py", "tests/conftest.py", "test/conftest.py")]
+    return any(re.search(r"^\s*pythonpath\s*=", text, re.MULTILINE) for text in told) or any(
+        "sys.path" in text for text in conftests
+    )
+
+
+def _version(check: Check, output: str) -> str:
+    """The first line that holds a number like a version, short, with the program's name."""
+    line = next((line for line in output.splitlines() if _NUMBER.search(line)), "")
+    found = _NUMBER.search(line)
+    if found is None:
+        return ""
+    words = words_after_assignments(check.command)
+    at = words.index("-m") + 1 if "-m" in words[:-1] else 0
+    name = Path(words[at]).name
+    name = "Python" if name in _STANDARD or PYTHON.fullmatch(name) else name
+    return f"{name} {found[0].removeprefix('v')}"
+
+
+def _install(check: Check, root: Path) -> str:
+    words = words_after_assignments(check.command)
+    module = words[words.index("-m") + 1] if "-m" in words[:-1] else Path(words[0]).name
+    return install_line(words[0], check.command, root, module=module)

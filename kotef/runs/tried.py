@@ -1,0 +1,49 @@
+"""Trial of the detected checks, under the sandbox in use."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kotef.checks.model import Check
+from kotef.checks.trial import Trial, Tried, required, try_checks
+from kotef.errors import SandboxError
+from kotef.runs.config import config_path, read_config
+from kotef.runs.confined import asked_of, named_level, sandbox_of
+from kotef.runs.repository import Settings
+from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+
+
+def tried(
+    checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
+) -> Tried:
+    """What of these is required here; only detected ones are tried, for the others are required anyway."""
+    detected = [check for check in checks if check.origin == "detected"]
+    if not detected:
+        return Tried(tuple(checks))
+    trials = asyncio.run(try_checks(detected, root=root, env=env, sandbox=sandbox, start=start))
+    left_out = required(trials).left_out
+    gone = {trial.check.name for trial in left_out}
+    return Tried(tuple(check for check in checks if check.name not in gone), left_out)
+
+
+def every_trial(
+    checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
+) -> tuple[Trial, ...]:
+    """Each check with what became of trying it, those that somebody named too."""
+    return asyncio.run(try_checks(checks, root=root, env=env, sandbox=sandbox, start=start))
+
+
+def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:
+    """The sandbox for a command that only looks, and whether programs may be started in it.
+
+    Where nothing confines them and nobody asked for that, nothing a repository brings is started.
+
+    Raises `KotefError` for a level nobody knows.
+    """
+    config = read_config(config_path())
+    asked = asked_of(named_level(), network=False, reads=(), config=config, settings=Settings())
+    try:
+        sandbox, _ = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads, ci=False)
+    except SandboxError:
+        return OFF, False
+    return sandbox, sandbox.level != "off" or asked.wanted == "off"

@@ -1,0 +1,180 @@
+"""What detection finds is tried before it is required: does its program start here?"""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kotef.checks.detect import collect_checks, detect
+from kotef.checks.model import Check, Origin
+from kotef.checks.trial import Trial, Tried, required, try_checks
+
+TELLS = '#!/bin/sh\necho "$0 $*" >> "$PWD/started"\necho "tool 4.5.6"\n'
+FAILS = "#!/bin/sh\necho 'No module named pytest' >&2\nexit 1\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace beside a folder of programs, which is PATH with the system's own."""
+    root = tmp_path / "root"
+    (tmp_path / "bin").mkdir()
+    root.mkdir()
+    return root
+
+
+def program(path: Path, text: str = TELLS) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def tried(root: Path, *, start: bool = True, checks: tuple[Check, ...] | None = None) -> dict[str, Trial]:
+    env = {"PATH": f"{root.parent / 'bin'}:/usr/bin:/bin", "HOME": str(root.parent)}
+    found = detect(root) if checks is None else checks
+    trials = asyncio.run(try_checks(found, root=root, env=env, start=start))
+    return {trial.check.name: trial for trial in trials}
+
+
+def test_a_tool_that_is_configured_and_nowhere_is_not_installed(place: Path) -> None:
+    program(place / ".venv/bin/python")
+    program(place / ".venv/bin/pip")
+    (place / "pyproject.toml").write_text("[tool.pytest.ini_options]\n[tool.ruff]\n[tool.mypy]\nfiles=['a']\n")
+    found = tried(place)
+    assert found["pytest"].starts
+    assert found["pytest"].version == "pytest 4.5.6"
+    assert not found["mypy"].starts
+    assert (found["mypy"].why, found["mypy"].install) == (
+        "mypy is not found",
+        ".venv/bin/python -m pip install mypy",
+    )
+    kept = required(list(found.values()))
+    assert [check.name for check in kept.checks] == ["pytest"]
+    assert len(kept.notices) == 2
+    assert kept.broken == "", "tests can be run"
+    program(place / ".venv/bin/mypy")
+    assert tried(place)["mypy"].starts, "a later install helps"
+
+
+def test_a_program_that_is_there_and_does_not_start_is_not_installed(place: Path) -> None:
+    program(place.parent / "bin/ruff", "#!/bin/sh\necho 'shim: ruff: command not found' >&2\nexit 127\n")
+    (place / "ruff.toml").write_text("")
+    assert tried(place)["ruff check"].why == "shim: ruff: command not found"
+    assert tried(place, start=False)["ruff check"].starts, "only looked for"
+
+
+def test_an_environment_without_pytest_says_how_it_comes_there(place: Path) -> None:
+    program(place / "env/bin/python", FAILS)
+    program(place / "env/bin/pip")
+    (place / "env/pyvenv.cfg").write_text("")
+    (place / "pytest.ini").write_text("[pytest]\n")
+    found = tried(place)["pytest"]
+    assert (found.check.command, found.starts) == ("env/bin/python -m pytest", False)
+    assert found.install == "env/bin/python -m pip install pytest"
+    said = required([found]).broken
+    assert "env/bin/python -m pytest" in said
+    assert found.install in said
+    assert "\n" not in said
+
+
+def of_machine(root: Path, project: str) -> Trial:
+    """pytest with the interpreter of these tests as the machine's."""
+    import sys
+
+    program(root.parent / "bin/python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (root / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{project}")
+    return tried(root, checks=(Check(name="pytest", command="python3 -m pytest", role="test", origin="detected"),))[
+        "pytest"
+    ]
+
+
+def test_the_machines_python_has_to_hold_what_the_project_needs(place: Path) -> None:
+    assert of_machine(
+        place, "[project]\nname='a'\ndependencies=['pytest>=7', 'absent-on-windows; os_name==\"nt\"']\n"
+    ).starts
+    found = of_machine(place, "[project]\nname='a'\ndependencies=['pytest', 'no-such-thing[x]>=2']\n")
+    assert (found.starts, found.why) == (False, "python3 has no no-such-thing")
+    assert found.install == "python3 -m venv .venv && .venv/bin/python -m pip install -e . pytest"
+
+
+def test_a_package_below_src_has_to_be_imported_from_here(place: Path) -> None:
+    (place / "src/pytest").mkdir(parents=True)
+    (place / "src/pytest/__init__.py").write_text("")
+    found = of_machine(place, "")
+    assert not found.starts
+    assert "imports pytest from" in found.why
+    assert "not from this workspace" in found.why
+    (place / "src/pytest").rename(place / "src/a_package_of_its_own")
+    assert of_machine(place, "").why == "python3 cannot import a_package_of_its_own"
+    assert of_machine(place, "pythonpath = ['src']\n").starts
+
+
+def test_a_package_script_starts_a_program_of_node_modules_or_path(place: Path) -> None:
+    program(place.parent / "bin/npm", "#!/bin/sh\necho 10.9.0\n")
+    scripts = {"test": "vitest run", "lint": "NODE_ENV=test eslint-of-nobody ."}
+    (place / "package.json").write_text(json.dumps({"scripts": scripts}))
+    (place / "package-lock.json").write_text("")
+    found = tried(place)
+    assert [trial.starts for trial in found.values()] == [False, False]
+    assert found["npm test"].why == "vitest, which `npm test` starts, is not found"
+    assert found["npm test"].install == "npm ci"
+    program(place / "node_modules/.bin/vitest")
+    found = tried(place)
+    assert (found["npm test"].starts, found["npm test"].version) == (True, "npm 10.9.0")
+    assert not (place / "started").exists(), "the script itself is not run"
+
+
+def test_a_make_target_whose_program_is_missing_does_not_start(place: Path) -> None:
+    (place / "Makefile").write_text("test:\n\t@no-such-runner $(FLAGS) tests\n")
+    assert tried(place)["make test"].why == "no-such-runner, which `make test` starts, is not found"
+    (place / "Makefile").write_text("RUNNER = no-such-runner\ntest:\n\t$(RUNNER) tests\n")
+    assert tried(place)["make test"].starts, "what only make can tell is left to make"
+
+
+def test_a_build_folder_that_is_not_there_is_told_with_what_makes_it(place: Path) -> None:
+    (place / "CMakeLists.txt").write_text("enable_testing()\n")
+    found = tried(place)["ctest"]
+    assert (found.starts, found.why) == (False, "build/ is not configured")
+    assert found.install == "cmake -S . -B build && cmake --build build"
+
+
+def test_what_somebody_named_is_required_whether_it_starts_or_not() -> None:
+    named: tuple[Origin, ...] = ("option", "ticket", "architect", "kotef.toml", "pyproject")
+    for origin in named:
+        check = Check(name="x", command="no-such-program", role="test", origin=origin)
+        kept = required([Trial(check, starts=False, why="it is not found")])
+        assert kept == Tried((check,))
+
+
+ROLES = st.sampled_from(["test", "lint", "types"])
+TRIALS = st.lists(st.tuples(ROLES, st.booleans(), st.sampled_from(["detected", "architect"])), max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TRIALS)
+def test_every_check_is_required_or_left_out_and_broken_means_that_no_test_is_left(
+    drawn: list[tuple[str, bool, str]],
+) -> None:
+    trials = [
+        Trial(
+            Check.model_validate({"name": str(at), "command": f"c{at}", "role": role, "origin": origin}),
+            starts=starts,
+            why="" if starts else "gone",
+        )
+        for at, (role, starts, origin) in enumerate(drawn)
+    ]
+    kept = required(trials)
+    assert len(kept.checks) + len(kept.left_out) == len(trials)
+    assert all(trial.check.origin == "detected" and not trial.starts for trial in kept.left_out)
+    tested = any(check.role == "test" for check in kept.checks)
+    lost = any(trial.check.role == "test" for trial in kept.left_out)
+    assert bool(kept.broken) == (not tested and (lost or (not kept.checks and bool(kept.left_out))))
+
+
+def test_nothing_is_found_where_nothing_is_declared(place: Path) -> None:
+    checks = collect_checks(place, options=(), ticket=(), architect=())
+    assert checks == ()
+    assert required(list(tried(place, checks=checks).values())) == Tried(())
+    assert list(place.iterdir()) == []
