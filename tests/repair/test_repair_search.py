@@ -1,15 +1,19 @@
 """A slip in a small project is found and repaired in memory; what cannot be searched is declined with its reason."""
 
 import ast
+import asyncio
+import os
 import stat
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from projects import everything, left_by, project, search
 
 from kotef.coders.repair.arguments import generated
+from kotef.coders.repair.session import Session
 
 TESTS = """
 from shop import price
@@ -350,3 +354,44 @@ def test_generated_arguments_keep_the_order_that_was_never_broken() -> None:
     assert len(made) > 10
     assert all(row["lo"] <= row["hi"] for row in made)
     assert any(row["x"] < row["lo"] for row in made)
+
+
+def test_candidates_tried_one_after_the_other_are_judged_alike_where_tests_stand_in_classes_and_modules(
+    tmp_path: Path,
+) -> None:
+    """What one candidate's tests left up for tests that were not reached does not fail the tests of the next."""
+    cases = "".join(f"    def test_{n}(self, up): assert up({n}) == {n + 1}\n" for n in range(3))
+    fixture = "    @pytest.fixture(scope='class')\n    def up(self): return up\n"
+    classes = "".join(f"class Test{name}:\n{fixture}{cases}" for name in "AB")
+    files = {
+        "m.py": "def up(n):\n    return n - 1\n",
+        **{f"test_{name}.py": f"import pytest\nfrom m import up\n\n{classes}" for name in "xy"},
+        "test_z.py": "def test_control(): pass\n",
+    }
+
+    answers = asyncio.run(screened(project(tmp_path / "p", files), tmp_path, ["n", "0", "n - 2", "n + 1"]))
+
+    assert ["control", True] in answers or ["stop", 3] in answers
+    assert [word for word in answers if word[0] == "passed" and word[1] == 3] != []
+    assert [word for word in answers if word[0] == "failed" and word[1] == 3] == []
+
+
+async def screened(root: Path, scratch: Path, bodies: list[str]) -> list[list[Any]]:
+    """What the worker tells of one round in which `up` of m.py returns one expression after the other."""
+    session = Session.start(root, scratch, python=sys.executable, env=dict(os.environ), arguments=[])
+    try:
+        tests = (await session.collected()).tests
+        await session.set_jobs(1)
+        unit = {"path": "m.py", "trail": ["up"], "line": 1, "defaults": False}
+        request = {
+            "do": "screen",
+            "candidates": [[{**unit, "source": f"def up(n):\n    return {body}\n"}] for body in bodies],
+            "failing": [number for number, test in enumerate(tests) if "control" not in test],
+            "control": len(tests) - 1,
+            "modules": ["m.py"],
+            "looks": 2,
+        }
+        limits = {"each": 2, "cpu": 20, "cpu_all": 5, "wall": 20}
+        return (await session.ask({**request, **limits})).told
+    finally:
+        session.close()
