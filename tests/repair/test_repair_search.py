@@ -237,7 +237,7 @@ def test_a_very_long_function_is_searched_within_the_budget(tmp_path: Path) -> N
     found = search(project(tmp_path / "p", {"long.py": code, "test_long.py": tests}), seconds=5)
 
     assert time.monotonic() - started < 60, "the budget was 5 s; a busy machine needs some to end"
-    assert found.declined in ("", "collecting and measuring the tests took all the time allowed"), "as above"
+    assert found.declined == "" or found.ending == "budget", "as above"
 
 
 def test_modules_with_effects_on_import_are_imported_once(tmp_path: Path) -> None:

@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+Ending = Literal["found", "exhausted", "budget", "cannot run"]
+"""How a search ended: something passes; everything there is to try was tried; its CPU seconds, or the wall time that
+bounds them, are used up; or it cannot be run here, whatever time it has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:
@@ -63,10 +67,18 @@ class Repair:
     """How many of the patches, from the first on, were asked the same questions; 0 where nothing could be asked."""
     tried: int = 0
     """Candidates that were run."""
-    late: bool = False
-    """Whether its time ended the search before anything passed: with more of it, something might have."""
+    ending: Ending = "exhausted"
+    """Why it tried no more before anything passed; `found` once something has."""
+    singles: int = 0
+    """Single edits that were handed out to be tried."""
+    space: int = 0
+    """Single edits that there are, as far as they were counted; 0 where they were not."""
+    counted: bool = True
+    """Whether `space` is all of them; otherwise there are more."""
     unread: tuple[str, ...] = ()
     """Files that would have been searched but cannot be parsed: `old.py (line 3: invalid syntax)`."""
+    waited: bool = False
+    """Whether the wall time ended it, with CPU seconds left: the tests wait for something, or the machine is busy."""
     seconds: float = 0.0
     """Wall time."""
     cpu_seconds: float = 0.0
@@ -82,6 +94,11 @@ class Repair:
     """`subprocess`: every candidate was a run of the check command, so far fewer were tried."""
     slow_because: str = ""
     """Why the mode is `subprocess`; empty otherwise."""
+
+    @property
+    def late(self) -> bool:
+        """Whether its budget ended the search before anything passed: with more of it, something might have."""
+        return self.ending == "budget"
 
     def rivals(self, chosen: Patch) -> tuple[tuple[Patch, ...], tuple[Patch, ...]]:
         """Patches seen to behave otherwise than the chosen one, and those never compared; what agrees is neither."""

@@ -67,7 +67,7 @@ def _tear_down_others(item: pytest.Item) -> None:
 
     pytest refuses to set up a test while nodes that are none of its parents stand.
     """
-    state = getattr(item.session, "_setupstate", None)
+    state: Any = getattr(item.session, "_setupstate", None)
     try:
         if hasattr(state, "prepare"):  # before pytest 7
             state._teardown_towards(item.listchain())
