@@ -27,9 +27,12 @@ class Budget:
     @property
     def elapsed(self) -> float:
         """CPU seconds used; where the wall time runs out sooner, the same share of them."""
-        wall = time.monotonic() - self._began
-        by_wall = self.seconds * wall / self.wall if self.wall else self.seconds
-        return max(self._used() - self._cpu, by_wall)
+        return max(self._by_cpu(), self._by_wall())
+
+    @property
+    def waited(self) -> bool:
+        """Whether the wall time runs out sooner than the CPU seconds."""
+        return self._by_wall() > self._by_cpu()
 
     @property
     def left(self) -> float:
@@ -46,11 +49,13 @@ class Budget:
         """Whether nothing is left."""
         return self.left <= 0
 
-    @property
-    def waited(self) -> bool:
-        """Whether it was the wall time that ran out, with CPU seconds left."""
-        return self.over and self._used() - self._cpu < self.seconds
-
     def part(self, share: float) -> Self:
         """A budget of its own for one phase: a share of what is left."""
         return type(self)(share * self.left, wall=share * self.wall_left, used=self._used)
+
+    def _by_cpu(self) -> float:
+        return self._used() - self._cpu
+
+    def _by_wall(self) -> float:
+        wall = time.monotonic() - self._began
+        return self.seconds * wall / self.wall if self.wall else self.seconds
