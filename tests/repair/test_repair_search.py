@@ -285,7 +285,7 @@ def test_edits_that_pass_but_differ_are_told_with_the_arguments(tmp_path: Path) 
 
     assert found.plausible > 1
     first = found.disagreements[0]
-    assert first.call.startswith("fee(n=")
+    assert first.call.startswith("fee(")
     assert len(set(first.results)) > 1
 
 
@@ -298,7 +298,7 @@ def test_methods_are_compared_on_objects_with_the_recorded_attributes(tmp_path: 
     found = search(project(tmp_path / "p", files), stop_after=4)
 
     assert {len(set(each.results)) > 1 for each in found.disagreements} == {True}
-    assert "self={'cents':" in found.disagreements[0].call
+    assert found.disagreements[0].given.startswith("With Till(")
 
 
 def test_two_slips_that_different_tests_show_are_repaired_together(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class SearchCoder:
             visit=brief.plan.visit,
             coder=self.name,
             stopped_by="search_time" if found.late else "finished",
-            detail=f"{said}{slowly}{unread}",
+            detail=f"{said}{slowly}{unread}{_left_out(found)}",
         )
 
     def _limit(self, found: Repair, seconds: float) -> str:
@@ -212,6 +212,15 @@ def _no_target(brief: Brief) -> str:
     if failing:
         return f"no failing test: the search needs one to pass, and `{failing[0]}` is not a test"
     return "no failing test: nothing to search for"
+
+
+def _left_out(found: Repair) -> str:
+    """Which f-strings were not searched in all their parts."""
+    if not found.left_out:
+        return ""
+    return (
+        f"; not searched in every part, for their places in the file are not known: f-strings at {told(found.left_out)}"
+    )
 
 
 def _tried(found: Repair) -> str:

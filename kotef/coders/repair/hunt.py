@@ -10,7 +10,7 @@ from statistics import median
 from typing import Final
 
 from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.candidates import Candidate, first_order, pairs
+from kotef.coders.repair.candidates import Candidate, first_order, needed, pairs
 from kotef.coders.repair.disagree import COMPARED, Compared, disagreements
 from kotef.coders.repair.model import Ending, Hints, Patch, Repair
 from kotef.coders.repair.near import NearMisses
@@ -40,8 +40,10 @@ _LONGEST: Final = 8.0
 _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
-_RIVAL: Final = 2.0
+_RIVAL: Final = 0.9
 """A plausible edit that costs this much more than the best is no serious rival."""
+_AWAY: Final = 0.8
+"""Cost, next to its rivals, of an edit in a function that is not evaluated where the tests fail."""
 _AFTER: Final = 1.5
 """Once something passes, the search goes on for this many CPU seconds, or as long as it took, if that is longer."""
 _MORE: Final = 500
@@ -136,6 +138,14 @@ class Hunt:
             space=self._space[0],
             counted=self._space[1],
             unread=ground.unread,
+            left_out=tuple(
+                dict.fromkeys(
+                    f"{suspect.scope.source.path}:{line}"
+                    for suspect in ground.suspects
+                    for line in suspect.scope.unplaced
+                    if line in suspect.lines
+                )
+            ),
             hints=self._hints(),
             disagreements=tuple(self._compared.differing),
             first_cpu_seconds=self._first_cpu,
@@ -157,7 +167,11 @@ class Hunt:
 
     def _ranked(self) -> list[Candidate]:
         """What passed, best first, each program once."""
-        return ranked(self._passing, self._ground.sources)
+        return sorted(ranked(self._passing, self._ground.sources), key=self._cost)
+
+    def _cost(self, candidate: Candidate) -> float:
+        """How unlikely an edit is next to others that pass: by its kind, its size, and where it stands."""
+        return cost(candidate, self._ground.sources) + self._distance(candidate)
 
     def _ordered(self) -> Iterator[Candidate]:
         """Single edits and pairs that cure everything between them, by cost; then other pairs, and what was too slow.
@@ -256,15 +270,10 @@ class Hunt:
             await self._try(batch[number], self._factor)
 
     async def _try(self, candidate: Candidate, factor: float) -> None:
-        ground = self._ground
-        units = units_of(candidate, self._ground.sources)
-        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
-        limits = self._limits(1, size_of(units), factor)
-        wall = limits["wall"] + self._all_wall
-        answer = await self._session.ask({**request, **limits, "looks": self._looks(), "wall": wall})
+        answer = await self._trial(candidate, factor)
         self._tried += 1
-        if ["plausible"] in answer.told and answer.ended == "done":
-            self._passing.append(candidate)
+        if _is_plausible(answer):
+            self._passing += await needed(candidate, self._passes)
             if self._first_cpu is None:
                 self._first, self._tried_first = self._budget.elapsed, self._tried
                 self._first_cpu = cpu_seconds() + self._session.cpu
@@ -272,6 +281,19 @@ class Hunt:
             self._note(candidate, answer, 0)
             if answer.ended == "time" and factor == 1.0:
                 self._slow.append(candidate)
+
+    async def _trial(self, candidate: Candidate, factor: float) -> Answer:
+        ground = self._ground
+        units = units_of(candidate, ground.sources)
+        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
+        limits = self._limits(1, size_of(units), factor)
+        wall = limits["wall"] + self._all_wall
+        return await self._session.ask({**request, **limits, "looks": self._looks(), "wall": wall})
+
+    async def _passes(self, candidate: Candidate) -> bool:
+        """Whether every test passes with it, with the time that a slow edit gets."""
+        self._tried += 1
+        return _is_plausible(await self._trial(candidate, _LADDER))
 
     def _looks(self) -> int:
         """Failing tests that are run even if the first fails, to see what an edit does fix."""
@@ -306,9 +328,15 @@ class Hunt:
         near = [(diff_of(candidate, ground.sources), cured, total) for candidate, cured in self._near.best(5)]
         return Hints(suspicious, tuple(near))
 
+    def _distance(self, candidate: Candidate) -> float:
+        """What an edit is less plausible by, next to others that pass, for standing away from where the tests fail."""
+        near = self._ground.evaluated
+        away = any(unit is not None and unit not in near for unit in candidate.units)
+        return _AWAY if near and away else 0.0
+
     async def _compare(self) -> None:
         best = self._ranked()[:COMPARED]
-        costs = [cost(candidate, self._ground.sources) for candidate in best]
+        costs = [self._cost(candidate) for candidate in best]
         rivals = [candidate for candidate, each in zip(best, costs, strict=True) if each <= costs[0] + _RIVAL]
         seconds = min(_LONGEST, 0.8 * self._budget.left)
         self._compared = await disagreements(self._session, self._ground, rivals, seconds=seconds)
@@ -342,6 +370,10 @@ class _Screened:
         """Whether a failing test passed with it, and none failed that was run."""
         own = [word[0] for word in self._words if word[0] in {"passed", "failed"} and word[1] == number]
         return bool(own) and "failed" not in own
+
+
+def _is_plausible(answer: Answer) -> bool:
+    return ["plausible"] in answer.told and answer.ended == "done"
 
 
 def _test_line(ground: Ground, test: int) -> int:

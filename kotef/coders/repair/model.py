@@ -53,6 +53,10 @@ class Disagreement:
     """`in test_till.py::test_two, with `5` in place of `6``; empty for a call of its own."""
     results: tuple[str, ...]
     """One per patch compared, in the order of `Repair.patches`: the value's literal, or `raises ValueError`."""
+    given: str = ""
+    """What the call is made on: `With Account('bob', overdraft=500)`; empty for a plain function."""
+    verb: str = "be"
+    """What a question asks of the call: `return`, `leave`, or `be` for an expression of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class Repair:
     """Whether `space` is all of them; otherwise there are more."""
     unread: tuple[str, ...] = ()
     """Files that would have been searched but cannot be parsed: `old.py (line 3: invalid syntax)`."""
+    left_out: tuple[str, ...] = ()
+    """F-strings on suspected lines whose parts have no known place in the file: `shop.py:7`."""
     waited: bool = False
     """Whether the wall time ended it, with CPU seconds left: the tests wait for something, or the machine is busy."""
     seconds: float = 0.0

@@ -11,6 +11,7 @@ from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Suspects
 from kotef.coders.repair.localise import NETWORK, Ran, Traces, measure, suspicion, watch
 from kotef.coders.repair.model import Ending
+from kotef.coders.repair.near_failure import evaluated
 from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
 from kotef.coders.repair.session import Collected, Session
@@ -18,7 +19,7 @@ from kotef.coders.repair.source import Source, Unit
 from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_within
 
-_FOR_COLLECTING: Final = 0.5
+_FOR_COLLECTING: Final = 0.75
 """Part of the time that collecting the tests may take."""
 _FOR_BASELINE: Final = 0.4
 """Part of the time left that running all tests once may take."""
@@ -77,6 +78,8 @@ class Ground:
     """Files of the project that are imported and may be edited."""
     test_units: Mapping[int, Unit]
     """The function of each test that is one."""
+    evaluated: frozenset[Unit]
+    """Functions evaluated where the tests fail; empty where that is not known."""
     unread: tuple[str, ...]
     """Files with suspected lines that cannot be parsed, each with the reason."""
 
@@ -118,6 +121,7 @@ async def survey(session: Session, request: Request, budget: Budget) -> Ground:
         dormant,
         tuple(editable),
         _test_units(request.root, collected),
+        evaluated(red, ran, {**sources, **read_sources(request.root, sorted(filter(None, test_files)))[0]}),
         blamed,
     )
 
