@@ -18,7 +18,7 @@ WITH_MODEL: Final = "fixers,search:10s,model"
 """The default with one: what can be had for ten seconds of searching is not paid for."""
 
 SEARCH_SECONDS: Final = 60.0
-"""CPU seconds of one search unless the chain names another (`search:10s`); wall time bounds it at twice as many."""
+"""CPU seconds of one search unless the chain names another (`search:10s`); wall time bounds it."""
 _LONGER: Final = 4
 """How many times the time of a search that ran out of it; the usual time at least."""
 

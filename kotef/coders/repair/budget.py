@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Self
 
-WALL: Final = 2.0
+WALL: Final = 3.0
 """Wall seconds that a search may take for each of its CPU seconds: tests wait for something, and machines are busy."""
 
 

@@ -40,7 +40,7 @@ _LONGEST: Final = 8.0
 _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
-_RIVAL: Final = 0.9
+_RIVAL: Final = 0.4
 """A plausible edit that costs this much more than the best is no serious rival."""
 _AWAY: Final = 0.8
 """Cost, next to its rivals, of an edit in a function that is not evaluated where the tests fail."""

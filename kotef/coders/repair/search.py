@@ -45,7 +45,7 @@ async def repair(
 ) -> Repair:
     """Search for at most `seconds` of CPU time; writes nothing into the workspace and leaves no process.
 
-    `wall` is the wall time it may take, twice as many seconds if none is given.
+    `wall` is the wall time it may take, three times as many seconds if none is given.
     `command` is the real check, `failing` are pytest ids (none: whatever fails), `python` is the interpreter to use,
     `env` its whole environment. Files that are `protected` (workspace-relative paths) are not edited.
     All the code of the project runs in `sandbox`.
