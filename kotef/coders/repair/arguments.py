@@ -89,7 +89,7 @@ def _round(value: int) -> tuple[int, ...]:
 
 def _varied_text(value: Any, chance: random.Random) -> Any:
     """Of a text or bytes: a piece of it, other pieces, or the same with blanks around it."""
-    blank = " " if isinstance(value, str) else b" "
+    blank: Any = " " if isinstance(value, str) else b" "
     if not value:
         return value
     place = chance.randrange(len(value))
