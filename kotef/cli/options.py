@@ -149,8 +149,8 @@ CODER = click.option(
     show_envvar=True,
     metavar="CHAIN",
     help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one, any other is an "
-    "agent's command line with {brief}, or its name in `kotef coders`.  [default: fixers,search:10s,model; without a "
-    "model: fixers,search]",
+    "agent's command line with {brief}, or its name in `kotef coders`. The seconds of a search are CPU time.  "
+    "[default: fixers,search:10s,model; without a model: fixers,search]",
 )
 CODER_ENV = click.option(
     "--coder-env",

@@ -18,7 +18,7 @@ WITH_MODEL: Final = "fixers,search:10s,model"
 """The default with one: what can be had for ten seconds of searching is not paid for."""
 
 SEARCH_SECONDS: Final = 60.0
-"""Wall time of one search unless the chain names another (`search:10s`)."""
+"""CPU seconds of one search unless the chain names another (`search:10s`); wall time bounds it."""
 _LONGER: Final = 4
 """How many times the time of a search that ran out of it; the usual time at least."""
 
@@ -30,7 +30,7 @@ class Link(NamedTuple):
 
     name: str
     seconds: float | None
-    """Wall time for one visit; None is the coder's own default."""
+    """Wall time for one visit, CPU time for a search; None is the coder's own default."""
     command: str = ""
     """The command line of an agent as asked for, `aider` or its path alone, too; empty for a coder of kotef's own."""
 

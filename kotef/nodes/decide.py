@@ -128,7 +128,7 @@ def _stuck(state: AgentState) -> Ending | None:
     """Two visits in a row without anything new, so that the nudge had an attempt; never before the default bound."""
     edits, judged = state.get("edits"), state.get("test_results")
     if edits is not None and edits.stopped_by == "search_time":
-        return Ending("stuck", "search_time_over", f"the search ran out of time: {edits.detail}")
+        return Ending("stuck", "search_time_over", f"nothing was found: {edits.detail}")
     if edits is not None and edits.stopped_by == "exhausted":
         said = "no coder could do anything"
         if judged is not None and judged.green and not state["task"].model:

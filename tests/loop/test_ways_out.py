@@ -20,7 +20,8 @@ def test_a_search_whose_time_ran_out_names_its_limit_and_a_larger_one(project: P
         ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "fixers,search:4s")
     assert (ran.code, ran.result["outcome"], ran.result["reason"]) == (3, "stuck", "search_time_over")
     assert ran.result["stoppedBy"] == "search_time"
-    assert "this search had 4 s (--coder search:4s; search:60s searches longer)" in ran.result["sentence"]
+    assert "this search had 4 s of CPU time" in ran.result["sentence"]
+    assert "(--coder search:4s; search:60s searches longer)" in ran.result["sentence"]
     assert ran.stdout.count("this search had 4 s") == 2, "in the coder's line and in the ending"
     again = kotef(project, "resume", "--last", "--max-attempts", "5")
     assert again.code == 2

@@ -197,7 +197,7 @@ def test_on_a_terminal_the_question_is_put_to_the_person_first(project: Path) ->
     )
     arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
     said = at_a_terminal([sys.executable, "-m", "kotef", *arguments], project, {"leave it open": "2\n"})
-    asked = re.search(r"should (price\(.*?\)) be (\S+) or (\S+)\?", said)
+    asked = re.search(r"should (price\(.*?\)) return (\S+) or (\S+)\?", said)
     assert asked
     assert f"2. {asked[3]}" in said
     assert f"a person says: {asked[1]} is {asked[3]}" in said

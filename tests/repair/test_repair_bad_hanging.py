@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from projects import everything, left_by, project, search
 
+from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.localise import Ran, measure
 from kotef.coders.repair.session import Answer
 
@@ -115,7 +116,8 @@ class Timed:
 
 
 def measured(session: Timed, seconds: float = 6) -> dict[int, Ran]:
-    found: dict[int, Ran] = asyncio.run(measure(session, range(len(session.cpu)), seconds=seconds))  # type: ignore[arg-type]
+    budget = Budget(seconds, wall=2 * seconds, used=lambda: 0.0)
+    found: dict[int, Ran] = asyncio.run(measure(session, range(len(session.cpu)), budget=budget))  # type: ignore[arg-type]
     return found
 
 

@@ -73,7 +73,10 @@ def test_without_a_failing_test_the_slow_mode_has_nothing_to_search_for(tmp_path
 
     found = slowly(root, bare)
 
-    assert (found.declined, found.mode) == ("no failing test: nothing to search for", "subprocess")
+    assert (found.declined, found.mode) == (
+        "no failing test: the check passes on a copy of the workspace",
+        "subprocess",
+    )
     assert found.tried == 0
 
 
@@ -83,9 +86,9 @@ def test_the_slow_mode_ends_in_time_with_what_it_suspects(tmp_path: Path, bare: 
     root = project(tmp_path / "p", {"m.py": slip, "test_m.py": tests})
     started = time.monotonic()
 
-    found = slowly(root, bare, seconds=10)
+    found = slowly(root, bare, seconds=5)
 
-    assert time.monotonic() - started < 30, "the budget was 10 s; a busy machine needs some to end"
+    assert time.monotonic() - started < 30, "the budget was 5 s; a busy machine needs some to end"
     assert found.patches == ()
     assert found.tried > 0
     assert found.mode == "subprocess"
@@ -104,7 +107,7 @@ def test_a_check_that_does_not_end_is_declined_in_time_and_ended(tmp_path: Path,
     found = slowly(root, bare, seconds=8)
 
     assert time.monotonic() - started < 40
-    assert re.fullmatch(r"the check takes longer than the [0-2](\.\d+)? s allowed for one run", found.declined)
+    assert re.fullmatch(r"the check takes longer than the [0-6](\.\d+)? s allowed for one run", found.declined)
     assert not left_by(root)
 
 

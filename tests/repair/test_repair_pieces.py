@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from projects import project
+from projects import project, search
 
 from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.disagree import generated, spelled
@@ -296,3 +296,79 @@ def test_the_worker_needs_the_standard_library_and_pytest_alone() -> None:
                 own = name.startswith("kotef.coders.repair.inside")
                 assert own or top in {*sys.stdlib_module_names, "pytest", "_pytest"}, f"{path.name} imports {name}"
     assert os.access(inside / "worker.py", os.R_OK)
+
+
+REMOVALS = {
+    "temporary directory": "    with tempfile.TemporaryDirectory() as place:\n        open(place + '/a', 'w').close()\n"
+    "        os.makedirs(place + '/b/c')\n",
+    "tree with a link out of it": "    place = tempfile.mkdtemp()\n    os.symlink(os.getcwd(), place + '/out')\n"
+    "    shutil.rmtree(place)\n",
+    "path of pathlib": "    place = pathlib.Path(tempfile.mkdtemp()) / 'a'\n    place.mkdir()\n    place.rmdir()\n",
+    "move": "    place = tempfile.mkdtemp()\n    os.mkdir(place + '/a')\n    shutil.move(place + '/a', place + '/b')\n"
+    "    shutil.rmtree(place)\n",
+    "descriptor": "    place = os.open(tempfile.mkdtemp(), os.O_RDONLY)\n    os.mkdir('a', dir_fd=place)\n"
+    "    os.close(os.open('a/f', os.O_CREAT | os.O_WRONLY, dir_fd=place))\n    os.rename('a/f', 'g', src_dir_fd=place, dst_dir_fd=place)\n"
+    "    os.rmdir('a', dir_fd=place)\n    os.unlink('g', dir_fd=place)\n",
+}
+
+
+@pytest.mark.parametrize("removal", list(REMOVALS.values()), ids=list(REMOVALS))
+def test_tests_that_remove_what_they_made_are_searched(tmp_path: Path, removal: str) -> None:
+    files = {
+        "m.py": "def up(n):\n    return n - 1\n",
+        "test_m.py": "import os, pathlib, shutil, tempfile\nfrom m import up\n\ndef test_up():\n"
+        f"{removal}    assert up(3) == 4\ndef test_more(): assert up(8) == 9\n",
+    }
+    found = search(project(tmp_path / "p", files))
+    assert found.declined == ""
+    assert b"n + 1" in found.patches[0].files["m.py"]
+
+
+def test_the_fence_judges_paths_by_the_directory_they_are_relative_to(tmp_path: Path) -> None:
+    """Each call is made once with a descriptor inside and once with one outside, from a working directory inside."""
+    inside, outside = tmp_path / "scratch", tmp_path / "outside"
+    for place in (inside, outside):
+        (place / "folder").mkdir(parents=True)
+        (place / "empty").mkdir()
+        for name in ("one", "two", "three"):
+            (place / name).write_text(name)
+    (outside / "way in").symlink_to(inside)
+    body = f"""
+import os, shutil
+from kotef.coders.repair.inside.fence import Fence
+fence = Fence({str(inside)!r})
+os.chdir({str(inside)!r})
+calls = {{
+    "open": lambda at: os.close(os.open("new", os.O_CREAT | os.O_WRONLY, dir_fd=at)),
+    "chmod": lambda at: os.chmod("one", 0o600, dir_fd=at),
+    "chmod of a descriptor": lambda at: os.chmod(os.open("one", os.O_RDONLY, dir_fd=at), 0o600),
+    "utime": lambda at: os.utime("one", dir_fd=at),
+    "rename": lambda at: os.rename("one", "uno", src_dir_fd=at, dst_dir_fd=at),
+    "link": lambda at: os.link("two", "due", src_dir_fd=at, dst_dir_fd=at),
+    "symlink": lambda at: os.symlink("two", "deux", dir_fd=at),
+    "mkdir": lambda at: os.mkdir("made", dir_fd=at),
+    "remove": lambda at: os.remove("three", dir_fd=at),
+    "rmdir": lambda at: os.rmdir("empty", dir_fd=at),
+}}
+ours, theirs = (os.open(place, os.O_RDONLY) for place in ({str(inside)!r}, {str(outside)!r}))
+link = os.path.join({str(outside)!r}, "way in")
+fence.close()
+for name, call in [*calls.items(), ("link itself", lambda at: os.remove(link) if at == theirs else None)]:
+    said = []
+    for at in (ours, theirs):
+        try:
+            call(at)
+            said.append("allowed")
+        except PermissionError:
+            said.append("refused")
+    print(name, *said)
+print(os.open in os.supports_dir_fd)
+"""
+    before = sorted(path.name for path in outside.iterdir())
+    done = subprocess.run([sys.executable, "-c", body], capture_output=True, text=True, cwd=HERE, check=False)
+    assert done.returncode == 0, done.stderr
+    *lines, last = done.stdout.splitlines()
+    assert len(lines) == 11
+    assert [line for line in lines if not line.endswith("allowed refused")] == []
+    assert last == "True"
+    assert sorted(path.name for path in outside.iterdir()) == before

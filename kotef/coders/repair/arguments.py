@@ -30,7 +30,7 @@ def generated(calls: Sequence[str]) -> Iterator[str]:
             if draw < 0.35:
                 row[name] = chance.choice(pool)
             elif draw < 0.85:
-                row[name] = _like(pool, varied(old, chance))
+                row[name] = like(pool, varied(old, chance))
         literal = repr(row)
         if literal not in seen and all(row[low] <= row[high] for low, high in ordered):
             seen.add(literal)
@@ -67,10 +67,11 @@ def varied(value: Any, chance: random.Random) -> Any:
         case bool():
             return not value
         case int():
-            return chance.choice((value + 1, value - 1, value + 2, value * 2, value // 2, value + 5, 0, 1, -value))
+            near = (value + 1, value - 1, value + 2, value * 2, value // 2, value + 5, 0, 1, -value)
+            return chance.choice((*near, *_round(value)))
         case float():
             return chance.choice((value + 1, value - 1, value * 2, value / 2, -value))
-        case str():
+        case str() | bytes():
             return _varied_text(value, chance)
         case list() | tuple():
             return type(value)(_varied_list(list(value), chance))
@@ -81,12 +82,24 @@ def varied(value: Any, chance: random.Random) -> Any:
             return value
 
 
-def _varied_text(value: str, chance: random.Random) -> str:
+def _round(value: int) -> tuple[int, ...]:
+    """Round numbers up to about the size of the value: in decimal, and in bytes."""
+    return tuple(number for number in (10, 100, 256, 1000, 65536) if number <= 2 * abs(value))
+
+
+def _varied_text(value: Any, chance: random.Random) -> Any:
+    """Of a text or bytes: a piece of it, other pieces, or the same with blanks around it."""
+    blank: Any = " " if isinstance(value, str) else b" "
     if not value:
         return value
     place = chance.randrange(len(value))
+    one = value[place : place + 1]
+    first, last = value[:1], value[-1:]
     return chance.choice(
-        (value[1:], value[:-1], value[::-1], value + value[place], value[:place] + value[place + 1 :], value * 2)
+        (
+            *(value[1:], value[:-1], value[::-1], value + one, value[:place] + value[place + 1 :], value * 2),
+            *(last + value, value + first, last + value + first, blank + value, value + blank),
+        )
     )
 
 
@@ -100,8 +113,10 @@ def _varied_list(value: list[Any], chance: random.Random) -> list[Any]:
     return chance.choice((changed, changed, repeated, value[1:], value[:-1], value[::-1], shuffled, value + value))
 
 
-def _like(pool: list[Any], value: Any) -> Any:
+def like(pool: list[Any], value: Any) -> Any:
     """The value, made to keep what all of the pool share."""
+    if isinstance(value, tuple) and all(isinstance(other, tuple) for other in pool):
+        return tuple(like([list(other) for other in pool], list(value)))
     if isinstance(value, list) and all(isinstance(other, list) for other in pool):
         numbers = [item for other in pool for item in other if isinstance(item, int | float)]
         if numbers and min(numbers) >= 0:

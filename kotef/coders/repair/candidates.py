@@ -2,7 +2,7 @@
 
 import ast
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,8 @@ class Candidate:
     anti: str
     units: tuple[Unit | None, ...]
     """One per edit; None for an edit outside functions."""
+    halves: "tuple[Candidate, ...]" = ()
+    """Of two edits together, each by itself."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,15 @@ def pair(first: Candidate, second: Candidate) -> Candidate | None:
         first.line,
         first.anti or second.anti,
         (*first.units, *second.units),
+        (first, second),
     )
+
+
+async def needed(candidate: Candidate, passes: Callable[[Candidate], Awaitable[bool]]) -> list[Candidate]:
+    """What of a passing candidate is needed: the halves that pass alone, each reduced again, else the whole."""
+    alone = [half for half in candidate.halves if await passes(half)]
+    reduced = [part for half in alone for part in await needed(half, passes)]
+    return reduced or [candidate]
 
 
 def _apart(first: Edit, second: Edit) -> bool:

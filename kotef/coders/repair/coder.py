@@ -11,6 +11,7 @@ from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
 from kotef.coders.chain import SEARCH_SECONDS, longer
+from kotef.coders.repair.budget import WALL
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
 from kotef.coders.repair.survey import told
@@ -60,10 +61,10 @@ class SearchCoder:
     uses_model: bool = field(default=False, init=False)
 
     def declines(self, brief: Brief) -> str:
-        """Without a failing test there is nothing a candidate could pass."""
+        """Without a failing Python test there is nothing a candidate could pass."""
         if _target(brief) is None:
-            return "no failing test: nothing to search for"
-        if self._budget() < 1:
+            return _no_target(brief)
+        if self._wall() < 1:
             return f"{NO_TIME} for a search"
         return ""
 
@@ -72,8 +73,10 @@ class SearchCoder:
         verdict = _target(brief)
         assert verdict is not None, "a coder that declines is not asked"
         check = next(check for check in brief.task.checks if check.name == verdict.name)
-        seconds = self._budget()
-        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=f"searching for up to {seconds:.0f} s")
+        wall = self._wall()
+        seconds = min(self.seconds, wall)
+        what = f"searching for up to {seconds:.0f} s of CPU time"
+        self.emit("trying", visit=brief.plan.visit, coder=self.name, what=what)
         with self.activity.noted("check"):
             found = await repair(
                 self.root,
@@ -83,6 +86,7 @@ class SearchCoder:
                 env=self.environment,
                 sandbox=self.sandbox(),
                 seconds=seconds,
+                wall=wall,
                 jobs=os.cpu_count() or 1,
                 protected=lambda path: brief.guard.may_edit(path) is not None,
             )
@@ -95,9 +99,9 @@ class SearchCoder:
                 return Work(self._edits(patch, found, answer, brief), spent)
         return Work(self._nothing(found, seconds, brief), spent, found=False, hints=_as_hints(found.hints))
 
-    def _budget(self) -> float:
-        """What is left when the edit is confirmed and then judged."""
-        return min(self.seconds, self.clock.left() - 2 * self.reserve())
+    def _wall(self) -> float:
+        """Wall seconds for the search: its own bound, or what is left when the edit is confirmed and then judged."""
+        return min(WALL * self.seconds, self.clock.left() - 2 * self.reserve())
 
     async def _confirmed(self, patch: Patch, check: Check, brief: Brief) -> bool:
         """Write the patch and run the real command in a fresh process; a patch that fails there leaves no trace."""
@@ -167,23 +171,21 @@ class SearchCoder:
         """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
         slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
         unread = f"; not searched, for it cannot be parsed: {told(found.unread)}" if found.unread else ""
-        if found.declined:
-            said = found.declined
-        elif found.patches:
-            said = f"{_tried(found)}, {found.plausible} pass in memory, but none with the real check"
-        else:
-            ended = "before the time was up" if found.late else "and that is all there is to try"
-            said = f"{_tried(found)}, none passes every test, {ended}"
-        if found.late:
-            more = f"search:{longer(self.seconds):g}s searches longer"
-            own = f"this search had {seconds:g} s (--coder search:{self.seconds:g}s; {more})"
-            said += f"; {own if seconds >= self.seconds else f'--max-time left this search {seconds:.0f} s'}"
+        said = f"{_ended(found)}{self._limit(found, seconds)}" if found.late else _ended(found)
         return Edits(
             visit=brief.plan.visit,
             coder=self.name,
             stopped_by="search_time" if found.late else "finished",
-            detail=f"{said}{slowly}{unread}",
+            detail=f"{said}{slowly}{unread}{_left_out(found)}",
         )
+
+    def _limit(self, found: Repair, seconds: float) -> str:
+        """The limit that ended the search, and how to raise it."""
+        if seconds < self.seconds:
+            return f"; --max-time left this search {seconds:.0f} s"
+        more = f"search:{longer(self.seconds):g}s searches longer"
+        wall = f", or {WALL * seconds:g} s in all, which the tests or the machine used up" if found.waited else ""
+        return f"; this search had {seconds:g} s of CPU time{wall} (--coder search:{self.seconds:g}s; {more})"
 
 
 def _ids(tests: Iterable[str], check: Check) -> list[str]:
@@ -201,8 +203,51 @@ def _is_python(command: str) -> bool:
     return any(word in command for word in ("pytest", "unittest", "doctest", "tox", "nox"))
 
 
+def _no_target(brief: Brief) -> str:
+    """Why none of the failing checks can be searched."""
+    failing = [check.command for check in brief.judged.checks if not (check.satisfied or check.advisory)]
+    tests = [command for command in failing if role_of(command) == "test"]
+    if tests:
+        return f"language not covered: `{tests[0]}` is not known to run Python tests, and the search edits Python only"
+    if failing:
+        return f"no failing test: the search needs one to pass, and `{failing[0]}` is not a test"
+    return "no failing test: nothing to search for"
+
+
+def _left_out(found: Repair) -> str:
+    """Which f-strings were not searched in all their parts."""
+    if not found.left_out:
+        return ""
+    return (
+        f"; not searched in every part, for their places in the file are not known: f-strings at {told(found.left_out)}"
+    )
+
+
 def _tried(found: Repair) -> str:
-    return f"{counted(found.tried, 'candidate')} tried in {found.seconds:.1f} s"
+    return f"{counted(found.tried, 'candidate')} tried in {found.cpu_seconds:.1f} s of CPU time"
+
+
+def _ended(found: Repair) -> str:
+    """Which of the honest reasons it was, and how far the search came."""
+    if found.declined:
+        why = {"budget": "out of budget", "exhausted": "search exhausted"}.get(found.ending, "cannot be run here")
+        return f"{why}: {found.declined}"
+    if found.patches:
+        return f"{_tried(found)}, {found.plausible} pass in memory, but none with the real check"
+    if found.late:
+        return f"out of budget: {_tried(found)}, {_share(found)}, none passes every test"
+    return f"search exhausted: {_tried(found)}, none passes every test, and that is all there is to try"
+
+
+def _share(found: Repair) -> str:
+    """How much of the space was tried."""
+    if found.space and found.counted and found.singles >= found.space:
+        return f"among them all {counted(found.space, 'single edit')}"
+    if not found.space:
+        return "the rest was not counted"
+    percent = 100 * min(found.singles, found.tried) / found.space
+    edits = f"{found.space:,} single edits"
+    return f"{percent:.0f} % of {edits}" if found.counted else f"less than {max(1, percent):.0f} % of over {edits}"
 
 
 def _slowly(found: Repair) -> str:

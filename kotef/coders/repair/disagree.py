@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from kotef.coders.repair.arguments import generated
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.model import Disagreement
+from kotef.coders.repair.phrase import Phrase, answers_of, phrase_of
 from kotef.coders.repair.session import Answer, Session
 from kotef.coders.repair.source import Unit
 from kotef.coders.repair.survey import Ground
@@ -37,6 +38,8 @@ class Function(NamedTuple):
     name: str
     calls: tuple[str, ...]
     """Arguments the tests gave, each the literal of a dict."""
+    unit: Unit | None = None
+    """Its definition, for the words of a question."""
 
 
 class Compared(NamedTuple):
@@ -66,7 +69,9 @@ def _functions(ground: Ground, rivals: Sequence[Candidate]) -> list[Function]:
     others = [unit for path in sorted(paths) for unit in ground.sources[path].units if unit not in edited]
     units = [*(unit for unit, _ in edited.most_common()), *others]
     known = [unit for unit in units if calls.get(_key(unit))]
-    return [Function(unit.path, unit.first_line, unit.node.name, calls[_key(unit)]) for unit in known[:_FUNCTIONS]]
+    return [
+        Function(unit.path, unit.first_line, unit.node.name, calls[_key(unit)], unit) for unit in known[:_FUNCTIONS]
+    ]
 
 
 def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
@@ -103,6 +108,8 @@ class Question(NamedTuple):
     before: str
     """What the program gives as it is; empty if it did not come to that."""
     told: tuple[str, ...]
+    given: str = ""
+    verb: str = "be"
 
 
 async def compare(
@@ -121,32 +128,42 @@ async def compare(
     """
     asked = [
         {"path": path, "line": line, "name": name, "arguments": [*calls[:_RECORDED], *generated(calls[:_RECORDED])]}
-        for path, line, name, calls in functions
+        for path, line, name, calls, _ in functions
     ]
     request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
     limits = {"cpu": each, "wall": each, "total": each}
     answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
-    calls = list(_of_calls(asked, answers))
+    calls = list(_of_calls(functions, asked, answers))
     saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]
     questions = [*calls, *_of_variants(tests, answers)]
     found = [
-        Disagreement(question.call, question.where, told)
+        Disagreement(question.call, question.where, told, question.given, question.verb)
         for question in questions
         if len(set(told := alike(question.told))) > 1
+        and any(map(_is_value, question.told))
         and (_is_value(question.before) or all(map(_is_value, question.told)))
     ]
-    return Compared(
-        len(calls) + len(set.intersection(*saw)), sorted(found, key=lambda item: (bool(item.where), len(item.call)))
-    )
+    return Compared(len(calls) + len(set.intersection(*saw)), sorted(found, key=_plainness))
 
 
-def _of_calls(asked: Sequence[dict[str, Any]], answers: Sequence[Answer]) -> Iterator[Question]:
+def _plainness(question: Disagreement) -> tuple[bool, bool, int]:
+    """What a person answers most easily comes first: what a call returns, in few words."""
+    return bool(question.where), question.verb != "return", len(question.given) + len(question.call)
+
+
+def _of_calls(
+    functions: Sequence[Function], asked: Sequence[dict[str, Any]], answers: Sequence[Answer]
+) -> Iterator[Question]:
     results = [{(word[1], word[2]): word[3] for word in answer.told if word[0] == "result"} for answer in answers]
     for number, function in enumerate(asked):
         for place, literal in enumerate(function["arguments"]):
             before, *told = (result.get((number, place), "") for result in results)
             if all(told):
-                yield Question(f"{function['name']}({spelled(literal)})", "", before, tuple(told))
+                unit = functions[number].unit
+                short, verb = answers_of(alike(told))
+                plain = Phrase("", f"{function['name']}({spelled(literal)})")
+                said = phrase_of(unit, literal) if unit is not None else plain
+                yield Question(said.call, "", before, short, said.given, verb)
 
 
 def _of_variants(tests: Mapping[Variant, str], answers: Sequence[Answer]) -> Iterator[Question]:

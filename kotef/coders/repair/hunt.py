@@ -9,9 +9,10 @@ from itertools import islice
 from statistics import median
 from typing import Final
 
-from kotef.coders.repair.candidates import Candidate, first_order, pairs
+from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.candidates import Candidate, first_order, needed, pairs
 from kotef.coders.repair.disagree import COMPARED, Compared, disagreements
-from kotef.coders.repair.model import Hints, Patch, Repair
+from kotef.coders.repair.model import Ending, Hints, Patch, Repair
 from kotef.coders.repair.near import NearMisses
 from kotef.coders.repair.rank import as_patch, cost, diff_of, ranked
 from kotef.coders.repair.request import cpu_seconds
@@ -22,7 +23,7 @@ from kotef.coders.repair.units import is_undoable, size_of, units_of
 
 _BATCH: Final = 24
 _BATCH_CPU: Final = 0.25
-"""CPU seconds one batch should take."""
+"""CPU seconds one batch should take, or what counts as so many where its tests wait."""
 _USUAL: Final = 0.005
 """CPU seconds expected of a test that does not end without an edit."""
 _QUICK: Final = 0.015
@@ -32,15 +33,19 @@ _LADDER: Final = 8.0
 _COMPILE: Final = 1.5e-6
 """CPU seconds to compile one byte, generously."""
 _KEPT: Final = 10
+_COUNTING: Final = 0.5
+"""Seconds for counting the edits that were not tried."""
 _LONGEST: Final = 8.0
 """Seconds that comparing may take."""
 _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
-_RIVAL: Final = 2.0
+_RIVAL: Final = 0.4
 """A plausible edit that costs this much more than the best is no serious rival."""
+_AWAY: Final = 0.8
+"""Cost, next to its rivals, of an edit in a function that is not evaluated where the tests fail."""
 _AFTER: Final = 1.5
-"""Once something passes, the search goes on for this many seconds, or as long as it took, if that is longer."""
+"""Once something passes, the search goes on for this many CPU seconds, or as long as it took, if that is longer."""
 _MORE: Final = 500
 """Candidates tried after the first that passes, in three times that time at most: rivals shall not depend on load."""
 _LIKELY: Final = 2.0
@@ -59,12 +64,15 @@ _TURN: Final = 0.4
 class Hunt:
     """One search over a surveyed ground."""
 
-    def __init__(self, session: Session, ground: Ground, *, until: float, jobs: int, stop_after: int) -> None:
+    def __init__(self, session: Session, ground: Ground, budget: Budget, *, jobs: int, stop_after: int) -> None:
         self._session = session
         self._ground = ground
-        self._started = time.monotonic()
-        self._ends = until
-        self._until = until - min(_COMPARING, _SHARE_OF_COMPARING * (until - self._started))
+        self._budget = budget
+        self._start = budget.elapsed
+        self._most = budget.seconds - min(_COMPARING, _SHARE_OF_COMPARING * budget.left)
+        self._edits = first_order(ground.suspects)
+        self._singles = 0
+        self._space = (0, False)
         self._jobs = max(1, jobs)
         self._stop_after = stop_after
         self._passing: list[Candidate] = []
@@ -86,6 +94,9 @@ class Hunt:
         unending = [run for run in times if run.state != "failed"]
         self._failing_cpu = sum(run.cpu for run in times if run.state == "failed") + usual * min(3, len(unending))
         self._failing_wall = sum(run.wall if run.state == "failed" else _USUAL for run in times)
+        by_wall = self._failing_wall * budget.seconds / budget.wall if budget.wall else 0.0
+        self._failing_each = max(self._failing_cpu, by_wall)
+        """What running the failing tests takes of the budget."""
         self._all_cpu = 0.5 + 4 * sum(ground.ran[test].cpu for test in ground.others)
         self._all_wall = 2.0 + 4 * sum(ground.ran[test].wall for test in ground.others)
         failed_lines = {test: _test_line(ground, test) for test in ground.failing}
@@ -107,11 +118,14 @@ class Hunt:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-        await self._compare()
+        if self.plausible:
+            await self._compare()
 
     def outcome(self) -> Repair:
         """What was found up to now."""
         passing = self._ranked()
+        if not self.plausible:
+            self._space = self._counted()
         ground = self._ground
         patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in passing[:COMPARED]]
         return Repair(
@@ -119,30 +133,60 @@ class Hunt:
             plausible=len(passing),
             tried=self._tried,
             compared=self._rivals if self._compared.asked else 0,
-            late=not (self._exhausted or self.plausible),
+            ending=self._ending(),
+            singles=self._singles,
+            space=self._space[0],
+            counted=self._space[1],
             unread=ground.unread,
+            left_out=tuple(
+                dict.fromkeys(
+                    f"{suspect.scope.source.path}:{line}"
+                    for suspect in ground.suspects
+                    for line in suspect.scope.unplaced
+                    if line in suspect.lines
+                )
+            ),
             hints=self._hints(),
             disagreements=tuple(self._compared.differing),
             first_cpu_seconds=self._first_cpu,
         )
 
+    def _ending(self) -> Ending:
+        if self.plausible:
+            return "found"
+        return "exhausted" if self._exhausted else "budget"
+
+    def _counted(self) -> tuple[int, bool]:
+        """How many single edits there are, and whether that is all: counting must not take long either."""
+        last, count = time.monotonic() + _COUNTING, self._singles
+        for _ in self._edits:
+            count += 1
+            if time.monotonic() > last:
+                return count, False
+        return count, True
+
     def _ranked(self) -> list[Candidate]:
         """What passed, best first, each program once."""
-        return ranked(self._passing, self._ground.sources)
+        return sorted(ranked(self._passing, self._ground.sources), key=self._cost)
+
+    def _cost(self, candidate: Candidate) -> float:
+        """How unlikely an edit is next to others that pass: by its kind, its size, and where it stands."""
+        return cost(candidate, self._ground.sources) + self._distance(candidate)
 
     def _ordered(self) -> Iterator[Candidate]:
         """Single edits and pairs that cure everything between them, by cost; then other pairs, and what was too slow.
 
         Near misses bring pairs forward, by turns with single edits.
         """
-        turn = self._started + _TURN * (self._until - self._started)
+        turn = self._start + _TURN * (self._most - self._start)
         early: Iterator[Candidate] = iter(())
-        for number, candidate in enumerate(first_order(self._ground.suspects)):
+        for number, candidate in enumerate(self._edits):
+            self._singles = number + 1
             if len(self._cheap) < _PARTNERS:
                 self._cheap.append(candidate)
             yield from self._near.complete(candidate.cost)
             yield candidate
-            if turn and time.monotonic() > turn and self._near and not self.plausible:
+            if turn and self._budget.elapsed > turn and self._near and not self.plausible:
                 early, turn = self._near.with_others(self._partners()), 0.0
             if number % _SHARE == 0:
                 yield from islice(early, _SHARE)
@@ -161,13 +205,13 @@ class Hunt:
         return sorted([*self._cheap, *dormant], key=lambda candidate: candidate.cost)
 
     def _over(self) -> bool:
-        now = time.monotonic()
-        if now >= self._until or len(self._passing) >= self._stop_after:
+        now = self._budget.elapsed
+        if now >= self._most or len(self._passing) >= self._stop_after:
             return True
         if not self.plausible:
             return False
         patience = 1 if min(candidate.cost for candidate in self._passing) <= _LIKELY else _PATIENCE
-        after = patience * max(_AFTER, self._first - self._started)
+        after = patience * max(_AFTER, self._first - self._start)
         enough = self._tried >= self._tried_first + patience * _MORE or now > self._first + 3 * after
         return now > self._first + after and enough
 
@@ -196,7 +240,7 @@ class Hunt:
                     break
                 return [candidate]
             batch.append(candidate)
-            expected += self._failing_cpu + 0.004 + _COMPILE / 2 * size_of(units)
+            expected += self._failing_each + 0.004 + _COMPILE / 2 * size_of(units)
         return batch
 
     def _limits(self, count: int, size: int, factor: float) -> dict[str, float]:
@@ -226,22 +270,30 @@ class Hunt:
             await self._try(batch[number], self._factor)
 
     async def _try(self, candidate: Candidate, factor: float) -> None:
-        ground = self._ground
-        units = units_of(candidate, self._ground.sources)
-        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
-        limits = self._limits(1, size_of(units), factor)
-        wall = limits["wall"] + self._all_wall
-        answer = await self._session.ask({**request, **limits, "looks": self._looks(), "wall": wall})
+        answer = await self._trial(candidate, factor)
         self._tried += 1
-        if ["plausible"] in answer.told and answer.ended == "done":
-            self._passing.append(candidate)
-            if not self._first:
-                self._first, self._tried_first = time.monotonic(), self._tried
+        if _is_plausible(answer):
+            self._passing += await needed(candidate, self._passes)
+            if self._first_cpu is None:
+                self._first, self._tried_first = self._budget.elapsed, self._tried
                 self._first_cpu = cpu_seconds() + self._session.cpu
         elif ["fixed"] not in answer.told:
             self._note(candidate, answer, 0)
             if answer.ended == "time" and factor == 1.0:
                 self._slow.append(candidate)
+
+    async def _trial(self, candidate: Candidate, factor: float) -> Answer:
+        ground = self._ground
+        units = units_of(candidate, ground.sources)
+        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
+        limits = self._limits(1, size_of(units), factor)
+        wall = limits["wall"] + self._all_wall
+        return await self._session.ask({**request, **limits, "looks": self._looks(), "wall": wall})
+
+    async def _passes(self, candidate: Candidate) -> bool:
+        """Whether every test passes with it, with the time that a slow edit gets."""
+        self._tried += 1
+        return _is_plausible(await self._trial(candidate, _LADDER))
 
     def _looks(self) -> int:
         """Failing tests that are run even if the first fails, to see what an edit does fix."""
@@ -276,12 +328,18 @@ class Hunt:
         near = [(diff_of(candidate, ground.sources), cured, total) for candidate, cured in self._near.best(5)]
         return Hints(suspicious, tuple(near))
 
+    def _distance(self, candidate: Candidate) -> float:
+        """What an edit is less plausible by, next to others that pass, for standing away from where the tests fail."""
+        near = self._ground.evaluated
+        away = any(unit is not None and unit not in near for unit in candidate.units)
+        return _AWAY if near and away else 0.0
+
     async def _compare(self) -> None:
         best = self._ranked()[:COMPARED]
-        costs = [cost(candidate, self._ground.sources) for candidate in best]
+        costs = [self._cost(candidate) for candidate in best]
         rivals = [candidate for candidate, each in zip(best, costs, strict=True) if each <= costs[0] + _RIVAL]
-        seconds = min(_LONGEST, 0.8 * (self._ends - time.monotonic()))
-        self._compared = await disagreements(self._session, self._ground, rivals, seconds=seconds * self._jobs)
+        seconds = min(_LONGEST, 0.8 * self._budget.left)
+        self._compared = await disagreements(self._session, self._ground, rivals, seconds=seconds)
         self._rivals = len(rivals)
 
 
@@ -312,6 +370,10 @@ class _Screened:
         """Whether a failing test passed with it, and none failed that was run."""
         own = [word[0] for word in self._words if word[0] in {"passed", "failed"} and word[1] == number]
         return bool(own) and "failed" not in own
+
+
+def _is_plausible(answer: Answer) -> bool:
+    return ["plausible"] in answer.told and answer.ended == "done"
 
 
 def _test_line(ground: Ground, test: int) -> int:

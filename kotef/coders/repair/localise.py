@@ -1,12 +1,12 @@
 """Which lines are to blame for the failing tests, and what values were there?"""
 
 import math
-import time
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
 
@@ -64,32 +64,32 @@ class Traces:
         return sum(1 for found in self.lines.values() if any(line in found.get(path, ()) for line in lines))
 
 
-async def measure(session: Session, tests: Sequence[int], *, seconds: float) -> dict[int, Ran]:
+async def measure(session: Session, tests: Sequence[int], *, budget: Budget) -> dict[int, Ran]:
     """Run the tests in their order; one that hangs or crashes is noted and the rest goes on without it.
 
     The first that does not end gets time enough to tell; from then on each gets what follows from those that did end,
-    and what was cut by that is repeated, alone, as far as time allows. Tests that were not reached within `seconds`, or
-    may only be slow, are missing from the result.
+    and what was cut by that is repeated, alone, as far as time allows. Tests that were not reached within the budget,
+    or may only be slow, are missing from the result.
     """
-    clock = _clock()
+    seconds = budget.seconds
     results: dict[int, Ran] = {}
     cut: dict[int, float] = {}
     rest, each = list(tests), _long(seconds)
-    while rest and clock() < seconds * (1 if results else _WITHOUT_ANY):
-        answer = await _ask(session, rest, each, seconds - clock())
+    while rest and budget.elapsed < seconds * (1 if results else _WITHOUT_ANY):
+        answer = await _ask(session, rest, each, budget)
         results.update(_runs(answer))
         begun = [word[1] for word in answer.told if word[0] == "begin"]
         if answer.ended == "done" or not begun:
             break
         last = begun[-1]
         rest = rest[rest.index(last) + 1 :]
-        if last not in results and clock() < seconds:
+        if last not in results and not budget.over:
             if answer.ended == "time":
                 cut[last] = each
-                each = _short(seconds, clock(), results, len(rest))
+                each = _short(seconds, budget.elapsed, results, len(rest))
             else:
                 results[last] = Ran("crashes", each, each, (), (), "")
-    hanging = await _repeated(session, cut, results, seconds, clock)
+    hanging = await _repeated(session, cut, results, budget)
     if hanging and not results:
         hanging += rest
     return results | {test: Ran("hangs", each, each, (), (), "") for test in hanging}
@@ -107,20 +107,19 @@ def _short(seconds: float, used: float, results: Mapping[int, Ran], waiting: int
     return min(_long(seconds), max(0.05, min(seconds / 40, share), 5 * slowest))
 
 
-async def _repeated(
-    session: Session, cut: Mapping[int, float], results: dict[int, Ran], seconds: float, clock: Callable[[], float]
-) -> list[int]:
+async def _repeated(session: Session, cut: Mapping[int, float], results: dict[int, Ran], budget: Budget) -> list[int]:
     """Run again, alone, what was cut early, adding to the results what is only slow; returns what hangs.
 
     One that hangs again speaks against those there is no time to repeat; one that ends speaks for them.
     """
+    seconds = budget.seconds
     long = _long(seconds) if results else max(_long(seconds), seconds / 4)
     hanging = [test for test, each in cut.items() if each >= long]
     waiting = [test for test in cut if test not in hanging]
     slow = False
-    while waiting and clock() < seconds * (1 if slow or not hanging else _FOR_REPEATING):
-        found = _runs(await _ask(session, waiting[:1], long, seconds - clock()))
-        if clock() < seconds or found:
+    while waiting and budget.elapsed < seconds * (1 if slow or not hanging else _FOR_REPEATING):
+        found = _runs(await _ask(session, waiting[:1], long, budget))
+        if found or not budget.over:
             test = waiting.pop(0)
             results.update(found)
             if test in found:
@@ -130,14 +129,10 @@ async def _repeated(
     return hanging if slow or not hanging else [*hanging, *waiting]
 
 
-async def _ask(session: Session, tests: Sequence[int], each: float, left: float) -> Answer:
-    request = {"do": "measure", "tests": list(tests), "each": each, "cpu": left, "total": left}
+async def _ask(session: Session, tests: Sequence[int], each: float, budget: Budget) -> Answer:
+    left = budget.wall_left
+    request = {"do": "measure", "tests": list(tests), "each": each, "cpu": budget.left, "total": left}
     return await session.ask({**request, "wall": min(left, 0.3 + _WAITING * each)})
-
-
-def _clock() -> Callable[[], float]:
-    start = time.monotonic()
-    return lambda: time.monotonic() - start
 
 
 def _runs(answer: Answer) -> dict[int, Ran]:
@@ -154,24 +149,24 @@ async def watch(
     passing: Sequence[int],
     files: Sequence[str],
     *,
-    seconds: float,
+    budget: Budget,
     unending: Container[int] = (),
 ) -> Traces:
     """Record lines, types and arguments; of failing tests first, of passing ones as time allows.
 
     Of `unending` tests, which hang or crash, each line is told at once: they may not come to an end.
     """
-    clock = _clock()
     lines: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     types: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     calls: dict[str, list[str]] = defaultdict(list)
     groups = [[test] for test in failing[:_ALONE]] + [list(passing[:_WATCHED])]
     for place, group in enumerate(groups):
         rest = group
-        while rest and (left := seconds - clock()) > 0:
+        while rest and (left := budget.left) > 0:
             most = _LOOPING if rest[0] in unending else _TRACED
             each = min(most, max(0.05, left / (len(groups) - place)))
-            limits = {"cpu": min(left, len(rest) * each + 1), "wall": min(left, each + 1), "total": left, "each": each}
+            wall = budget.wall_left
+            limits = {"cpu": min(left, len(rest) * each + 1), "wall": min(wall, each + 1), "total": wall, "each": each}
             request = {"do": "watch", "tests": rest, "files": list(files), "values": True}
             request["at_once"] = rest[0] in unending
             answer = await session.ask({**request, **limits})

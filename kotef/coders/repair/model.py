@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+Ending = Literal["found", "exhausted", "budget", "cannot run"]
+"""How a search ended: something passes; everything there is to try was tried; its CPU seconds, or the wall time that
+bounds them, are used up; or it cannot be run here, whatever time it has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:
@@ -49,6 +53,10 @@ class Disagreement:
     """`in test_till.py::test_two, with `5` in place of `6``; empty for a call of its own."""
     results: tuple[str, ...]
     """One per patch compared, in the order of `Repair.patches`: the value's literal, or `raises ValueError`."""
+    given: str = ""
+    """What the call is made on: `With Account('bob', overdraft=500)`; empty for a plain function."""
+    verb: str = "be"
+    """What a question asks of the call: `return`, `leave`, or `be` for an expression of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,20 @@ class Repair:
     """How many of the patches, from the first on, were asked the same questions; 0 where nothing could be asked."""
     tried: int = 0
     """Candidates that were run."""
-    late: bool = False
-    """Whether its time ended the search before anything passed: with more of it, something might have."""
+    ending: Ending = "exhausted"
+    """Why it tried no more before anything passed; `found` once something has."""
+    singles: int = 0
+    """Single edits that were handed out to be tried."""
+    space: int = 0
+    """Single edits that there are, as far as they were counted; 0 where they were not."""
+    counted: bool = True
+    """Whether `space` is all of them; otherwise there are more."""
     unread: tuple[str, ...] = ()
     """Files that would have been searched but cannot be parsed: `old.py (line 3: invalid syntax)`."""
+    left_out: tuple[str, ...] = ()
+    """F-strings on suspected lines whose parts have no known place in the file: `shop.py:7`."""
+    waited: bool = False
+    """Whether the wall time ended it, with CPU seconds left: the tests wait for something, or the machine is busy."""
     seconds: float = 0.0
     """Wall time."""
     cpu_seconds: float = 0.0
@@ -82,6 +100,11 @@ class Repair:
     """`subprocess`: every candidate was a run of the check command, so far fewer were tried."""
     slow_because: str = ""
     """Why the mode is `subprocess`; empty otherwise."""
+
+    @property
+    def late(self) -> bool:
+        """Whether its budget ended the search before anything passed: with more of it, something might have."""
+        return self.ending == "budget"
 
     def rivals(self, chosen: Patch) -> tuple[tuple[Patch, ...], tuple[Patch, ...]]:
         """Patches seen to behave otherwise than the chosen one, and those never compared; what agrees is neither."""

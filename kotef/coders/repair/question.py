@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kotef.coders.repair.model import Patch, Repair
+from kotef.coders.repair.phrase import choice_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,16 @@ def question_of(found: Repair) -> Question | None:
     """
     if found.disagreements:
         first = found.disagreements[0]
-        about = f"{first.where}, {first.call}" if first.where else first.call
+        before = first.where or first.given
+        about = f"{before}, {first.call}" if before else first.call
         options: dict[str, tuple[Patch, ...]] = {}
         for patch, answer in zip(found.patches, first.results, strict=False):
             options[answer] = (*options.get(answer, ()), patch)
-        where = f"{first.where}, " if first.where else ""
-        asked = f"{where}should {first.call} be {' or '.join(options)}?"
+        asked = f"{f'{before}, ' if before else ''}should {first.call} {choice_of(list(options), first.verb)}?"
         refusal = f"{about} is neither {' nor '.join(options)}"
-        return Question(f"several edits pass every test, but disagree: {asked}", about, options, refusal)
+        rivals = "; ".join(f"{answer} with {patches[0].rationale}" for answer, patches in options.items())
+        text = f"several edits pass every test, but disagree ({rivals}): {asked}"
+        return Question(text, about, options, refusal)
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
         text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"

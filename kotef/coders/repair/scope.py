@@ -110,19 +110,37 @@ class Scope:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Everything in the body, in the order of the text; insides of f-strings left out, for they have no place.
+        """Everything in the body, in the order of the text; of the insides of f-strings what has a known place.
 
-        Left out too is what is nested deeper in an expression than people write.
+        Left out is what is nested deeper in an expression than people write.
         """
         found: list[ast.AST] = []
         waiting: list[tuple[ast.AST, int]] = [(root, 0) for root in reversed(self.roots)]
         while waiting:
             node, depth = waiting.pop()
             found.append(node)
-            if depth < _DEEPEST and not isinstance(node, ast.JoinedStr):
-                children = list(ast.iter_child_nodes(node))
+            if depth < _DEEPEST:
+                children = self._parts(node) if isinstance(node, ast.JoinedStr) else list(ast.iter_child_nodes(node))
                 waiting += [(child, 0 if isinstance(child, ast.stmt) else depth + 1) for child in reversed(children)]
         return tuple(found)
+
+    @cached_property
+    def unplaced(self) -> tuple[int, ...]:
+        """Lines of f-strings of which some part has no known place."""
+        whole = [node for node in self.nodes if isinstance(node, ast.JoinedStr)]
+        return tuple(node.lineno for node in whole if len(self._parts(node)) < len(node.values))
+
+    def _parts(self, node: ast.JoinedStr) -> list[ast.AST]:
+        """Expressions and literal parts of an f-string, as far as they have a place in the file."""
+        found: list[ast.AST] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                inner = [child for child in ast.walk(part.value) if isinstance(child, ast.expr)]
+                if all(map(self.source.has_place, inner)):
+                    found.append(part.value)
+            elif isinstance(part, ast.Constant) and self.source.literal_span(node, part) is not None:
+                found.append(part)
+        return found
 
     @cached_property
     def roots(self) -> tuple[ast.AST, ...]:

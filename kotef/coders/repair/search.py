@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.protected import is_protected
+from kotef.coders.repair.budget import WALL, Budget
 from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.hunt import Hunt
 from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
@@ -36,36 +37,52 @@ async def repair(
     python: str,
     env: Mapping[str, str],
     seconds: float,
+    wall: float | None = None,
     jobs: int = 2,
     protected: Callable[[str], bool] = is_protected,
     stop_after: int = STOP_AFTER,
     sandbox: Sandbox = OFF,
 ) -> Repair:
-    """Search for at most `seconds` of wall time; writes nothing into the workspace and leaves no process.
+    """Search for at most `seconds` of CPU time; writes nothing into the workspace and leaves no process.
 
+    `wall` is the wall time it may take, three times as many seconds if none is given.
     `command` is the real check, `failing` are pytest ids (none: whatever fails), `python` is the interpreter to use,
     `env` its whole environment. Files that are `protected` (workspace-relative paths) are not edited.
     All the code of the project runs in `sandbox`.
     """
     started, used = time.monotonic(), cpu_seconds()
+    meter = Meter()
+    budget = Budget(seconds, wall=WALL * seconds if wall is None else wall, used=meter.used)
     said = invocation(command)
     whole = {**env, **said.variables}
     where = _resolved(root)
     request = Request(
         where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after, sandbox
     )
-    until = started + seconds
     with scratch(sandbox.temporary) as place:
         try:
-            found = await _forked(request, place, until=until)
+            found = await _forked(request, place, budget, meter)
         except NoPytestError as error:
-            found = replace(await search_slowly(request, place, until=until), slow_because=str(error))
+            found = replace(await search_slowly(request, place, budget), slow_because=str(error))
     first = None if found.first_cpu_seconds is None else max(0.0, found.first_cpu_seconds - used)
     used = max(0.0, cpu_seconds() - used)
-    return replace(found, seconds=time.monotonic() - started, cpu_seconds=used, first_cpu_seconds=first)
+    waited = found.ending == "budget" and budget.waited
+    seconds = time.monotonic() - started
+    return replace(found, seconds=seconds, cpu_seconds=used, first_cpu_seconds=first, waited=waited)
 
 
-async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
+class Meter:
+    """CPU seconds of this process, of the children it has waited for, and of the worker at work."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+
+    def used(self) -> float:
+        """Since the start of this process; exact whenever the worker has answered."""
+        return cpu_seconds() + (self.session.cpu if self.session is not None else 0.0)
+
+
+async def _forked(request: Request, scratch: Path, budget: Budget, meter: Meter) -> Repair:
     """The search in children of one worker; raises NoPytestError."""
     hunt: Hunt | None = None
     session: Session | None = None
@@ -78,23 +95,25 @@ async def _forked(request: Request, scratch: Path, *, until: float) -> Repair:
             arguments=request.arguments,
             sandbox=request.sandbox,
         )
-        async with asyncio.timeout(max(0.0, until - time.monotonic())):
-            ground = await survey(session, request, until=until)
-            hunt = Hunt(session, ground, until=until, jobs=request.jobs, stop_after=request.stop_after)
+        meter.session = session
+        async with asyncio.timeout(budget.wall_left):
+            ground = await survey(session, request, budget)
+            hunt = Hunt(session, ground, budget, jobs=request.jobs, stop_after=request.stop_after)
             await hunt.run()
     except NoPytestError:
         raise
     except TimeoutError:
         if hunt is None:
-            return Repair(declined="collecting and measuring the tests took all the time allowed", late=True)
+            return Repair(declined="collecting and measuring the tests took all the time allowed", ending="budget")
     except DeclinedError as error:
-        return Repair(declined=str(error), late=error.late)
+        return Repair(declined=str(error), ending=error.ending)
     except SessionError as error:
         if hunt is None or not hunt.plausible:
-            return Repair(declined=str(error))
+            return Repair(declined=str(error), ending="cannot run")
     finally:
         if session is not None:
-            session.close()
+            session.close()  # from here on its CPU time is that of a child we have waited for
+            meter.session = None
     assert hunt is not None, "without one there was a reason to decline"
     return hunt.outcome()
 

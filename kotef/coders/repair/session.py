@@ -46,6 +46,8 @@ class Collected:
     """What could not be collected: node id, and the end of the reason."""
     modules: tuple[str, ...]
     """Workspace-relative paths of the Python files that collecting has imported."""
+    elsewhere: tuple[str, ...] = ()
+    """Files outside the workspace that collecting has imported, those of the interpreter left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +128,14 @@ class Session:
         if not line:
             raise self._failure()
         found = json.loads(line)
+        self.cpu = found["cpu"]
         self._listening = asyncio.create_task(self._listen())
         return Collected(
             tuple(found["tests"]),
             tuple(found["files"]),
             tuple((name, text) for name, text in found["errors"]),
             tuple(found["modules"]),
+            tuple(found["elsewhere"]),
         )
 
     async def set_jobs(self, jobs: int) -> None:

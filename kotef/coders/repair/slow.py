@@ -5,7 +5,6 @@ import asyncio
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -13,9 +12,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order
 from kotef.coders.repair.localise import Traces
-from kotef.coders.repair.model import Hints, Patch, Repair
+from kotef.coders.repair.model import Ending, Hints, Patch, Repair
 from kotef.coders.repair.rank import as_patch, by_file, ranked
 from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Scope, Surroundings, assignments
@@ -42,7 +42,7 @@ _OTHERS: Final = 0.5
 _SHOWN: Final = 10
 
 
-async def search_slowly(request: Request, scratch: Path, *, until: float) -> Repair:
+async def search_slowly(request: Request, scratch: Path, budget: Budget) -> Repair:
     """Run the whole check command on copies of the workspace, one per job, with one candidate written into each.
 
     For a project whose interpreter has no pytest, and a system without fork. Knows failing from passing by the exit
@@ -52,13 +52,13 @@ async def search_slowly(request: Request, scratch: Path, *, until: float) -> Rep
     problem = _copied(request.root, copies)
     if problem:
         return _declined(f"without pytest each edit is tried on a copy of the workspace, and {problem}")
-    left = until - time.monotonic()
-    first = await _run(request, copies[0], left / 4)
+    allowed = budget.wall_left / 4
+    first = await _run(request, copies[0], allowed)
     said = first.stdout + first.stderr
     if first.timed_out:
-        return _declined(f"the check takes longer than the {left / 4:.2g} s allowed for one run", late=True)
+        return _declined(f"the check takes longer than the {allowed:.2g} s allowed for one run", ending="budget")
     if first.exit_code == 0:
-        return _declined("no failing test: nothing to search for")
+        return _declined("no failing test: the check passes on a copy of the workspace")
     if first.exit_code in _NOT_STARTED:
         return _declined(f"the check cannot be run on a copy of the workspace: {_last_line(said)}")
     if any(_is_of_workspace(match["file"], request.root, copies[0]) for match in _FRAME.finditer(said)):
@@ -67,8 +67,8 @@ async def search_slowly(request: Request, scratch: Path, *, until: float) -> Rep
     suspects = tuple(_suspects(request.root, copies[0], sources, said))
     if not suspects:
         others = f"; {told(unread)} cannot be parsed" if unread else ""
-        return _declined(f"no function of the workspace is to be suspected{others}")
-    search = _Search(request, sources, suspects, each=1.0 + 3 * first.seconds, until=until)
+        return _declined(f"no function of the workspace is to be suspected{others}", ending="exhausted")
+    search = _Search(request, sources, suspects, each=1.0 + 3 * first.seconds, budget=budget)
     await asyncio.gather(*(search.work(copy) for copy in copies))
     return replace(search.outcome(), unread=unread)
 
@@ -83,14 +83,14 @@ class _Search:
         suspects: Sequence[Suspects],
         *,
         each: float,
-        until: float,
+        budget: Budget,
     ) -> None:
         self._request = request
         self._sources = sources
         self._suspects = suspects
         self._candidates = first_order(suspects)
         self._each = each
-        self._until = until
+        self._budget = budget
         self._age = 1_000_000_000
         self._passing: list[Candidate] = []
         self._tried = 0
@@ -99,8 +99,7 @@ class _Search:
     async def work(self, copy: Path) -> None:
         """Try candidates in one copy until time is up or enough pass."""
         while len(self._passing) < min(_PLAUSIBLE, self._request.stop_after):
-            left = self._until - time.monotonic()
-            if left <= 0:
+            if self._budget.over:
                 self._late = True
                 return
             candidate = next(self._candidates, None)
@@ -110,7 +109,7 @@ class _Search:
             self._tried += 1
             for source, edits in changed:
                 self._write(copy / source.path, source.edited(edits))
-            done = await _run(self._request, copy, min(self._each, left))
+            done = await _run(self._request, copy, min(self._each, self._budget.wall_left))
             for source, _ in changed:
                 self._write(copy / source.path, source.content)
             if done.exit_code == 0:
@@ -130,10 +129,15 @@ class _Search:
             patches=tuple(patches),
             plausible=len(patches),
             tried=self._tried,
-            late=self._late and not patches,
+            ending=self._ending(),
             mode="subprocess",
             hints=self._hints(),
         )
+
+    def _ending(self) -> Ending:
+        if self._passing:
+            return "found"
+        return "budget" if self._late else "exhausted"
 
     def _hints(self) -> Hints:
         places = [
@@ -145,8 +149,8 @@ class _Search:
         )
 
 
-def _declined(why: str, *, late: bool = False) -> Repair:
-    return Repair(declined=why, late=late, mode="subprocess")
+def _declined(why: str, *, ending: Ending = "cannot run") -> Repair:
+    return Repair(declined=why, ending=ending, mode="subprocess")
 
 
 def _last_line(text: str) -> str:

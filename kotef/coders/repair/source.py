@@ -9,6 +9,8 @@ from typing import Final
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _HOLDS_FUNCTIONS: Final = ast.stmt | ast.ExceptHandler | ast.match_case
 _BOM: Final = b"\xef\xbb\xbf"
+_WRITTEN_OTHERWISE: Final = frozenset("{}\\\"'\n\r\t")
+"""Characters that a literal part of an f-string may write in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,26 @@ class Source:
         """The node as it stands in the file."""
         start, end = self.span(node)
         return self.content[start:end].decode("utf-8")
+
+    def has_place(self, node: ast.expr) -> bool:
+        """Whether the text at a node's position is the node: inside f-strings it is not, in some versions of Python."""
+        try:
+            found = ast.parse(f"({self.text(node)})", mode="eval").body
+        except (SyntaxError, ValueError, IndexError, TypeError):
+            return False
+        return ast.dump(found) == ast.dump(node)
+
+    def literal_span(self, whole: ast.JoinedStr, part: ast.Constant) -> tuple[int, int] | None:
+        """Where the literal part of an f-string stands; None where it is not written as it reads, or stands twice."""
+        value = part.value
+        if not isinstance(value, str) or not value or set(value) & _WRITTEN_OTHERWISE:
+            return None
+        start, end = self.span(whole)
+        text, wanted = self.content[start:end], value.encode("utf-8")
+        if text.count(wanted) != 1:
+            return None
+        at = start + text.index(wanted)
+        return at, at + len(wanted)
 
     def line_at(self, offset: int) -> int:
         """The line a byte is on, from 1."""
@@ -246,6 +268,8 @@ def needed(parent: ast.AST, child: ast.AST) -> int:
             return _ATOM if parent.func is child else 1
         case ast.Starred():
             return 7
+        case ast.FormattedValue():
+            return 2
         case ast.IfExp():
             return 1 if parent.orelse is child else 3
         case ast.comprehension():
@@ -261,4 +285,5 @@ def fitted(text: str, parent: ast.AST, child: ast.AST) -> str:
     node = ast.parse(text.strip(), mode="eval").body
     bare_tuple = isinstance(node, ast.Tuple) and not text.lstrip().startswith("(")
     weak = bare_tuple and not isinstance(parent, ast.Return | ast.Assign | ast.Expr | ast.For | ast.Subscript)
+    weak = weak or (isinstance(parent, ast.FormattedValue) and text.lstrip().startswith("{"))
     return f"({text})" if weak or binding(node) < needed(parent, child) else text

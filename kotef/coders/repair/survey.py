@@ -1,14 +1,17 @@
 """Is there something to search for, and where?"""
 
 import ast
-import time
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Suspects
 from kotef.coders.repair.localise import NETWORK, Ran, Traces, measure, suspicion, watch
+from kotef.coders.repair.model import Ending
+from kotef.coders.repair.near_failure import evaluated
 from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
 from kotef.coders.repair.session import Collected, Session
@@ -16,13 +19,23 @@ from kotef.coders.repair.source import Source, Unit
 from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_within
 
+_FOR_COLLECTING: Final = 0.75
+"""Part of the time that collecting the tests may take."""
 _FOR_BASELINE: Final = 0.4
 """Part of the time left that running all tests once may take."""
+_FOR_TARGETS: Final = 0.3
+"""Part of the time left for the failing tests that a run of all tests did not reach."""
+_TARGETS: Final = 20
+"""Failing tests that are cured."""
+_LONG: Final = 20.0
+"""Wall seconds after which collecting that does not end will not end."""
 _FOR_WATCHING: Final = 0.25
 _FOR_REPEATING: Final = 0.15
 """Part of the time left that running failing tests again, each alone, may take."""
 _OUTSIDE: Final = 0.45
 """Suspicion of a module-level statement whose names a suspected function reads."""
+_PACKAGE: Final = 2
+"""Parts of the path of a file in a package."""
 _UNITS: Final = 60
 """Functions searched, the most suspicious ones."""
 
@@ -30,14 +43,19 @@ _UNITS: Final = 60
 class DeclinedError(Exception):
     """Nothing can be searched; says why in one line."""
 
-    late = False
-    """Whether more time could help."""
+    ending: Ending = "cannot run"
 
 
 class TooSlowError(DeclinedError):
     """The time allowed is over before there is anything to search in."""
 
-    late = True
+    ending = "budget"
+
+
+class NothingToEditError(DeclinedError):
+    """There is no code that an edit could change."""
+
+    ending = "exhausted"
 
 
 @dataclass(frozen=True)
@@ -60,30 +78,28 @@ class Ground:
     """Files of the project that are imported and may be edited."""
     test_units: Mapping[int, Unit]
     """The function of each test that is one."""
+    evaluated: frozenset[Unit]
+    """Functions evaluated where the tests fail; empty where that is not known."""
     unread: tuple[str, ...]
     """Files with suspected lines that cannot be parsed, each with the reason."""
 
 
-async def survey(session: Session, request: Request, *, until: float) -> Ground:
-    """Collect, run and watch the tests; raises DeclinedError."""
-    collected = await session.collected()
+async def survey(session: Session, request: Request, budget: Budget) -> Ground:
+    """Collect, run and watch the tests, each within a share of the budget; raises DeclinedError."""
+    collected = await _collected(session, budget.part(_FOR_COLLECTING))
     await session.set_jobs(1)
-    allowed = (until - time.monotonic()) * _FOR_BASELINE
-    ran = await measure(session, range(len(collected.tests)), seconds=allowed)
-    if len(ran) < len(collected.tests) or _all_are_slow(collected, ran, request.failing):
-        raise TooSlowError(f"the suite takes longer than the {allowed:.2g} s allowed for one run of it")
+    ran = await _measured(session, request, collected, budget)
     red = _targets(collected, ran, request.failing)
-    red = await _alone(session, collected, ran, red, until)
+    red = await _alone(session, collected, ran, red, budget.part(_FOR_REPEATING))
     others = [test for test, how in ran.items() if how.state == "passed"]
     editable = [path for path in collected.modules if not request.protected(path) and path not in collected.files]
     if not editable:
-        raise DeclinedError("the tests import no file of this workspace that may be edited")
-    allowed = (until - time.monotonic()) * _FOR_WATCHING
+        raise _nothing_imported(request, collected)
     unending = {test for test in red if ran[test].state != "failed"}
-    traces = await watch(session, red, others, editable, seconds=allowed, unending=unending)
+    traces = await watch(session, red, others, editable, budget=budget.part(_FOR_WATCHING), unending=unending)
     scores = suspicion(traces, red, ran)
     if not scores:
-        raise DeclinedError("the failing tests run no line of this workspace that may be edited")
+        raise _nothing_run(request, collected)
     sources, unread = read_sources(request.root, [*scores, *(path for path in editable if path not in scores)])
     test_files = {collected.files[test] for test in red}
     suspects = _suspects(sources, scores, traces, _read_tests(request.root, test_files))
@@ -105,8 +121,36 @@ async def survey(session: Session, request: Request, *, until: float) -> Ground:
         dormant,
         tuple(editable),
         _test_units(request.root, collected),
+        evaluated(red, ran, {**sources, **read_sources(request.root, sorted(filter(None, test_files)))[0]}),
         blamed,
     )
+
+
+async def _collected(session: Session, budget: Budget) -> Collected:
+    try:
+        async with asyncio.timeout(budget.wall):
+            return await session.collected()
+    except TimeoutError:
+        problem = f"collecting the tests takes longer than the {budget.wall:.2g} s allowed for it"
+        raise (DeclinedError if budget.wall >= _LONG else TooSlowError)(problem) from None
+
+
+async def _measured(session: Session, request: Request, collected: Collected, budget: Budget) -> Mapping[int, Ran]:
+    """How each test goes; of a suite too long for its share, how the failing tests go and those that were reached.
+
+    What was not reached is left to the real check, which judges every edit in the end.
+    """
+    every = range(len(collected.tests))
+    allowed = budget.part(_FOR_BASELINE)
+    ran = await measure(session, every, budget=allowed)
+    wanted = [test for test in every if collected.tests[test] in request.failing]
+    missing = [test for test in wanted if test not in ran]
+    if missing and not _all_are_slow(collected, ran, request.failing):
+        ran |= await measure(session, missing[:_TARGETS], budget=budget.part(_FOR_TARGETS))
+    reached = len(ran) == len(every) or any(test in ran for test in wanted)
+    if not reached or _all_are_slow(collected, ran, request.failing):
+        raise TooSlowError(f"the suite takes longer than the {allowed.seconds:.2g} s allowed for one run of it")
+    return ran
 
 
 def _all_are_slow(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> bool:
@@ -126,30 +170,28 @@ def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str
         last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
         raise DeclinedError(f"{name} cannot be collected: {last.strip()[:160]}")
     if not collected.tests:
-        raise DeclinedError("no test was collected: nothing to search for")
+        raise DeclinedError("no test was collected by pytest")
     if wanted and not wanted & set(collected.tests):
         raise DeclinedError("none of the failing tests is among those that pytest collects here")
-    raise DeclinedError("no failing test: nothing to search for")
+    raise DeclinedError("no failing test here, though the check is red")
 
 
 async def _alone(
-    session: Session, collected: Collected, ran: Mapping[int, Ran], red: list[int], until: float
+    session: Session, collected: Collected, ran: Mapping[int, Ran], red: list[int], budget: Budget
 ) -> list[int]:
     """The failing tests that fail for a reason an edit could cure, and alone too; raises DeclinedError if none does."""
     kept: list[int] = []
     reason = ""
-    last = time.monotonic() + (until - time.monotonic()) * _FOR_REPEATING
     for test in red:
         how = ran[test]
-        left = last - time.monotonic()
         if how.refused:
             reason = f"{collected.tests[test]} does what is not allowed while repairs are tried: {how.refused}"
         elif how.error and how.error[0] in NETWORK:
             reason = f"{collected.tests[test]} needs a service that does not answer: {how.error[0]}"
-        elif how.state != "failed" or len(kept) >= 20 or left <= 0:
+        elif how.state != "failed" or len(kept) >= _TARGETS or budget.over:
             kept.append(test)
         else:
-            again = await measure(session, [test], seconds=left)
+            again = await measure(session, [test], budget=budget.part(1))
             if test in again and again[test].state == "passed":
                 reason = f"{collected.tests[test]} fails only after other tests have run, and passes alone"
             else:
@@ -157,6 +199,31 @@ async def _alone(
     if not kept:
         raise DeclinedError(reason)
     return kept
+
+
+def _nothing_imported(request: Request, collected: Collected) -> DeclinedError:
+    copy = _installed_copy(request, collected)
+    return copy or NothingToEditError("the tests import no file of this workspace that may be edited")
+
+
+def _nothing_run(request: Request, collected: Collected) -> DeclinedError:
+    copy = _installed_copy(request, collected)
+    return copy or NothingToEditError("the failing tests run no line of this workspace that may be edited")
+
+
+def _installed_copy(request: Request, collected: Collected) -> DeclinedError | None:
+    """The installed package whose file the workspace has too: no edit of the workspace reaches the tests."""
+    for file in collected.elsewhere:
+        inside = PurePosixPath(file.rpartition("/site-packages/")[2])
+        if len(inside.parts) < _PACKAGE:  # a module alone, or a name that any project may have
+            continue
+        for folder in ("", "src", "lib"):
+            here = PurePosixPath(folder, inside)
+            if (request.root / here).is_file() and not request.protected(str(here)):
+                package = inside.parts[0]
+                said = f"the tests run an installed copy of {package}, not {here.parent}"
+                return DeclinedError(f"{said}: install it editable (pip install -e .)")
+    return None
 
 
 def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, Source], dict[str, str]]:

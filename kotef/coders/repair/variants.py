@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kotef.coders.repair.arguments import varied
+from kotef.coders.repair.arguments import like, varied
 from kotef.coders.repair.source import FunctionNode, Unit
 
 SAW: Final = "__kotef_saw__"
@@ -134,7 +134,7 @@ def _change(function: FunctionNode, node: ast.AST, chance: random.Random) -> str
     """Change one place of the function; says how, and nothing if nothing came of it."""
     if isinstance(node, ast.expr):
         old = ast.literal_eval(node)
-        new = varied(old, chance)
+        new = like([old], varied(old, chance))
         if isinstance(old, int | float) and not isinstance(old, bool) and new < 0 <= old:
             new = abs(new)
         if new == old:

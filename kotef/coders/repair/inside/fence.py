@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import mmap
 import os
 import resource
 import signal
 import sys
+import threading
 from typing import Any, Callable
 
+_NO_DIRECTORY = 9
+"""A place that no event has: its path is relative to the working directory alone."""
 _CHANGES = {
-    "os.remove": (0,),
-    "os.rename": (0, 1),
-    "os.rmdir": (0,),
-    "os.mkdir": (0,),
-    "os.link": (1,),
-    "os.symlink": (1,),
-    "os.truncate": (0,),
-    "os.chmod": (0,),
-    "os.chown": (0,),
-    "os.utime": (0,),
-    "os.setxattr": (0,),
-    "shutil.rmtree": (0,),
-    "sqlite3.connect": (0,),
+    "os.remove": ((0, 1),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, _NO_DIRECTORY),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.utime": ((0, 3),),
+    "os.setxattr": ((0, _NO_DIRECTORY),),
+    "shutil.rmtree": ((0, 1),),
+    "sqlite3.connect": ((0, _NO_DIRECTORY),),
 }
-"""Audit events that change the file system, with the places of the paths they change."""
+"""Audit events that change the file system, with the places of the paths they change and of the directory descriptors
+these are relative to."""
+_OF_ENTRIES = frozenset({"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "shutil.rmtree"})
+"""Events that change an entry of a directory: a link that stands there is not followed."""
 _STARTS = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "subprocess.Popen"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MEMORY = 768 << 20
@@ -45,6 +53,7 @@ class Fence:
         """What was last refused, empty for nothing."""
         self._allowed = (os.path.realpath(scratch) + os.sep, "/dev/")
         self._started = mmap.mmap(-1, 8)  # shared with all descendants: a bomb counts as one
+        self._opening = threading.local()  # `directory`: what the path of an `os.open` under way is relative to
         self._rules: dict[str, Callable[[str, tuple[Any, ...]], None]] = {
             "open": self._open,
             "os.kill": self._kill,
@@ -59,6 +68,7 @@ class Fence:
     def close(self) -> None:
         """From now on; there is no way back."""
         self._started[:8] = bytes(8)
+        self._note_directories()
         self._watching = True
 
     def open_again(self) -> None:
@@ -71,20 +81,47 @@ class Fence:
             if rule is not None:
                 rule(event, arguments)
 
+    def _note_directories(self) -> None:
+        """Have `os.open` say what its path is relative to, which its audit event leaves out."""
+        plain = os.open
+
+        @functools.wraps(plain)
+        def noted(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+            self._opening.directory = dir_fd
+            try:
+                return plain(path, flags, mode, dir_fd=dir_fd)
+            finally:
+                self._opening.directory = None
+
+        os.open = noted
+        os.supports_dir_fd.add(noted)
+
     def _open(self, event: str, arguments: tuple[Any, ...]) -> None:
         path, mode, flags = arguments
         if (isinstance(flags, int) and flags & _WRITING) or (isinstance(mode, str) and set(mode) & set("wax+")):
-            self._check(event, path)
+            if not isinstance(path, int):  # a descriptor was judged when it was opened
+                self._check(event, path, getattr(self._opening, "directory", None))
 
     def _change(self, event: str, arguments: tuple[Any, ...]) -> None:
-        for place in _CHANGES[event]:
-            self._check(event, arguments[place])
+        for place, directory in _CHANGES[event]:
+            path = arguments[place]
+            if isinstance(path, int):
+                self._check_descriptor(event, path)
+            else:
+                self._check(event, path, arguments[directory] if directory < len(arguments) else None)
 
-    def _check(self, event: str, path: Any) -> None:
-        if isinstance(path, int) or path is None:
+    def _check_descriptor(self, event: str, descriptor: int) -> None:
+        path = _path_of(descriptor)
+        if os.path.exists(path):  # a pipe, a socket or a file without a name is the trial's own
+            self._check(event, path, None)
+
+    def _check(self, event: str, path: Any, directory: int | None) -> None:
+        if path is None:
             return
         name = os.fsdecode(path)
-        if name == ":memory:" or (os.path.realpath(name) + os.sep).startswith(self._allowed):
+        if directory is not None and directory >= 0 and not os.path.isabs(name):
+            name = os.path.join(_path_of(directory), name)
+        if name == ":memory:" or (_resolved(name, follow=event not in _OF_ENTRIES) + os.sep).startswith(self._allowed):
             return
         self._refuse(PermissionError, f"{event} {name}")
 
@@ -107,6 +144,27 @@ class Fence:
     def _refuse(self, error: type[OSError], what: str) -> None:
         self.refused = what
         raise error(f"not allowed while repairs are tried: {what}")
+
+
+def _path_of(descriptor: int) -> str:
+    """Where an open directory or file lies; the root, which is never allowed, where the system does not say."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        pass
+    try:
+        found: bytes = fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024))  # type: ignore[attr-defined]  # macOS
+        return os.fsdecode(found.rstrip(b"\0"))
+    except (AttributeError, OSError):
+        return "/"
+
+
+def _resolved(name: str, *, follow: bool) -> str:
+    """The path without links; the last name is left as it is where a link there is not followed."""
+    folder, last = os.path.split(name.rstrip("/") or "/")
+    if follow or last in {"", ".", ".."}:
+        return os.path.realpath(name)
+    return os.path.join(os.path.realpath(folder), last)
 
 
 def limit(cpu: float) -> None:

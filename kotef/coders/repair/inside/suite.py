@@ -31,6 +31,7 @@ class Suite:
         """Run one test; fixtures that `following` shares stay up."""
         item = self.items[index]
         after = None if following is None else self.items[following]
+        _tear_down_others(item)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         return self._outcome
 
@@ -59,6 +60,21 @@ class Suite:
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         states = {report.outcome for report in reports}
         return ("failed" if "failed" in states else "skipped" if "skipped" in states else "passed"), None
+
+
+def _tear_down_others(item: pytest.Item) -> None:
+    """Take down what an earlier test left up for one that was not run after all: its class, its module.
+
+    pytest refuses to set up a test while nodes that are none of its parents stand.
+    """
+    state: Any = getattr(item.session, "_setupstate", None)
+    try:
+        if hasattr(state, "prepare"):  # before pytest 7
+            state._teardown_towards(item.listchain())
+        elif state is not None:
+            state.teardown_exact(item)
+    except Exception:  # noqa: S110 - the failure of a fixture that belongs to another test
+        pass
 
 
 def _no_explanations() -> None:

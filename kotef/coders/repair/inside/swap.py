@@ -57,6 +57,11 @@ class Swapper:
                     found.setdefault(path, module)
         return found
 
+    def elsewhere(self) -> list[str]:
+        """Files of imported modules that lie in an environment, not in the workspace or the standard library."""
+        files = {str(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())}
+        return sorted(file for file in files if file.endswith(".py") and "site-packages" in file.split(os.sep))
+
     def apply(self, unit: Unit) -> None:
         """Raises SyntaxError, or NotSwappableError."""
         if "module" in unit:

@@ -68,6 +68,8 @@ class Worker:
                 "files": [_test_file(item, swapper) for item in suite.items],
                 "errors": suite.errors,
                 "modules": sorted(swapper.modules()),
+                "elsewhere": swapper.elsewhere(),
+                "cpu": sum(os.times()[:4]),
             }
         )
         gc.collect()

@@ -24,7 +24,7 @@ _FAMILIES: Final = tuple(
         "add discard remove",
         "add update",
         "lower upper",
-        "strip rstrip lstrip",
+        "rstrip lstrip strip",
         "startswith endswith",
         "find rfind index",
         "keys values items",

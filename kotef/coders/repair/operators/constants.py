@@ -4,7 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.source import Edit
 
+_SEPARATORS = (", ", ",", ": ", ":", "; ", ";", " - ", "-", "_", ".", "/", " ")
 _EMPTY = ("[]", "{}", '""', "0", "None", "set()", "()")
 
 
@@ -62,6 +64,24 @@ def text(site: Site) -> Iterator[Proposal]:
             yield from site.put(_quoted(site, new), extra=extra + 0.03 * place)
 
 
+def formatted_text(site: Site) -> Iterator[Proposal]:
+    """A literal part of an f-string → without or with blanks, another separator, other case, nothing."""
+    node, whole = site.node, site.parent
+    if not isinstance(whole, ast.JoinedStr) or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return
+    place = site.scope.source.literal_span(whole, node)
+    if place is None:
+        return
+    value = node.value
+    blanks = [value.strip(), f"{value} ", f" {value}", value[:-1], value[1:]]
+    separators = [*_SEPARATORS] if value.strip() in {each.strip() for each in _SEPARATORS} else []
+    seen = {value}
+    for rank, new in enumerate((*blanks, *separators, value.lower(), value.upper(), value.capitalize(), "")):
+        if new not in seen:
+            seen.add(new)
+            yield Proposal(Edit(site.scope.source.path, *place, new), 0.1 * rank)
+
+
 def truth(site: Site) -> Iterator[Proposal]:
     """`True` ↔ `False`; `None` and the empty values among themselves."""
     node = site.node
@@ -116,7 +136,7 @@ def initial_value(site: Site) -> Iterator[Proposal]:
 
 def _may_change(site: Site) -> bool:
     parent = site.parent
-    is_text = isinstance(parent, ast.Expr | ast.JoinedStr | ast.FormattedValue)
+    is_text = isinstance(parent, ast.Expr | ast.JoinedStr)
     return not is_text and not isinstance(parent, ast.MatchValue)
 
 

@@ -44,7 +44,7 @@ class Site:
         annotated = isinstance(parent, ast.arg) or (
             isinstance(parent, ast.AnnAssign) and parent.annotation is self.node
         )
-        statement = isinstance(parent, ast.Expr | ast.MatchValue | ast.FormattedValue)
+        statement = isinstance(parent, ast.Expr | ast.MatchValue | ast.JoinedStr)
         return not (stored or annotated or statement)
 
     def text(self, node: ast.AST) -> str:

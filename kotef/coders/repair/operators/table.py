@@ -58,6 +58,7 @@ OPERATORS: Final = (
     Operator("elif", 1.7, statements.else_to_if),
     Operator("if or while", 2.0, statements.loop_kind),
     Operator("text", 1.6, constants.text),
+    Operator("text in an f-string", 1.6, constants.formatted_text),
     Operator("infinity", 1.7, constants.infinity),
     Operator("initial value", 1.8, constants.initial_value),
     Operator("operand dropped", 1.7, operations.drop_operand),
