@@ -192,7 +192,7 @@ def test_ignored_and_large_files_that_the_coder_deletes_come_back(project: Path,
     assert ran.code == 0
     assert (project / ".cache-key").read_text() == "mine\n"
     assert (project / "data.bin").stat().st_size == 6_000_000
-    assert any("brought back" in notice for notice in ran.result["notices"])
+    assert any("and restored" in notice for notice in ran.result["notices"])
 
 
 def test_what_is_put_back_can_be_got_back(project: Path, run) -> None:
