@@ -79,7 +79,7 @@ def test_tests_read_from_the_output_are_told_by_name(two: Path, run) -> None:
     agent = Agent(coder=[edit("calc.py", "a - b", "a + b"), DONE, DONE])
     run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     (line,) = told(agent.requests("planner")[1].text)
-    assert "fixed test_add" in line
+    assert "fixed test_calc.py::Calc::test_add" in line
     assert "broke nothing; 1 red" in line
 
 
@@ -102,7 +102,7 @@ def test_tests_read_from_the_output_are_told_by_name(two: Path, run) -> None:
                 [edit("calc.py", "return a - b", "return a - b if a else 1"), DONE],
                 [edit("calc.py", "return a - b if a else 1", "return 7"), DONE],
             ],
-            "fixed nothing, and more fails than before it: test_less",
+            "fixed nothing, and more fails than before it: test_calc.py::Calc::test_less",
             id="more and more fail",
         ),
     ],
