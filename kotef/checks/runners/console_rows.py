@@ -254,24 +254,24 @@ NEXTEST: Final = Runner(
     ids="`binary::module::test`",
     lines=read_by(_NEXTEST),
     failing_status=lambda status, _: status == 100,  # noqa: PLR2004 - nextest's own
-    recorded=True,
+    untried=True,
 )
 UNITTEST_LINES: Final = Runner(
     name="unittest -v", ids="`test (module.Class.test)`, as printed", lines=read_by(_UNITTEST)
 )
 TAP: Final = Runner(name="TAP", ids="`subtest::name`", lines=tap_lines)
 OTHERS: Final = (
-    Runner(name="GoogleTest", ids="`Suite.Test`", lines=read_by(_GTEST), recorded=True),
+    Runner(name="GoogleTest", ids="`Suite.Test`", lines=read_by(_GTEST), untried=True),
     Runner(
         name="ExUnit --trace",
         ids="`Module::test name`",
         lines=read_by(_EXUNIT),
         failing_status=lambda status, _: status == 2,  # noqa: PLR2004 - mix test's own
-        recorded=True,
+        untried=True,
     ),
-    Runner(name="XCTest", ids="`Class.test`", lines=read_by(_XCTEST), recorded=True),
-    Runner(name="dotnet test", ids="full name of the test", lines=read_by(_DOTNET), recorded=True),
-    Runner(name="deno test", ids="`path::name`", lines=read_by(_DENO), recorded=True),
-    Runner(name="bun test", ids="`path::describe > name`", lines=read_by(_BUN), recorded=True),
-    Runner(name="minitest -v", ids="`Class#test`", lines=read_by(_MINITEST), recorded=True),
+    Runner(name="XCTest", ids="`Class.test`", lines=read_by(_XCTEST), untried=True),
+    Runner(name="dotnet test", ids="full name of the test", lines=read_by(_DOTNET), untried=True),
+    Runner(name="deno test", ids="`path::name`", lines=read_by(_DENO), untried=True),
+    Runner(name="bun test", ids="`path::describe > name`", lines=read_by(_BUN), untried=True),
+    Runner(name="minitest -v", ids="`Class#test`", lines=read_by(_MINITEST), untried=True),
 )

@@ -60,5 +60,5 @@ class Runner:
     single: Single | None = None
     failing_status: Callable[[int, int], bool] = lambda status, _: status == 1
     """Whether an exit status says, with so many failing tests, that tests ran and some failed."""
-    recorded: bool = False
-    """No tool was at hand: the row was made from recorded output."""
+    untried: bool = False
+    """The row was made from the documented format of the output, and was not tried with the tool."""
