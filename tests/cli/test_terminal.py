@@ -129,9 +129,9 @@ def test_a_later_plan_is_not_called_the_first_edit(project: Path, start: Start) 
 
 
 def test_one_ctrl_c_lets_the_command_end_and_says_so_at_once(project: Path, start: Start) -> None:
-    work = calls(call("run_command", command="sleep 2; touch done.txt"))
+    work = calls(call("run_command", command="touch begun.txt; sleep 2; touch done.txt"))
     with start(Agent(coder=[work, FIX, DONE])) as screen:
-        screen.until("↳ run_command sleep 2")
+        screen.see(lambda _: (project / "begun.txt").exists())
         screen.type("\x03")
         screen.until("stopping after the current step; Ctrl-C again stops at once")
         assert not (project / "done.txt").exists()

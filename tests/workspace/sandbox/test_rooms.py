@@ -1,6 +1,7 @@
 """A check that judges sees nothing that a command left in its home, temporary folder or caches."""
 
 import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,11 +42,12 @@ PLANTED = (
 @each_level
 def test_planted_files_are_not_in_the_room_of_a_check(level: Level, make: Make, project: Path) -> None:
     rooms = Rooms(make(level))
+    word = secrets.token_hex(8)  # not in this file: the interpreter beside it may lie in a temporary folder
     planted = [f'"{place}/{name}"' for place in PLACES for name in PLANTED]
-    plant = "; ".join(f'mkdir -p -- "$(dirname -- {path})"; echo PLANTED > {path}' for path in planted)
-    look = 'grep -rlas PLANTED -- ~ "$TMPDIR" /tmp "$XDG_CACHE_HOME" "$GOCACHE" "$PIP_CACHE_DIR"; echo looked'
+    plant = "; ".join(f'mkdir -p -- "$(dirname -- {path})"; echo {word} > {path}' for path in planted)
+    look = f'grep -rlas {word} -- ~ "$TMPDIR" /tmp "$XDG_CACHE_HOME" "$GOCACHE" "$PIP_CACHE_DIR"; echo looked'
     try:
-        assert "PLANTED" not in shell(plant, rooms.coder(), project).stdout
+        assert word not in shell(plant, rooms.coder(), project).stdout
         assert len(shell(look, rooms.coder(), project).stdout.splitlines()) > len(PLANTED), "the files were planted"
         with rooms.judge() as judge:
             assert shell(look, judge, project).stdout == "looked\n"
