@@ -70,6 +70,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "checks/runners/plugins/__init__.py": f"plug-ins, {PACKAGED}, copied into {TEMPORARY}",
     "checks/runners/plugins/goexec.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "checks/runners/plugins/sitecustomize.py": f"runs in the project's process; its report goes into {TEMPORARY}",
+    "workspace/sandbox/go_cache.py": "runs inside the sandbox, as the go command would write its own cache",
     "cli/classifying.py": NAMED,
     "cli/demo.py": f"examples, {PACKAGED}, copied into {TEMPORARY}, or into an empty folder that the person named",
     "cli/github.py": NAMED,

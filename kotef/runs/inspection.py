@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from kotef.checks.commands import judging_files, words_of
-from kotef.checks.model import RED, Check, CommandResult, Role
+from kotef.checks.model import RED, Check, CommandResult, Role, TestStatus
 from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.runner import run_check
 from kotef.checks.told import Told, failures_of
@@ -84,8 +84,10 @@ class Checked(Camel):
     summary: str
     fingerprint: str
     tests_run: int | None
+    tests: dict[str, TestStatus] | None
+    """Status of each test by its id; null where single tests are not known."""
     evidence: str
-    """`report`, `counts` or `exit`: what the verdict rests on."""
+    """`report`, `lines`, `counts` or `exit`: what the verdict rests on."""
     unjudged: str = ""
     """Why it could not be judged at the commit compared with; empty where it was, or nothing was compared."""
     seconds: float
@@ -362,6 +364,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         role=check.role,
         required=check.required,
         tests_run=result.tests_executed,
+        tests=result.tests,
         unjudged=then.unjudged,
         seconds=round(result.seconds, 3),
         failures=tuple(

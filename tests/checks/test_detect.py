@@ -102,6 +102,24 @@ def test_python_runs_through_the_tool_of_its_lock_file(project, programs: set[st
 NODE = [
     ({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}}, "package-lock.json", {}),
     ({"scripts": {"test": "jest"}}, "package-lock.json", {"npm test": "npm test"}),
+    (
+        {"scripts": {"test": "jest", "posttest": "npx npm@'>= 10.2' audit"}},
+        "",
+        {"npm test": "npm test --ignore-scripts"},
+    ),
+    (
+        {"scripts": {"test": "jest", "pretest": "npm run lint", "posttest": "npm audit"}},
+        "",
+        {"npm test": "npm test --ignore-scripts"},
+    ),
+    (
+        {"scripts": {"test": "jest", "pretest": "tsc", "posttest": "curl x"}},
+        "",
+        {"npm test": "npm run pretest && npm test --ignore-scripts"},
+    ),
+    ({"scripts": {"test": "jest", "pretest": "npm ci && tsc"}}, "", {"npm test": "npm test --ignore-scripts"}),
+    ({"scripts": {"test": "jest", "pretest": "tsc", "posttest": "rm -rf out"}}, "", {"npm test": "npm test"}),
+    ({"scripts": {"test": "jest", "posttest": "npm audit"}}, "pnpm-lock.yaml", {"pnpm test": "pnpm test"}),
     ({"scripts": {"test": "jest --watch"}}, "", {"npm test": "npm test -- --watch=false --watchAll=false"}),
     ({"scripts": {"test": "vitest"}}, "pnpm-lock.yaml", {"pnpm test": "pnpm test -- --run"}),
     ({"scripts": {"test": "vitest"}}, "yarn.lock", {"yarn test": "yarn test --run"}),

@@ -4,7 +4,7 @@ import ast
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,7 +28,8 @@ _BESIDE_TESTS: Final = re.compile(
 )
 """Programs in a test target that need more than this workspace: containers, other machines, environments."""
 _INSTALLS: Final = re.compile(
-    r"\b(?:pip3?|npm|yarn|pnpm|poetry|uv|pdm|bundle|composer|pipenv)(?: \S+)? (?:install|sync|ci|add)\b|-m venv\b"
+    r"\b(?:pip3?|npm|yarn|pnpm|poetry|uv|pdm|bundle|composer|pipenv)(?:@\S+)?(?: \S+)? (?:install|sync|ci|add|audit)\b"
+    r"|-m venv\b"
     r"|\brunserver\b|&\s*$"
 )
 _NESTED: Final = 4
@@ -37,6 +38,13 @@ _COVERAGE: Final = re.compile(r"\bcoverage (?:run|erase)(?: +-(?!m )\S+)* -m ")
 _ARGUMENTS: Final = re.compile(r"\$[({](?:tests?|\w*args|\w*flags|\w*opts)(?:[)}]|$)", re.IGNORECASE)
 """Variables with which a person adds arguments to a target; usually empty."""
 _PLUGIN_OPTION: Final = re.compile(r" --cov\S*(?:[ =](?:\S*\.cfg|\S*rc|term\S*|xml|html))?")
+
+
+def needs_more(lines: Sequence[str]) -> bool:
+    """Whether commands need more than this workspace: a container, an installation, a server, another machine."""
+    programs = {Path(program).name for line in lines for program in programs_of(line)}
+    beside = any(_BESIDE_TESTS.fullmatch(program) for program in programs)
+    return beside or any(_INSTALLS.search(line) for line in lines)
 
 
 class Declared(NamedTuple):
@@ -50,10 +58,8 @@ class Declared(NamedTuple):
 
     @property
     def is_suited(self) -> bool:
-        """Whether it needs nothing but this workspace: no container, no installation, no server."""
-        programs = {Path(program).name for line in self.lines for program in programs_of(line)}
-        beside = any(_BESIDE_TESTS.fullmatch(program) for program in programs)
-        return not (beside or any(_INSTALLS.search(line) for line in self.lines))
+        """Whether it needs nothing but this workspace."""
+        return not needs_more(self.lines)
 
     @property
     def runner(self) -> str:

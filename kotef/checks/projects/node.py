@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kotef.checks.files import json_of, table
 from kotef.checks.projects import Found
+from kotef.checks.projects.declared import needs_more
 
 _LOCKS: Final = {
     "pnpm-lock.yaml": "pnpm",
@@ -23,6 +24,9 @@ _INSTALL: Final = {
     "bun": "bun install --frozen-lockfile",
 }
 _TYPECHECK: Final = ("typecheck", "type-check", "check-types", "types", "tsc")
+_HOOKS: Final = ("pretest", "posttest")
+_ALONE: Final = "npm test --ignore-scripts"
+_OWN_CHECK: Final = re.compile(r"npm run (?:-\S+ )*(?:lint|" + "|".join(_TYPECHECK) + r")")
 _PLACEHOLDER: Final = "no test specified"
 """What `npm init` writes as the test script; it fails on purpose and tests nothing."""
 _EDITS: Final = re.compile(r"--(?:fix|write)\b")
@@ -40,12 +44,27 @@ def checks(root: Path) -> Iterator[Found]:
     manager = _manager(root, package)
     run = f"{manager} run"
     if (test := scripts.get("test")) and _PLACEHOLDER not in test:
-        command = "bun run test" if manager == "bun" else f"{manager} test"
-        yield Found(f"{manager} test", _once(command, test, manager), "test", "package.json: scripts.test")
+        command, source = ("bun run test" if manager == "bun" else f"{manager} test"), "package.json: scripts.test"
+        if manager == "npm" and (hooks := _hooks_left_out(scripts)):
+            command, source = _without_hooks(scripts), f"{source}, without {' and '.join(hooks)}"
+        yield Found(f"{manager} test", _once(command, test, manager), "test", source)
     if (lint := scripts.get("lint")) and not _EDITS.search(lint):
         yield Found(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
     if name := next((name for name in _TYPECHECK if name in scripts), ""):
         yield Found(f"{manager} {name}", f"{run} {name}", "types", f"package.json: scripts.{name}")
+
+
+def _hooks_left_out(scripts: dict[str, str]) -> list[str]:
+    """What npm runs around the tests and needs more than this workspace, as `npm audit` does."""
+    return [name for name in _HOOKS if needs_more([scripts.get(name, "")])]
+
+
+def _without_hooks(scripts: dict[str, str]) -> str:
+    """The tests without the hooks, after the one in front where that can be run here and is no check of its own."""
+    before = scripts.get(_HOOKS[0], "")
+    parts = [part.strip() for part in before.split("&&")]
+    is_needed = before and not needs_more([before]) and not all(_OWN_CHECK.fullmatch(part) for part in parts)
+    return f"npm run {_HOOKS[0]} && {_ALONE}" if is_needed else _ALONE
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:
