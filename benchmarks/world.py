@@ -124,7 +124,7 @@ class Row:
     @property
     def agrees(self) -> bool:
         """Whether verdict and count are those by hand."""
-        return self.verdict == self.by_hand and self.ran == self.ran_by_hand
+        return self.verdict == self.by_hand and (self.ran or 0) == (self.ran_by_hand or 0)
 
 
 def main() -> None:
@@ -389,7 +389,7 @@ def as_line(row: Row) -> str:
 def print_summary(rows: Sequence[Row]) -> None:
     """What holds for how many."""
     same = sum(row.verdict == row.by_hand for row in rows)
-    counted = sum(row.ran == row.ran_by_hand for row in rows)
+    counted = sum((row.ran or 0) == (row.ran_by_hand or 0) for row in rows)
     per_test = sum(row.evidence in {"report", "lines"} for row in rows)
     ratios = sorted(row.cpu / row.cpu_by_hand for row in rows if row.cpu and row.cpu_by_hand)
     fixes = [fix for row in rows for fix in row.fixes]
