@@ -78,6 +78,8 @@ class Repository:
     setup: tuple[str, ...] = ()
     listing: str = ""
     """The command that names each test, where it is not the command with the runner's addition."""
+    small: bool = False
+    """Whether `python -m pytest -m world` takes it."""
     fix: tuple[str, ...] = ()
     """Commits of the project that changed its product and its tests, and can still be taken back."""
 
@@ -251,7 +253,7 @@ def known_of(named: Collection[str], report: Mapping[str, Any]) -> int:
 
 def checked(checkout: Path, *arguments: str) -> dict[str, Any]:
     """What `kotef check --json` says; empty where it says nothing that can be read."""
-    words = [*KOTEF, "check", "--json", "--no-compare", "--root", str(checkout), *arguments]
+    words = [*KOTEF, "check", "--json", "--no-compare", "--reruns=0", "--root", str(checkout), *arguments]
     done = subprocess.run(words, capture_output=True, cwd=checkout, timeout=PATIENCE, check=False)
     try:
         found: dict[str, Any] = json.loads(done.stdout)
