@@ -4,13 +4,14 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
+from posixpath import normpath
 from typing import Final
 
 from kotef.checks.model import CommandResult
 from kotef.checks.runners import single_tests
 from kotef.checks.runners.python_rows import dotted_name
 from kotef.failures.history import MAX_TESTS
-from kotef.failures.unwrap import unwrap
+from kotef.failures.unwrap import SHELL, unwrap
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"$`\\!]*\"")
 _EXPANDED: Final = re.compile(r"[|&;<>()$`*?{}~\\#!\n'\"]")
@@ -25,24 +26,64 @@ def alone(command: str, tests: Sequence[str], *, exists: Callable[[str], bool]) 
     """The command line that runs only these tests; None where the command is no plain run of one known runner.
 
     `tests` are ids of the report, or names as the runner prints them; `exists` says whether a path of the
-    workspace is there. Options stay, but for those that end a run early. Behind make, tox or a shell's operators no id
-    can be given. A command that was misread does not run, or runs other tests: its report tells, and nothing is
-    concluded from it.
+    workspace is there. Options stay, but for those that end a run early. Of a chain (`cmake --build build && ctest`)
+    what stands in front of the runner stays too. Behind make, tox or other operators no id can be given. A command that
+    was misread does not run, or runs other tests: its report tells, and nothing is concluded from it.
     """
-    rest = _QUOTED.sub("", command)
-    tools = unwrap(command).tools
-    if _EXPANDED.search(rest) or len(tools) != 1 or not tests or any(test.startswith("-") for test in tests):
+    links = _links(command)
+    at = next((number for number, link in enumerate(links) if unwrap(shlex.join(link)).purpose == "test"), None)
+    if at is None or not tests or any(test.startswith("-") for test in tests):
         return None
+    if any(unwrap(shlex.join(link)).purpose == "test" for link in links[at + 1 :]):
+        return None
+    folder = _folder(links[:at])
+    below = f"{folder}/" if folder else ""
+    chosen = _alone(links[at], [test.removeprefix(below) for test in tests], lambda path: exists(f"{below}{path}"))
+    if chosen is None:
+        return None
+    line = " && ".join([*(" ".join(_quoted(link, ())) for link in links[:at]), chosen])
+    return line if len(line) <= MAX_LINE else None
+
+
+def _links(command: str) -> list[list[str]]:
+    """The words of each link of a chain of `&&`, also inside of `sh -c`; none where there is more to it than words."""
+    bare = _QUOTED.sub("", command)
+    if _EXPANDED.search(bare.replace(" && ", " ")):
+        return []
     words = shlex.split(command)
+    if words.count("&&") != bare.count(" && "):  # one is quoted
+        return []
+    links: list[list[str]] = [[]]
+    for word in words:
+        if word == "&&":
+            links.append([])
+        else:
+            links[-1].append(word)
+    if not all(links):
+        return []
+    match links:
+        case [[shell, "-c", inner]] if SHELL.fullmatch(PurePosixPath(shell).name):
+            return _links(inner)
+        case _:
+            return links
+
+
+def _folder(links: Iterable[Sequence[str]]) -> str:
+    """Where the links in front have gone, from the root; empty for the root."""
+    gone = [link[1] for link in links if link[0] == "cd" and len(link) > 1]
+    return normpath("/".join(gone)).removeprefix(".") if gone else ""
+
+
+def _alone(words: list[str], tests: Sequence[str], exists: Callable[[str], bool]) -> str | None:
+    tools = unwrap(shlex.join(words)).tools
+    if len(tools) != 1:
+        return None
     start = next((at for at, word in enumerate(words) if PurePosixPath(word).name == tools[0]), None)
     if start is None:
         return None
     head, arguments = words[: start + 1], words[start + 1 :]
     chosen = single_tests(tools[0], arguments, tests, exists)
-    if chosen is None:
-        return None
-    line = " ".join(_quoted(head, chosen))
-    return line if len(line) <= MAX_LINE else None
+    return " ".join(_quoted(head, chosen)) if chosen is not None else None
 
 
 def passed_alone(tests: Sequence[str], again: CommandResult) -> tuple[str, ...]:

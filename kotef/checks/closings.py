@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
+from kotef.checks.tap import leaves, read_tap
 from kotef.failures.output import plain_lines
 
 
@@ -17,6 +18,12 @@ class Counts(NamedTuple):
     """Errors included."""
     passed: int
     skipped: int
+
+    def __add__(self, other: object) -> "Counts":
+        """Both together."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return Counts(*(one + another for one, another in zip(self, other, strict=True)))
 
 
 class _Closing(NamedTuple):
@@ -63,10 +70,41 @@ _CLOSINGS: Final = (
         r"(?:\[\w+\] +)?Tests run: <total>, +Failures: <failed>, +Errors: <failed_error>(?:, +Skipped: <skipped>)?$",
         "adds",
     ),
-    _Closing("ctest", "tests passed,", r"<>% tests passed, <failed> tests? failed out of <total>"),
+    _Closing("ctest", "tests passed", r"<>% tests passed(?:, <failed> tests? failed)? out of <total>"),
     _Closing("ctest", "No tests were found", r"No tests were found!!!"),
+    _Closing(
+        "automake",
+        "# ",
+        r"# (?:TOTAL: +<total>|PASS: +<>|SKIP: +<skipped>|XFAIL: +<>|FAIL: +<failed>|XPASS: +<failed_pass>"
+        r"|ERROR: +<failed_error>)$",
+        "joins",
+    ),
+    _Closing(
+        "meson",
+        ": ",
+        r"(?:Ok: +<passed>|Expected Fail: +<passed_red>|Fail: +<failed>|Unexpected Pass: +<failed_pass>"
+        r"|Skipped: +<skipped>|Timeout: +<failed_late>)$",
+        "joins",
+    ),
     _Closing("gtest", " ran.", r"\[=+\] <total> tests? from .* ran\.", "joins"),
     _Closing("gtest", "[  FAILED  ]", r"\[  FAILED  \] <failed> tests?, listed below", "joins"),
+    _Closing("cmocka", " run.", r"\[=+\] (?:\S.*: )?<total> test\(s\) run\.", "joins"),
+    _Closing("cmocka", "listed below", r"\[  FAILED  \] (?:\S.*: )?<failed> test\(s\), listed below", "joins"),
+    _Closing("cmocka", "listed below", r"\[  SKIPPED \] (?:\S.*: )?<skipped> test\(s\), listed below", "joins"),
+    _Closing("unity", " Tests ", r"<total> Tests <failed> Failures <skipped> Ignored"),
+    _Closing("check", "Checks:", r"<>%: Checks: <total>, Failures: <failed>, Errors: <failed_error>"),
+    _Closing("boost", "Running ", r"Running <total> test cases?\.\.\.", "joins"),
+    _Closing("boost", " detected", r"\*\*\* <failed> failures? (?:is|are) detected in the test module", "joins"),
+    _Closing(
+        "criterion",
+        "Tested:",
+        r"\[====\] Synthesis: Tested: <total> \| Passing: <> \| Failing: <failed> \| Crashing: <>",
+    ),
+    _Closing(
+        "busted",
+        " success",
+        r"<passed> success(?:es)? / <failed> failures? / <failed_error> errors? / <skipped> pending",
+    ),
     _Closing("rspec", " example", r"<total> examples?, <failed> failures?(?:, <skipped> pending)?"),
     _Closing(
         "minitest",
@@ -93,7 +131,8 @@ _CLOSINGS: Final = (
     _Closing("deno", " passed", r"(?:ok|FAILED) \| <passed> passed.*? \| <failed> failed"),
     _Closing("bun", " ", r"\s*<> (?:pass|fail|skip)$", "joins"),
     _Closing("playwright", "ed", r"  <> (?:passed|failed|skipped)(?: \(.*\))?$", "joins"),
-    _Closing("prove", "Tests=", r"Files=<>, Tests=<total>"),
+    _Closing("prove", "Tests=", r"Files=<>, Tests=<total>", "adds"),
+    _Closing("prove", " subtests", r"Failed <failed>/<> subtests", "adds"),
     _Closing("catch2", "test case", r"All tests passed \(<> assertions? in <total> test cases?\)"),
     _Closing("catch2", "test cases:", r"test cases: +<total> \|(?:.*? <failed> failed)?"),
     _Closing("doctest-cpp", "test cases:", r"\[doctest\] test cases: +<> \| +<passed> passed \| +<failed> failed"),
@@ -110,8 +149,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _COMPILED: Final = tuple((closing, _compiled(closing.pattern)) for closing in _CLOSINGS)
 _GOES_ON: Final = re.compile(r"\w| [A-Za-z]")
 """What follows the counts in a sentence of somebody else's."""
-_EVERYDAY: Final = frozenset({"bun", "playwright"})
+_EVERYDAY: Final = frozenset({"bun", "playwright", "meson", "boost"})
 """Runners whose closing lines are words that any program might print: ` 2 failed`."""
+_PROGRAMS: Final = frozenset(
+    {"gtest", "catch2", "doctest-cpp", "boost", "check", "cmocka", "unity", "criterion", "automake"}
+)
+"""Runners of which one command usually starts several, one after the other: their counts add up."""
 _LISTED: Final = re.compile(r"(\d+) ([a-z]+)")
 _COUNTED_AS: Final = {
     word: kind
@@ -157,7 +200,29 @@ def console_counts(output: str) -> Counts | None:
     """
     lines = plain_lines(output)
     sessions = _sessions(lines)
-    return sessions[-1].counts if sessions else _go_packages(lines)
+    if not sessions:
+        return _go_packages(lines) or tap_points(lines)
+    last = sessions[-1]
+    return _total(sessions, last.runner) if last.runner in _PROGRAMS else last.counts
+
+
+def counts_of(runner: str, lines: Iterable[str]) -> tuple[Counts, ...]:
+    """What this runner's closing lines count: the last run of it, then all of its runs together."""
+    sessions = [session for session in _sessions(lines) if session.runner == runner]
+    return (sessions[-1].counts, _total(sessions, runner)) if sessions else ()
+
+
+def tap_points(lines: Iterable[str]) -> Counts | None:
+    """How many tests TAP lists, subtests instead of the tests they are of; None where points are missing or none are.
+
+    Expected failures (`TODO`) count as passed.
+    """
+    stream = read_tap(lines)
+    if not stream.is_whole:
+        return None
+    found = Counter(point.status for point in leaves(stream.points))
+    failed, skipped = found["failed"], found["skipped"]
+    return Counts(found.total() - skipped, failed, found.total() - skipped - failed, skipped)
 
 
 def closed_red(output: str) -> str:
@@ -193,6 +258,10 @@ def _sessions(lines: Iterable[str]) -> Sequence[_Session]:
             found[key] = _Session(runner, together, known.line or red)
             break
     return [*found.values()]
+
+
+def _total(sessions: Iterable[_Session], runner: str) -> Counts:
+    return sum((session.counts for session in sessions if session.runner == runner), Counts(0, 0, 0, 0))
 
 
 def _numbers(match: re.Match[str]) -> dict[str, int]:

@@ -9,20 +9,26 @@ from kotef.checks.closings import closed_red, console_counts
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.kinds import MAX_SUMMARY
-from kotef.failures.unwrap import RUNNERS, Purpose, unwrap
+from kotef.failures.unwrap import RUNNERS, Asked, Purpose, unwrap
 
-RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
-"""Purposes of commands whose output may hold the closing line of a test runner; `cat` and linters only quote it."""
+_RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
+"""Purposes of programs whose output may hold the closing line of a test runner; `cat` and linters only quote it."""
 
 _SHELL: Final = frozenset({"cd", "export", "set", ".", "source", "exit", "true", ":"})
 """Words of the shell itself, which start nothing."""
 _JUDGES: Final[frozenset[Purpose]] = frozenset({"test", "lint", "types", "format"})
 
 
+def may_run_tests(asked: Asked) -> bool:
+    """Whether any link of a command may run tests: `cmake --build build && ctest` does, whatever it begins with."""
+    links = zip(asked.tools, asked.purposes, strict=True)
+    return not asked.tools or any(purpose in _RUNS_TESTS for tool, purpose in links if tool not in _SHELL)
+
+
 def diagnosis_of(command: str, exit_code: int, output: str) -> Diagnosis:
     """`classify`, for an output that nothing else is known of: a contradiction of status and closing line is named."""
     diagnosis = classify(command, exit_code, output, "")
-    counts = console_counts(output) if unwrap(command).purpose in RUNS_TESTS else None
+    counts = console_counts(output) if may_run_tests(unwrap(command)) else None
     ran, failed = (counts.executed, counts.failed) if counts else (0, 0)
     admitted = admission_of(command, exit_code, output)
     said = contradiction(exit_code, diagnosis, ran=ran, failed=failed, admitted=admitted)

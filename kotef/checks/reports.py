@@ -57,6 +57,12 @@ def parse_junit(xml: bytes) -> dict[str, TestStatus] | None:
 
 def junit_root(xml: bytes) -> "Element | None":
     """The root of a JUnit report; None when it is truncated, hostile, too large, or something else."""
+    root = xml_root(xml)
+    return root if root is not None and root.tag in {"testsuites", "testsuite"} else None
+
+
+def xml_root(xml: bytes) -> "Element | None":
+    """The root of an XML file; None when it is truncated, hostile or too large."""
     from defusedxml.ElementTree import ParseError, fromstring
 
     if len(xml) > MAX_REPORT:
@@ -65,7 +71,7 @@ def junit_root(xml: bytes) -> "Element | None":
         root: Element = fromstring(xml)
     except (ParseError, ValueError, LookupError):  # malformed; entities (a ValueError of defusedxml); unknown encoding
         return None
-    return root if root.tag in {"testsuites", "testsuite"} else None
+    return root
 
 
 def executed(tests: Mapping[str, TestStatus]) -> int:

@@ -4,13 +4,14 @@ import re
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from kotef.checks.admissions import Admitted
 from kotef.checks.closings import Counts, console_counts
 from kotef.checks.commands import without_watch
-from kotef.checks.contradictions import RUNS_TESTS, admission_of, contradiction
+from kotef.checks.contradictions import admission_of, contradiction, may_run_tests
 from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
 from kotef.checks.obstructions import with_obstructions
 from kotef.checks.reports import executed, report_request
@@ -22,9 +23,12 @@ from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.failures.places import from_root
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.hiding import redactor
+from kotef.workspace.output import head_and_tail
 from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
+WHOLE: Final = 16 * 1024 * 1024
+"""Bytes of each stream that are looked through for lines of tests; the result keeps much less."""
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
 """In the closing line of pytest, also where nothing else is left to count."""
 
@@ -53,7 +57,7 @@ async def run_check(
     command = without_watch(command)
     with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
         asked = Command(command, unwrap(command), root, Path(directory))
-        may_test = asked.asked.purpose in RUNS_TESTS
+        may_test = may_run_tests(asked.asked)
         started = time.time()
         done = await run_process(
             command,
@@ -62,10 +66,11 @@ async def run_check(
             timeout=timeout,
             idle_timeout=idle_timeout,
             log=log,
-            keep=keep,
+            keep=max(keep, WHOLE) if may_test else keep,
             sandbox=sandbox,
         )
         reading = _reading(Leavings(asked, started, done.stdout, done.stderr), may_test=may_test)
+    done = replace(done, stdout=head_and_tail(done.stdout, keep), stderr=head_and_tail(done.stderr, keep))
     limits = {"wall": f"timed out after {timeout:g} s", "idle": f"no output for {idle_timeout or 0:g} s"}
     said = limits[done.timed_out] if done.timed_out else ""
     result = _result(done, reading, root, said=said, log_name=log_name if done.log else None)
@@ -95,7 +100,7 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
 def _reading(left: Leavings, *, may_test: bool) -> Reading | None:
     """What is known of each test; a parameter that is a secret is not part of its name."""
     if may_test:
-        found = reading_of(left, console_counts(f"{left.stdout}\n{left.stderr}"))
+        found = reading_of(left)
     else:
         tests = pytest_report(left)
         found = Reading(tests, "report") if tests is not None else None
@@ -107,7 +112,7 @@ def _reading(left: Leavings, *, may_test: bool) -> Reading | None:
 def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, log_name: str | None) -> CommandResult:
     """Put the pieces of evidence side by side; where they disagree, it did not pass."""
     tests = reading.tests if reading else None
-    may_test = unwrap(done.command).purpose in RUNS_TESTS
+    may_test = may_run_tests(unwrap(done.command))
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
     ran = executed(tests) if tests is not None else (counts.executed if counts else None)
     red = tuple(test for test, status in (tests or {}).items() if status in RED)

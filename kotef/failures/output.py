@@ -70,12 +70,24 @@ def plain_lines(text: str) -> list[str]:
     """The lines of one stream as a person saw them at the end: of a progress line only its last state."""
     if len(text) > HEAD + TAIL:
         text = f"{text[:HEAD]}\n{text[-TAIL:]}"
-    text = ESCAPES.sub("", text).replace("\r\n", "\n")
-    text = SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
-    lines = [CONTROLS.sub("", _last_state(line)).rstrip() for line in text.split("\n")]
+    lines = _cleaned(text)
     if len(lines) > MAX_LINES // 2:
         lines = [*lines[: MAX_LINES // 6], *lines[-MAX_LINES // 3 :]]
-    lines = _without_prefix(lines)
+    return _shortened(_without_prefix(lines))
+
+
+def all_lines(text: str) -> list[str]:
+    """The same, but for a long output every line of it: for what counts tests one by one."""
+    return _shortened(_without_prefix(_cleaned(text)))
+
+
+def _cleaned(text: str) -> list[str]:
+    text = ESCAPES.sub("", text).replace("\r\n", "\n")
+    text = SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return [CONTROLS.sub("", _last_state(line)).rstrip() for line in text.split("\n")]
+
+
+def _shortened(lines: list[str]) -> list[str]:
     return [line if len(line) <= MAX_LINE else f"{line[:700]} … {line[-250:]}" for line in lines]
 
 

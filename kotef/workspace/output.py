@@ -40,6 +40,15 @@ class HeadTail:
         return f"{head}\n[… {left_out} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
 
 
+def head_and_tail(text: str, keep: int) -> str:
+    """The first and the last half of `keep` bytes of a text, as `HeadTail` keeps them."""
+    if len(text) <= keep // 4:  # no character has more than four bytes
+        return text
+    kept = HeadTail(keep)
+    kept.add(text.encode("utf-8", "replace"))
+    return kept.text()
+
+
 class Log:
     """The output of a command on disk, up to `cap` bytes; a log that cannot be written is dropped, never an error."""
 

@@ -38,6 +38,9 @@ def selected(command: str, *tests: str) -> str | None:
         ("PYTHONPATH=src A='b c' .venv/bin/pytest", f"PYTHONPATH=src A='b c' .venv/bin/pytest {shlex.quote(ID)}"),
         ("uv run pytest -q", f"uv run pytest -q {shlex.quote(ID)}"),
         ("timeout 60 pytest -q", f"timeout 60 pytest -q {shlex.quote(ID)}"),
+        ("pytest -q && ruff check .", f"pytest -q {shlex.quote(ID)}"),
+        ("make ext && A='b c' pytest -x", f"make ext && A='b c' pytest {shlex.quote(ID)}"),
+        ("sh -c 'make && pytest -q'", f"make && pytest -q {shlex.quote(ID)}"),
     ],
 )
 def test_ids_take_the_place_of_what_was_to_be_run(command: str, line: str) -> None:
@@ -50,11 +53,13 @@ def test_ids_take_the_place_of_what_was_to_be_run(command: str, line: str) -> No
         "make test",
         "tox -e py311",
         "npm test",
-        "pytest -q && ruff check .",
+        "pytest -q && pytest more",
+        "pytest -q; ruff check .",
+        "pytest -k '&&'",
         "pytest | tee log",
         "pytest $ARGS",
         "pytest tests/*.py",
-        "bash -c 'pytest -q'",
+        "bash -lc 'pytest -q'",
         "pytest --pyargs shop",
         "pytest @files.txt",
         "python run.py pytest",
@@ -65,6 +70,14 @@ def test_ids_take_the_place_of_what_was_to_be_run(command: str, line: str) -> No
 )
 def test_no_ids_are_given_to_what_is_no_plain_run_of_a_runner(command: str) -> None:
     assert selected(command) is None
+
+
+def test_ids_are_seen_from_the_folder_that_a_chain_goes_to() -> None:
+    go = alone("cd ./sub/a && go test ./...", ("sub/a/b::TestA",), exists=lambda path: path == "sub/a/b")
+    assert go == "cd ./sub/a && go test -run '^(TestA)$' ./b"
+    assert selected("cmake --build b && ctest --test-dir b", "all::A.x") == (
+        "cmake --build b && ctest --test-dir b -R '^(all|all[:][:]A[.]x)$'"
+    )
 
 
 def test_unittest_is_given_patterns_for_exactly_these_tests() -> None:

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.checks.alone import alone, passed_alone
-from kotef.checks.closings import console_counts
 from kotef.checks.model import CommandResult
 from kotef.checks.runner import run_check
 from kotef.checks.runners import RUNNERS, Command, Leavings, reading_of, says_tests_failed
@@ -350,7 +349,7 @@ def test_reports_of_surefire_and_gradle_are_read_if_the_command_wrote_them(tmp_p
         },
     )
     os.utime(root / "core/target/surefire-reports/TEST-old.xml", (1, 1))
-    reading = reading_of(leavings(root, "mvn -q test", started=1000.0), None)
+    reading = reading_of(leavings(root, "mvn -q test", started=1000.0))
     assert reading is not None
     assert reading.tests == {
         "core/src/test/java/com/x/ATest.java::ok": "passed",
@@ -359,7 +358,7 @@ def test_reports_of_surefire_and_gradle_are_read_if_the_command_wrote_them(tmp_p
         "b.B::t": "passed",
     }
     (root / "app/build/test-results/test/TEST-b.xml").write_text("<testsuite><testcase name='t'")
-    assert reading_of(leavings(root, "mvn -q test", started=1000.0), None) is None
+    assert reading_of(leavings(root, "mvn -q test", started=1000.0)) is None
 
 
 LINES = {
@@ -376,7 +375,7 @@ LINES = {
 
 @pytest.mark.parametrize("runner", LINES)
 def test_verbose_lines_are_read_where_they_agree_with_the_counts(tmp_path: Path, runner: str) -> None:
-    reading = reading_of(leavings(tmp_path, "sh test.sh", LINES[runner]), console_counts(LINES[runner]))
+    reading = reading_of(leavings(tmp_path, "sh test.sh", LINES[runner]))
     assert reading is not None
     assert reading.evidence == "lines"
     statuses = {test.rpartition("::")[2].split()[0].rpartition(".")[2]: how for test, how in reading.tests.items()}
@@ -388,7 +387,7 @@ def test_verbose_lines_are_read_where_they_agree_with_the_counts(tmp_path: Path,
         if runner != "GoogleTest"
         else LINES[runner].replace("[       OK ] A.ok (0 ms)\n", "")
     )
-    assert reading_of(leavings(tmp_path, "sh test.sh", fewer), console_counts(fewer)) is None
+    assert reading_of(leavings(tmp_path, "sh test.sh", fewer)) is None
 
 
 @pytest.mark.parametrize(

@@ -2,23 +2,19 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.model import TestStatus
-from kotef.checks.reports import MAX_REPORT, junit_root, status_of, worse
+from kotef.checks.reports import MAX_REPORT, junit_root, status_of
+from kotef.checks.runners.lines import add
 from kotef.checks.runners.records import name_part
 from kotef.checks.runners.row import Leavings, Runner, Statuses
-from kotef.workspace.safe_open import parent_within, read_within, regular, walk_within
+from kotef.checks.runners.written_files import written_files
+from kotef.workspace.safe_open import read_within
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
-_REPORTS: Final = re.compile(r"(?:(?P<module>.*)/)?(?:target/(?:surefire|failsafe)-reports|build/test-results/[^/]+)")
-_PASSED_OVER: Final = frozenset({".git", ".gradle", ".idea", ".m2", "node_modules", "src", "classes", "test-classes"})
-MAX_FOLDERS: Final = 20_000
-MAX_ENTRIES: Final = 20_000
-_SLACK: Final = 1.0
-"""Seconds: file systems keep times less exactly than the clock."""
+_FOLDER: Final = re.compile(r"(?:(?P<module>.*)/)?(?:target/(?:surefire|failsafe)-reports|build/test-results/[^/]+)")
+_REPORT: Final = re.compile(r"TEST-.*\.xml")
 
 
 def jvm_report(left: Leavings) -> Statuses | None:
@@ -27,9 +23,9 @@ def jvm_report(left: Leavings) -> Statuses | None:
         return None
     root, budget = left.command.root, MAX_REPORT
     tests: Statuses = {}
-    for path, module in _fresh(root, left.started - _SLACK):
+    for file in written_files(root, left.started, _FOLDER, _REPORT):
         try:
-            xml = read_within(root, path, largest=budget)
+            xml = read_within(root, file.path, largest=budget)
         except OSError:
             return None
         budget -= len(xml)
@@ -37,34 +33,9 @@ def jvm_report(left: Leavings) -> Statuses | None:
         if cases is None:
             return None
         for case in cases.iter("testcase"):
-            test = _id(case.get("classname") or "", case.get("name") or "", module, root)
-            status: TestStatus = status_of((child.tag, child.get("type") or "") for child in case)
-            tests[test] = worse(tests[test], status) if test in tests else status
+            test = _id(case.get("classname") or "", case.get("name") or "", file.folder["module"] or "", root)
+            add(tests, test, status_of((child.tag, child.get("type") or "") for child in case))
     return tests or None
-
-
-def _fresh(root: Path, since: float) -> Iterator[tuple[str, str]]:
-    """Report files that are new, and the module each is of, both from the root."""
-    for number, folder in enumerate(walk_within(root, most=MAX_ENTRIES)):
-        if number > MAX_FOLDERS:
-            return
-        folder.folders[:] = [name for name in folder.folders if name not in _PASSED_OVER]
-        found = _REPORTS.fullmatch(folder.path)
-        if not found:
-            continue
-        for name in folder.others:
-            path = f"{folder.path}/{name}"
-            if name.startswith("TEST-") and name.endswith(".xml") and _changed(root, path) >= since:
-                yield path, found["module"] or ""
-
-
-def _changed(root: Path, path: str) -> float:
-    try:
-        with parent_within(root, path) as (folder, name):
-            facts = regular(name, folder)
-            return facts.st_mtime if facts else 0.0
-    except OSError:
-        return 0.0
 
 
 def _id(classname: str, name: str, module: str, root: Path) -> str:

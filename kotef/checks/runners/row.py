@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-from kotef.checks.model import TestStatus
+from kotef.checks.closings import Counts
+from kotef.checks.model import RED, TestStatus
+from kotef.checks.reports import executed
+from kotef.failures.output import all_lines
 from kotef.failures.unwrap import Asked
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"
@@ -27,7 +31,7 @@ class Command:
     """Outside of the workspace, empty, and for this one command."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Leavings:
     """What a command left behind."""
 
@@ -36,6 +40,22 @@ class Leavings:
     """Seconds since 1970, before the command began."""
     stdout: str
     stderr: str
+
+    @cached_property
+    def out(self) -> list[str]:
+        """All lines of stdout, in plain form."""
+        return all_lines(self.stdout)
+
+    @cached_property
+    def err(self) -> list[str]:
+        """All lines of stderr, in plain form."""
+        return all_lines(self.stderr)
+
+
+def as_counted(tests: Statuses, counts: Counts) -> bool:
+    """Whether as many tests ran and failed as the runner counts; some runners count what was skipped among what ran."""
+    failed = sum(status in RED for status in tests.values())
+    return failed == counts.failed and executed(tests) <= counts.executed <= len(tests)
 
 
 Single = Callable[[Sequence[str], Sequence[str], Callable[[str], bool]], list[str] | None]
@@ -57,6 +77,14 @@ class Runner:
     """The report the runner wrote; None where it wrote none, or one that cannot be trusted."""
     lines: Callable[[Leavings], Statuses | None] | None = None
     """Read from the output; weaker than a report, and believed only where the runner's own counts agree."""
+    closing: str = ""
+    """The runner's name in `closings`: with whose counts lines, and the report of a program, have to agree; empty where
+    the reader itself makes sure that nothing is missing."""
+    agrees: Callable[[Statuses, Counts], bool] = as_counted
+    """Whether what was read is what the runner counts."""
+    kind: Literal["runner", "harness", "program"] = "runner"
+    """A harness starts programs and takes them for tests; a program is a test binary with a library in it. Of a program
+    that a harness started, the harness tells; several of one command may overwrite each other's report."""
     single: Single | None = None
     failing_status: Callable[[int, int], bool] = lambda status, _: status == 1
     """Whether an exit status says, with so many failing tests, that tests ran and some failed."""

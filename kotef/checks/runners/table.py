@@ -1,18 +1,23 @@
 """The table of test runners, and what is asked of it for one command."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Final, NamedTuple
 
-from kotef.checks.closings import Counts
+from kotef.checks.closings import counts_of
 from kotef.checks.commands import status_of_failing_tests
-from kotef.checks.model import RED, Evidence
-from kotef.checks.reports import executed, worse
-from kotef.checks.runners.console_rows import CARGO, CTEST, NEXTEST, OTHERS, TAP, UNITTEST_LINES
+from kotef.checks.model import Evidence
+from kotef.checks.runners.console_rows import OTHERS
 from kotef.checks.runners.go_rows import GO
+from kotef.checks.runners.harness_rows import AUTOMAKE, CTEST, MESON
 from kotef.checks.runners.javascript_rows import JEST, MOCHA, NODE_TEST, VITEST
 from kotef.checks.runners.jvm_rows import JVM
+from kotef.checks.runners.lines import together
+from kotef.checks.runners.native_rows import PROGRAMS
 from kotef.checks.runners.python_rows import PYTEST, UNITTEST
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.rust_rows import CARGO, NEXTEST
+from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.failures.unwrap import unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
@@ -27,11 +32,14 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     CARGO,
     NEXTEST,
     CTEST,
-    UNITTEST_LINES,
+    MESON,
+    AUTOMAKE,
+    *PROGRAMS,
+    PROVE,
     *OTHERS,
     TAP,
 )
-"""Reports in their order of use, then the rows that read lines, the plainest form last."""
+"""In their order of use; of rows that read lines the plainest form last."""
 
 
 class Reading(NamedTuple):
@@ -50,22 +58,25 @@ def environment_for(command: Command, env: Mapping[str, str]) -> dict[str, str]:
     return whole
 
 
-def reading_of(left: Leavings, counts: Counts | None) -> Reading | None:
+def reading_of(left: Leavings) -> Reading | None:
     """The status of each test: from all reports together, else from lines that agree with the runner's own counts.
 
-    Where several runners tell of one id the worst counts.
+    Beside a report, lines are read of the runners that the command names, as in `pytest && ctest`: what a test prints
+    may look like those of any other. Where several runners tell of one id the worst counts.
     """
-    tests: Statuses | None = None
-    for runner in RUNNERS:
-        told = runner.report(left) if runner.report is not None else None
-        if told is not None:
-            tests = _together(tests or {}, told)
-    if tests is not None:
-        return Reading(tests, "report")
-    if counts is None:
-        return None
-    read = (runner.lines(left) for runner in RUNNERS if runner.lines is not None)
-    return next((Reading(found, "lines") for found in read if found and _agrees(found, counts)), None)
+    runners = [row for row in RUNNERS if row.kind != "program"]
+    reports = _reports(left, runners)
+    told = frozenset(row.name for row, _ in reports)
+    if reports:
+        named = [row for row in runners if row.tools.intersection(left.command.asked.tools)]
+        read = [found for row in named if row.name not in told and (found := _agreeing(row, row.lines, left))]
+        return Reading(_merged([*(tests for _, tests in reports), *read]), "lines" if read else "report")
+    harnesses = (row for row in runners if row.kind == "harness")
+    if reading := _first_lines(harnesses, left):
+        return reading
+    if reports := _reports(left, [row for row in RUNNERS if row.kind == "program"]):
+        return Reading(_merged(tests for _, tests in reports), "report")
+    return _first_lines(RUNNERS, left)
 
 
 def single_tests(
@@ -89,18 +100,32 @@ def says_tests_failed(command: str, status: int | None, failed: int) -> bool:
     return status in usual - {1} or any(row.failing_status(status, failed) for row in rows)
 
 
-def _together(one: Statuses, other: Statuses) -> Statuses:
-    merged = dict(one)
-    for test, status in other.items():
-        merged[test] = worse(merged[test], status) if test in merged else status
-    return merged
+def _reports(left: Leavings, runners: Sequence[Runner]) -> list[tuple[Runner, Statuses]]:
+    """The rows with a report, also an empty one; that of a program has to agree with what it printed."""
+    reports: list[tuple[Runner, Statuses]] = []
+    for row in runners:
+        if row.report is None:
+            continue
+        found = _agreeing(row, row.report, left) if row.kind == "program" else row.report(left)
+        if found is not None:
+            reports.append((row, found))
+    return reports
 
 
-def _agrees(tests: Statuses, counts: Counts) -> bool:
-    """Whether the lines tell of every test: as many ran and failed as the runner counts.
+def _first_lines(rows: Iterable[Runner], left: Leavings) -> Reading | None:
+    return next((Reading(tests, "lines") for row in rows if (tests := _agreeing(row, row.lines, left))), None)
 
-    Some runners count what was skipped among what ran.
-    """
-    failed = sum(status in RED for status in tests.values())
-    ran, listed = executed(tests), len(tests)
-    return failed == counts.failed and ran <= counts.executed <= listed
+
+def _agreeing(row: Runner, read: Callable[[Leavings], Statuses | None] | None, left: Leavings) -> Statuses | None:
+    """What was read, where the runner's own closing lines count the same."""
+    tests = read(left) if read is not None else None
+    if not tests or not row.closing:
+        return tests or None
+    counted = counts_of(row.closing, (*left.out, *left.err))
+    if row.kind == "program":  # each of several programs has a closing line
+        counted = counted[-1:]
+    return tests if any(row.agrees(tests, counts) for counts in counted) else None
+
+
+def _merged(found: Iterable[Statuses]) -> Statuses:
+    return reduce(together, found, {})

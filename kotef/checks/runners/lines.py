@@ -1,0 +1,63 @@
+"""A reader for runners that print one line for each test."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from kotef.checks.model import TestStatus
+from kotef.checks.reports import worse
+from kotef.checks.runners.records import name_part
+from kotef.checks.runners.row import Leavings, Statuses
+
+
+class Lines(NamedTuple):
+    """How one runner prints the end of a test."""
+
+    hint: str
+    """A literal that every such line holds."""
+    pattern: re.Pattern[str]
+    """Matched at the start of a line; groups `name` and `status`, and perhaps `place`."""
+    statuses: Mapping[str, TestStatus]
+    """By the beginning of what `status` matched, first hit; what is in none of them is no end of a test."""
+    heading: re.Pattern[str] | None = None
+    """A line that names the place of the tests below it."""
+
+
+def tests_in(rows: Lines, lines: Iterable[str]) -> Statuses:
+    """Status of each test that the lines tell of; of several lines for one id the worst counts."""
+    tests: Statuses = {}
+    place = ""
+    for line in lines:
+        if rows.heading and (above := rows.heading.match(line)):
+            place = above["place"]
+        if rows.hint not in line or not (found := rows.pattern.match(line)):
+            continue
+        status = _status(rows.statuses, found["status"])
+        if status is None:
+            continue
+        said = found.groupdict()
+        parts = [part for part in (said.get("place") or place, said["name"]) if part]
+        add(tests, "::".join(map(name_part, parts)), status)
+    return tests
+
+
+def read_by(rows: Lines) -> Callable[[Leavings], Statuses | None]:
+    """What the output says, by one kind of lines."""
+    return lambda left: tests_in(rows, (*left.out, *left.err)) or None
+
+
+def add(tests: Statuses, test: str, status: TestStatus) -> None:
+    """One more entry; of several for one id the worst counts."""
+    tests[test] = worse(tests[test], status) if test in tests else status
+
+
+def together(one: Statuses, other: Statuses) -> Statuses:
+    """Both; of an id in both the worse status."""
+    merged = dict(one)
+    for test, status in other.items():
+        add(merged, test, status)
+    return merged
+
+
+def _status(statuses: Mapping[str, TestStatus], text: str) -> TestStatus | None:
+    return next((status for word, status in statuses.items() if text.startswith(word)), None)

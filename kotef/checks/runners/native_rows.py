@@ -1,0 +1,164 @@
+"""GoogleTest, Boost.Test, Check, CMocka, Criterion and Unity: libraries that are compiled into test programs."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from kotef.checks.closings import Counts, counts_of
+from kotef.checks.model import RED, TestStatus
+from kotef.checks.reports import MAX_REPORT, status_of, xml_root
+from kotef.checks.runners.lines import Lines, add, read_by, tests_in
+from kotef.checks.runners.records import name_part
+from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted
+from kotef.checks.runners.tap_rows import tests_of_tap
+from kotef.workspace.safe_open import read_within, walk_within
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_MAX_FILES: Final = 20_000
+
+_GTEST: Final = Lines(
+    "[ ",
+    re.compile(r"\[ *(?P<status>OK|FAILED|SKIPPED) *\] (?P<name>[\w/]+\.[\w/]+)(?:,.*)? \(\d+ ms\)$"),
+    {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"},
+)
+_CMOCKA: Final = Lines(
+    "[ ",
+    re.compile(r"\[ *(?P<status>OK|FAILED|SKIPPED) *\] (?P<name>(?!GROUP )[^\s:]+)$"),
+    {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"},
+)
+_UNITY: Final = Lines(
+    ":",
+    re.compile(r"(?P<place>[^\s:]+):\d+:(?P<name>\w[^:]*):(?P<status>PASS|FAIL|IGNORE)\b"),
+    {"PASS": "passed", "FAIL": "failed", "IGNORE": "skipped"},
+)
+_ROWS: Final = (("gtest", _GTEST), ("cmocka", _CMOCKA), ("unity", _UNITY))
+
+
+ReportReader = Callable[[Leavings], Statuses | None]
+
+
+def tests_of_program(lines: Sequence[str]) -> Statuses | None:
+    """What the output of one test program says of each test; None where it does not tell of all of them."""
+    for runner, row in _ROWS:
+        tests = tests_in(row, lines)
+        if tests and any(as_counted(tests, counts) for counts in counts_of(runner, lines)):
+            return tests
+    return tests_of_tap(lines)
+
+
+def variable(name: str, value: str) -> Callable[[Command, Mapping[str, str]], dict[str, str]]:
+    """An environment variable with `{folder}` in its value, unless the user has set it."""
+    return lambda command, env: {} if name in env else {name: value.format(folder=command.folder)}
+
+
+def report_in(files: str, cases: Callable[["Element"], Iterable[tuple[str, TestStatus]]]) -> ReportReader:
+    """Reads the XML files of the report folder that match; None without one, or where one is damaged."""
+    pattern = re.compile(files)
+
+    def read(left: Leavings) -> Statuses | None:
+        tests: Statuses = {}
+        folder, budget = left.command.folder, MAX_REPORT
+        below = (
+            f"{found.path}/{name}".lstrip("/")
+            for found in walk_within(folder, most=_MAX_FILES)
+            for name in found.others
+        )
+        for file in filter(pattern.fullmatch, below):
+            try:
+                xml = read_within(folder, file, largest=budget)
+            except OSError:
+                return None
+            budget -= len(xml)
+            root = xml_root(xml)
+            if root is None:
+                return None
+            for test, status in cases(root):
+                add(tests, test, status)
+        return tests or None
+
+    return read
+
+
+def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
+    """Suite and name; Boost has the suites above in the class name, Criterion only in the suite around."""
+    for suite in root.iter("testsuite"):
+        for case in suite.findall("testcase"):
+            above = case.get("classname") or ("" if root is suite else suite.get("name") or "")
+            parts = (*above.split("."), case.get("name") or "")
+            yield "::".join(name_part(part) for part in parts if part), _status(case)
+
+
+def _gtest_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
+    """As GoogleTest prints them; a list of tests has no status."""
+    for case in root.iter("testcase"):
+        if "status" in case.keys():  # noqa: SIM118 - an element's attributes
+            status: TestStatus = "skipped" if case.get("status") == "notrun" else _status(case)
+            yield name_part(f"{case.get('classname')}.{case.get('name')}"), status
+
+
+_CHECK: Final[dict[str, TestStatus]] = {"success": "passed", "failure": "failed", "error": "error"}
+_CHECK_SPACE: Final = "{http://check.sourceforge.net/ns}"
+
+
+def _check_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
+    """Suite, test case and function; of a loop test the number of the turn."""
+    for suite in root.iter(f"{_CHECK_SPACE}suite"):
+        title = suite.findtext(f"{_CHECK_SPACE}title") or ""
+        for test in suite.iter(f"{_CHECK_SPACE}test"):
+            case, name, turn = (
+                test.findtext(f"{_CHECK_SPACE}{tag}") or "" for tag in ("description", "id", "iteration")
+            )
+            parts = (title, case, name if turn in {"", "0"} else f"{name}[{turn}]")
+            yield "::".join(map(name_part, parts)), _CHECK.get(test.get("result") or "", "error")
+
+
+def _status(case: "Element") -> TestStatus:
+    return status_of((child.tag, child.get("type") or "") for child in case)
+
+
+def as_many_ran(tests: Statuses, counts: Counts) -> bool:
+    """Whether as many ran, and something failed where the runner says so: Boost counts failed assertions."""
+    ran = sum(status != "skipped" for status in tests.values())
+    return ran == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
+
+
+PROGRAMS: Final = (
+    Runner(
+        name="GoogleTest",
+        ids="`Suite.Test`",
+        environment=variable("GTEST_OUTPUT", "xml:{folder}/gtest/"),
+        report=report_in(r"gtest/.*\.xml", _gtest_cases),
+        lines=read_by(_GTEST),
+        closing="gtest",
+        kind="program",
+    ),
+    Runner(
+        name="Boost.Test",
+        ids="`suite::case`",
+        environment=variable("BOOST_TEST_LOGGER", "HRF,error,stdout:JUNIT,test_suite,{folder}/boost.xml"),
+        report=report_in(r"boost\.xml", _junit_cases),
+        closing="boost",
+        agrees=as_many_ran,
+        kind="program",
+    ),
+    Runner(
+        name="Check",
+        ids="`Suite::case::function`",
+        environment=variable("CK_XML_LOG_FILE_NAME", "{folder}/check.xml"),
+        report=report_in(r"check\.xml", _check_cases),
+        closing="check",
+        kind="program",
+    ),
+    Runner(
+        name="Criterion",
+        ids="`suite::test`",
+        environment=variable("CRITERION_OUTPUTS", "xml:{folder}/criterion.xml"),
+        report=report_in(r"criterion\.xml", _junit_cases),
+        closing="criterion",
+        kind="program",
+    ),
+    Runner(name="CMocka", ids="name of the function", lines=read_by(_CMOCKA), closing="cmocka", kind="program"),
+    Runner(name="Unity", ids="`path::function`", lines=read_by(_UNITY), closing="unity", kind="program", untried=True),
+)

@@ -1,0 +1,47 @@
+"""Report files that tools leave in their build folders, and which of them a command wrote."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kotef.workspace.safe_open import parent_within, regular, walk_within
+
+_PASSED_OVER: Final = frozenset({".git", ".gradle", ".idea", ".m2", ".venv", "venv", "node_modules", "CMakeFiles"})
+_MAX_FOLDERS: Final = 20_000
+_MAX_ENTRIES: Final = 20_000
+_SLACK: Final = 1.0
+"""Seconds: file systems keep times less exactly than the clock."""
+
+
+class Written(NamedTuple):
+    """A file that a command wrote."""
+
+    path: str
+    """From the root."""
+    folder: re.Match[str]
+    """How the pattern matched its folder."""
+
+
+def written_files(root: Path, started: float, folder: re.Pattern[str], name: re.Pattern[str]) -> Iterator[Written]:
+    """The files below the root that are newer than `started`, with a folder and a name that match whole."""
+    for number, here in enumerate(walk_within(root, most=_MAX_ENTRIES)):
+        if number > _MAX_FOLDERS:
+            return
+        here.folders[:] = [name for name in here.folders if name not in _PASSED_OVER]
+        matched = folder.fullmatch(here.path)
+        if matched is None:
+            continue
+        for file in filter(name.fullmatch, here.others):
+            path = f"{here.path}/{file}" if here.path else file
+            if _changed(root, path) >= started - _SLACK:
+                yield Written(path, matched)
+
+
+def _changed(root: Path, path: str) -> float:
+    try:
+        with parent_within(root, path) as (folder, name):
+            facts = regular(name, folder)
+            return facts.st_mtime if facts else 0.0
+    except OSError:
+        return 0.0
