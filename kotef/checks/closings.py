@@ -105,7 +105,11 @@ _CLOSINGS: Final = (
         " success",
         r"<passed> success(?:es)? / <failed> failures? / <failed_error> errors? / <skipped> pending",
     ),
-    _Closing("rspec", " example", r"<total> examples?, <failed> failures?(?:, <skipped> pending)?"),
+    _Closing(
+        "rspec",
+        " example",
+        r"<total> examples?, <failed> failures?(?:, <skipped> pending)?(?:, <failed_error> errors? occurred outside)?",
+    ),
     _Closing(
         "minitest",
         " assertions",
@@ -116,7 +120,7 @@ _CLOSINGS: Final = (
         "phpunit",
         "Assertions:",
         r"Tests: <total>, Assertions: <>(?:, Errors: <failed_error>)?(?:, Failures: <failed>)?"
-        r"(?:.*, Skipped: <skipped>)?",
+        r"(?:.*, Skipped: <skipped>)?(?:.*, Incomplete: <skipped_later>)?",
     ),
     _Closing("phpunit", "No tests executed", r"No tests executed!"),
     _Closing(

@@ -361,6 +361,31 @@ def test_reports_of_surefire_and_gradle_are_read_if_the_command_wrote_them(tmp_p
     assert reading_of(leavings(root, "mvn -q test", started=1000.0)) is None
 
 
+def test_tests_of_maven_are_run_alone_by_class_and_method(tmp_path: Path) -> None:
+    """Nested classes, turns of repeated and parameterized tests as Surefire 3.2 with JUnit 5 writes them."""
+    names = ("ok", "each(int)[1]", "each(int)[2]", "twice", "twice")
+    cases = "".join(f'<testcase classname="com.x.ATest" name="{name}"/>' for name in names)
+    inner = '<testcase classname="com.x.ATest$Deep$Deeper" name="most"/>'
+    root = write(
+        tmp_path,
+        {
+            "core/src/test/java/com/x/ATest.java": "",
+            "core/target/surefire-reports/TEST-com.x.ATest.xml": f"<testsuite>{cases}{inner}</testsuite>",
+        },
+    )
+    reading = reading_of(leavings(root, "mvn test", started=1000.0))
+    assert reading is not None
+    place = "core/src/test/java/com/x/ATest.java"
+    assert [test.removeprefix(f"{place}::") for test in reading.tests] == [
+        *("ok", "each(int)[1]", "each(int)[2]", "twice", "twice [2]", "Deep::Deeper::most"),
+    ]
+    line = alone("./mvnw -q test", list(reading.tests), exists=lambda _: True)
+    assert line is not None
+    assert "'-Dtest=com.x.ATest#ok,com.x.ATest#each,com.x.ATest#twice,com.x.ATest$Deep$Deeper#most'" in line
+    assert alone("mvn test -Dtest=BTest", [f"{place}::ok"], exists=lambda _: True) is None
+    assert alone("mvn test", [f"{place}::a name of words"], exists=lambda _: True) is None
+
+
 LINES = {
     "GoogleTest": "[ RUN      ] A.ok\n[       OK ] A.ok (0 ms)\n[ RUN      ] A.bad\na.cc:3: Failure\n[  FAILED  ] A.bad (1 ms)\n[==========] 2 tests from 1 test suite ran. (1 ms total)\n[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] A.bad\n",
     "deno test": "running 2 tests from ./a_test.ts\nok ... ok (1ms)\nbad ... FAILED (2ms)\n\nFAILED | 1 passed | 1 failed (5ms)\n",
@@ -438,5 +463,5 @@ def test_the_page_of_the_documentation_has_every_row() -> None:
     table = {cells[0]: cells[1:] for cells in rows if len(cells) == 4}
     for runner in RUNNERS:
         how, ids, _ = table[runner.name]
-        assert (ids, "untried" in how) == (runner.ids, runner.untried), runner.name
+        assert (ids, "(untried: " in how) == (runner.ids, runner.untried), runner.name
     assert len(table) == len(RUNNERS) + 2, "the heading and its rule"

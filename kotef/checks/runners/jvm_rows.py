@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,10 @@ from kotef.workspace.safe_open import read_within
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
 _FOLDER: Final = re.compile(r"(?:(?P<module>.*)/)?(?:target/(?:surefire|failsafe)-reports|build/test-results/[^/]+)")
 _REPORT: Final = re.compile(r"TEST-.*\.xml")
+_SOURCES: Final = frozenset({"src", "classes", "test-classes"})
+_SOURCE: Final = re.compile(r"(?:.*/)?src/test/\w+/(?P<path>.*)\.\w+")
+_METHOD: Final = re.compile(r"(?P<name>[\w$]+)(?:\(.*)?(?:\[\d+\].*)?(?: \[\d+\])?")
+"""`each(int)[1]` of a parameterized test, `twice [2]` of a repeated one."""
 
 
 def jvm_report(left: Leavings) -> Statuses | None:
@@ -23,7 +29,7 @@ def jvm_report(left: Leavings) -> Statuses | None:
         return None
     root, budget = left.command.root, MAX_REPORT
     tests: Statuses = {}
-    for file in written_files(root, left.started, _FOLDER, _REPORT):
+    for file in written_files(root, left.started, _FOLDER, _REPORT, passed_over=_SOURCES):
         try:
             xml = read_within(root, file.path, largest=budget)
         except OSError:
@@ -32,9 +38,12 @@ def jvm_report(left: Leavings) -> Statuses | None:
         cases = junit_root(xml)
         if cases is None:
             return None
+        seen: Counter[str] = Counter()
         for case in cases.iter("testcase"):
             test = _id(case.get("classname") or "", case.get("name") or "", file.folder["module"] or "", root)
-            add(tests, test, status_of((child.tag, child.get("type") or "") for child in case))
+            seen[test] += 1  # each turn of a repeated test has the same name
+            turn = f" [{seen[test]}]" if seen[test] > 1 else ""
+            add(tests, f"{test}{turn}", status_of((child.tag, child.get("type") or "") for child in case))
     return tests or None
 
 
@@ -51,8 +60,30 @@ def _id(classname: str, name: str, module: str, root: Path) -> str:
     return "::".join(name_part(part) for part in (classname, name.removesuffix("()")) if part)
 
 
+def jvm_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
+    """`-Dtest` for Maven, where a module without such a test is no failure."""
+    chosen = dict.fromkeys(map(_class_and_method, tests))
+    if not all(chosen) or any(re.match(r"-Dtest\b|-Dit\.test\b", word) for word in arguments):
+        return None
+    names = ",".join(name for name in chosen if name)
+    return [*arguments, f"-Dtest={names}", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"]
+
+
+def _class_and_method(test: str) -> str:
+    """`com.x.ATest$Inner#method` of an id; empty where the name of the method is not in it."""
+    place, *inner, name = test.split("::")
+    found = _SOURCE.fullmatch(place)
+    method = _METHOD.fullmatch(name)
+    if method is None or not (found or inner or "/" not in place):
+        return ""
+    outer = found["path"].replace("/", ".") if found else place
+    return f"{'$'.join((outer, *inner))}#{method['name']}"
+
+
 JVM: Final = Runner(
     name="Surefire, Gradle",
     ids="`src/test/java/path/Class.java::method`; a class elsewhere by its name",
+    tools=frozenset({"mvn", "mvnw", "mvnd"}),
     report=jvm_report,
+    single=jvm_single,
 )

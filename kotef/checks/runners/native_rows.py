@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from kotef.checks.closings import Counts, counts_of
 from kotef.checks.model import RED, TestStatus
-from kotef.checks.reports import MAX_REPORT, status_of, xml_root
-from kotef.checks.runners.lines import Lines, add, read_by, tests_in
+from kotef.checks.reports import status_of
+from kotef.checks.runners.lines import Lines, read_by, tests_in
 from kotef.checks.runners.records import name_part
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted
 from kotef.checks.runners.tap_rows import tests_of_tap
-from kotef.workspace.safe_open import read_within, walk_within
+from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-_MAX_FILES: Final = 20_000
 
 _GTEST: Final = Lines(
     "[ ",
@@ -54,31 +52,8 @@ def variable(name: str, value: str) -> Callable[[Command, Mapping[str, str]], di
 
 
 def report_in(files: str, cases: Callable[["Element"], Iterable[tuple[str, TestStatus]]]) -> ReportReader:
-    """Reads the XML files of the report folder that match; None without one, or where one is damaged."""
-    pattern = re.compile(files)
-
-    def read(left: Leavings) -> Statuses | None:
-        tests: Statuses = {}
-        folder, budget = left.command.folder, MAX_REPORT
-        below = (
-            f"{found.path}/{name}".lstrip("/")
-            for found in walk_within(folder, most=_MAX_FILES)
-            for name in found.others
-        )
-        for file in filter(pattern.fullmatch, below):
-            try:
-                xml = read_within(folder, file, largest=budget)
-            except OSError:
-                return None
-            budget -= len(xml)
-            root = xml_root(xml)
-            if root is None:
-                return None
-            for test, status in cases(root):
-                add(tests, test, status)
-        return tests or None
-
-    return read
+    """Reads the XML files of the report folder that match."""
+    return lambda left: cases_in(left.command.folder, files, cases) or None
 
 
 def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:

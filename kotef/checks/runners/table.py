@@ -14,8 +14,10 @@ from kotef.checks.runners.javascript_rows import JEST, MOCHA, NODE_TEST, VITEST
 from kotef.checks.runners.jvm_rows import JVM
 from kotef.checks.runners.lines import together
 from kotef.checks.runners.native_rows import PROGRAMS
+from kotef.checks.runners.php_rows import PHPUNIT
 from kotef.checks.runners.python_rows import PYTEST, UNITTEST
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.ruby_rows import MINITEST, RSPEC
 from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.failures.unwrap import unwrap
@@ -36,6 +38,9 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     AUTOMAKE,
     *PROGRAMS,
     PROVE,
+    PHPUNIT,
+    RSPEC,
+    MINITEST,
     *OTHERS,
     TAP,
 )

@@ -23,12 +23,23 @@ class Written(NamedTuple):
     """How the pattern matched its folder."""
 
 
-def written_files(root: Path, started: float, folder: re.Pattern[str], name: re.Pattern[str]) -> Iterator[Written]:
-    """The files below the root that are newer than `started`, with a folder and a name that match whole."""
+def written_files(
+    root: Path,
+    started: float,
+    folder: re.Pattern[str],
+    name: re.Pattern[str],
+    *,
+    passed_over: frozenset[str] = frozenset(),
+) -> Iterator[Written]:
+    """The files below the root that are newer than `started`, with a folder and a name that match whole.
+
+    `passed_over` are names of folders in which none is looked for.
+    """
+    never = _PASSED_OVER | passed_over
     for number, here in enumerate(walk_within(root, most=_MAX_ENTRIES)):
         if number > _MAX_FOLDERS:
             return
-        here.folders[:] = [name for name in here.folders if name not in _PASSED_OVER]
+        here.folders[:] = [name for name in here.folders if name not in never]
         matched = folder.fullmatch(here.path)
         if matched is None:
             continue

@@ -9,10 +9,15 @@ from typing import Final
 _HERE: Final = Path(__file__).parent
 
 
-def copy_of(folder: Path, *names: str) -> Path:
-    """A new folder below `folder` with these plug-ins in it, named after the first."""
-    target = folder / names[0].partition(".")[0]
-    target.mkdir(exist_ok=True)
+def copy_of(folder: Path, *names: str, to: str = "") -> Path:
+    """A folder below `folder` with these plug-ins in it: `to`, else named after the first."""
+    target = folder / (to or names[0].partition(".")[0])
+    target.mkdir(parents=True, exist_ok=True)
     for name in names:
         (target / name).write_bytes((_HERE / name).read_bytes())
     return target
+
+
+def settings_file(path: Path, text: str) -> None:
+    """Settings of a tool that name a plug-in, beside it."""
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,76 @@
+"""PHPUnit and Pest: their JUnit report, asked for by a file that PHP reads in front of every program."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from kotef.checks.model import TestStatus
+from kotef.checks.reports import status_of
+from kotef.checks.runners.plugins import copy_of, settings_file
+from kotef.checks.runners.records import name_part, place_of
+from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.checks.runners.xml_reports import cases_in
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_CHOICE: Final = re.compile(r"--(?:filter|group|exclude-group|testsuite|stop-on-\w+|order-by|list-\w+)(?:=.*)?")
+_OPTION_WITH_VALUE: Final = re.compile(r"-[cd]|--(?:configuration|bootstrap|cache-result-file|test-suffix|columns)")
+
+
+def php_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+    """One more folder of settings, with `auto_prepend_file` in it."""
+    folder = copy_of(command.folder, "phpunit_report.php")
+    path = folder / "phpunit_report.php"
+    if re.search(r"[\"$\n]", str(path)):
+        return {}
+    settings_file(folder / "kotef.ini", f'auto_prepend_file="{path}"\n')
+    before = env.get("PHP_INI_SCAN_DIR", "")  # empty: where PHP itself looks
+    return {REPORT_FOLDER: str(command.folder), "PHP_INI_SCAN_DIR": f"{before}:{folder}"}
+
+
+def php_report(left: Leavings) -> Statuses | None:
+    """What the processes of PHPUnit wrote."""
+    root = left.command.root.resolve()
+
+    def cases(report: "Element") -> Iterator[tuple[str, TestStatus]]:
+        for case in report.iter("testcase"):
+            name = case.get("class") or case.get("classname") or ""
+            place = place_of((case.get("file") or "").partition("::")[0], name, root)
+            parts = (place, re.split(r"[\\.]", name)[-1], case.get("name") or "")
+            yield "::".join(name_part(part) for part in parts if part), _status(case)
+
+    return cases_in(left.command.folder, r"phpunit-\d+\.xml", cases)
+
+
+def _status(case: "Element") -> TestStatus:
+    """A risky test is written as an error, but has passed."""
+    kinds = [(child.tag, child.get("type") or "") for child in case]
+    return status_of((tag, kind) for tag, kind in kinds if "Risky" not in kind)
+
+
+def php_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
+    """`--filter` with the names, for the files they are in."""
+    parts = [test.split("::") for test in tests]
+    if any(_CHOICE.fullmatch(word) for word in arguments) or any(len(names) < 3 for names in parts):  # noqa: PLR2004 - file, class, test
+        return None
+    files = dict.fromkeys(names[0] for names in parts)
+    if len(files) > 1 or not all(map(exists, files)):
+        files = dict.fromkeys(())
+    kept: list[str] = []
+    for word in arguments:
+        if word.startswith("-") or (kept and _OPTION_WITH_VALUE.fullmatch(kept[-1])) or not (files and exists(word)):
+            kept.append(word)
+    names = dict.fromkeys(f"{re.escape(above)}::{re.escape('::'.join(rest))}" for _, above, *rest in parts)
+    return [*kept, "--filter", rf"/(?:^|\\)(?:{'|'.join(names)})$/".replace("\\ ", " "), *files]
+
+
+PHPUNIT: Final = Runner(
+    name="PHPUnit, Pest",
+    ids="`path::Class::test`; with its data set as PHPUnit names it",
+    tools=frozenset({"phpunit", "pest"}),
+    environment=php_environment,
+    report=php_report,
+    single=php_single,
+    failing_status=lambda status, _: status in {1, 2},  # 2: errors
+)
