@@ -148,6 +148,30 @@ def test_unittest_cases_under_pytest_are_reported_by_pytest_alone(cases: Path) -
     assert not [test for test in tests if test.startswith("tests/inner")]
 
 
+def test_of_every_pytest_in_a_command_there_is_a_report(tmp_path: Path) -> None:
+    """One after the other, from one process, and inside of a test, which says nothing."""
+    nested = (
+        "import subprocess, sys\ndef test_inner():\n    subprocess.run([sys.executable, '-m', 'pytest', 'inner.py'])\n"
+    )
+    write(
+        tmp_path,
+        {
+            "a.py": "def test_a(): pass\n",
+            "b.py": nested,
+            "c.py": "def test_c(): assert 0\n",
+            "inner.py": "def test_i(): assert 0\n",
+            "lf.py": "import os\ndef test_lf():\n    try: open('once', 'x')\n    except OSError: return\n    assert 0\ndef test_d(): pass\n",
+            "both.py": "import subprocess, sys\nfor name in 'ac': subprocess.run([sys.executable, '-m', 'pytest', name + '.py'])\n",
+        },
+    )
+    run = f"{PYTHON} -m pytest -q -p no:cacheprovider"
+    result = checked(tmp_path, f"{run} a.py && {run} b.py && {run} c.py")
+    assert result.tests == {"a.py::test_a": "passed", "b.py::test_inner": "passed", "c.py::test_c": "failed"}
+    assert checked(tmp_path, f"{PYTHON} both.py").tests == {"a.py::test_a": "passed", "c.py::test_c": "failed"}
+    again = checked(tmp_path, f"{PYTHON} -m pytest lf.py || {PYTHON} -m pytest --lf lf.py")
+    assert (again.passed, again.tests) == (True, {"lf.py::test_lf": "passed", "lf.py::test_d": "passed"})
+
+
 @pytest.mark.parametrize("flags", ["-S", "-I", "-E"])
 def test_an_interpreter_that_reads_no_environment_runs_as_it_would(tmp_path: Path, flags: str) -> None:
     write(tmp_path, {"test_a.py": "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"})

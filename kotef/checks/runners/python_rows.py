@@ -4,10 +4,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from kotef.checks.reports import MAX_REPORT, REPORT_NAME, parse_junit, report_request
+from kotef.checks.model import RED
+from kotef.checks.reports import MAX_REPORT, parse_junit, report_request
+from kotef.checks.runners.lines import together
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.records import recorded
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.checks.runners.written_files import written_files
 from kotef.workspace.safe_open import read_within
 
 _VALUED: Final = (
@@ -22,6 +25,8 @@ _ENDS_EARLY: Final = re.compile(
 _WITH_X: Final = re.compile(r"-(?=[qvsl]*x)([qvslx]+)")
 _READS_MORE: Final = re.compile(r"--pyargs|@.*")
 """Arguments that name tests in a way that cannot be told from an option's value."""
+_HERE: Final = re.compile("")
+_REPORT: Final = re.compile(r"junit(?:-\d+)?\.xml")
 _UNITTEST_NAME: Final = re.compile(r"(\w+) \(([\w.]+)\)")
 """`test_x (test_a.A.test_x)`; before Python 3.11 `test_x (test_a.A)`."""
 _PASSED_ON: Final = "testenv.pass_env+=PYTEST_ADDOPTS"
@@ -29,12 +34,23 @@ _PASSED_ON: Final = "testenv.pass_env+=PYTEST_ADDOPTS"
 
 
 def pytest_report(left: Leavings) -> Statuses | None:
-    """What pytest's JUnit report says of each test."""
-    try:
-        xml = read_within(left.command.folder, REPORT_NAME, largest=MAX_REPORT)
-    except OSError:
-        return None
-    return parse_junit(xml) if xml else None
+    """What pytest's JUnit reports say of each test, one for each process; None where one is damaged.
+
+    A later run of tests that failed and no others takes back what was said of them, as in `pytest || pytest --lf`.
+    """
+    files = written_files(left.command.folder, left.started, _HERE, _REPORT)
+    tests: Statuses | None = None
+    for file in sorted(files, key=lambda file: file.changed):
+        try:
+            found = parse_junit(read_within(left.command.folder, file.path, largest=MAX_REPORT))
+        except OSError:
+            return None
+        if found is None:
+            return None
+        before = tests or {}
+        again = bool(found) and all(before.get(test) in RED for test in found)
+        tests = before | found if again else together(before, found)
+    return tests
 
 
 def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:

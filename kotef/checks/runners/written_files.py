@@ -21,6 +21,8 @@ class Written(NamedTuple):
     """From the root."""
     folder: re.Match[str]
     """How the pattern matched its folder."""
+    changed: float
+    """Seconds since 1970."""
 
 
 def written_files(
@@ -45,8 +47,9 @@ def written_files(
             continue
         for file in filter(name.fullmatch, here.others):
             path = f"{here.path}/{file}" if here.path else file
-            if _changed(root, path) >= started - _SLACK:
-                yield Written(path, matched)
+            changed = _changed(root, path)
+            if changed >= started - _SLACK:
+                yield Written(path, matched, changed)
 
 
 def _changed(root: Path, path: str) -> float:

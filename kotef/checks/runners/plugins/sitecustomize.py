@@ -194,6 +194,14 @@ class _Finder:
         return None
 
 
+def _own_report_of_pytest():
+    """A report for each process: of two pytests in one command the second would overwrite the first's."""
+    asked, place = os.environ.get("PYTEST_ADDOPTS", ""), os.path.join(_FOLDER, "junit")
+    head, found, rest = asked.partition(place)
+    if found and ".xml" in rest and "PYTEST_CURRENT_TEST" not in os.environ:
+        os.environ["PYTEST_ADDOPTS"] = "%s%s-%d%s" % (head, place, os.getpid(), rest[rest.index(".xml") :])
+
+
 def _next_sitecustomize():
     """Import the module that would be here without us; ours stays where there is none."""
     ours = sys.modules.pop("sitecustomize")
@@ -213,4 +221,5 @@ def _next_sitecustomize():
 if _FOLDER and __name__ == "sitecustomize":
     if sys.version_info[0] > 2 and "unittest.result" not in sys.modules:
         sys.meta_path.insert(0, _Finder)
+    _own_report_of_pytest()
     _next_sitecustomize()
