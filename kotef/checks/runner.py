@@ -120,6 +120,9 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
     evidence = reading.evidence if reading else _without_ids(counts)
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
+    if red and kind in {"unknown", "lint_failure"}:  # the runner tells of tests, whatever its words look like
+        kind, detail = "test_failure", "failed"
+        mark = fingerprint(kind, detail, red)
     admitted = admission_of(done.command, done.exit_code, f"{done.stdout}\n{done.stderr}")
     if conflict := _contradicted(done, diagnosis, tests, counts, admitted):
         kind, detail = kind or (admitted.kind if admitted else "test_failure"), "contradiction"

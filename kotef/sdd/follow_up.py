@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kotef.failures.history import MAX_TESTS
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.issue import IssueFailure, code_span, joined, one_line
 
@@ -54,7 +55,8 @@ def _inspect(entries: Sequence[IssueFailure]) -> str:
     said = f": {summary}" if summary else ""
     if failure.tests:
         others = len(failure.tests) - 1
-        more = f" (and {others} more)" if others else ""
+        least = "at least " if len(failure.tests) >= MAX_TESTS else ""  # an entry holds no more names
+        more = f" (and {least}{others} more)" if others else ""
         return f"inspect {code_span(failure.tests[0])}{more}{said}"
     if not failure.command:
         return f"mend what the verdict names{said}"

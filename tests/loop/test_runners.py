@@ -88,9 +88,106 @@ BROKEN = {
         "gives_three",
         "{name}={number}",
     ),
+    "ctest, one program": (
+        "make --version && ctest",
+        "calc.sh",
+        "one=0\ntwo=0\nthree=0\nfour=4\n",
+        {
+            "CTestTestfile.cmake": "add_test(all sh tests.sh)\n",
+            "tests.sh": ". ./calc.sh\necho 1..4\nend=0\ncheck() {\n"
+            '  if test "$2" = "$3"; then echo "ok - $1"; else echo "not ok - $1"; end=1; fi\n}\n'
+            + "".join(
+                f"check gives_{name} ${name} {number}\n"
+                for number, name in enumerate(("one", "two", "three", "four"), 1)
+            )
+            + "exit $end\n",
+            ".gitignore": "Testing/\n",
+        },
+        "all::gives_three",
+        "{name}={number}",
+    ),
+    "prove": (
+        "prove -Ilib -r t",
+        "lib/Calc.pm",
+        "package Calc;\nsub one { 0 }\nsub two { 0 }\nsub three { 0 }\nsub four { 4 }\n1;\n",
+        {
+            "t/calc.t": "use Test::More tests => 4;\nuse Calc;\n"
+            + "".join(
+                f"is(Calc::{name}(), {number}, 'gives {name}');\n"
+                for number, name in enumerate(("one", "two", "three", "four"), 1)
+            )
+        },
+        "t/calc.t::gives three",
+        "sub {name} {{ {number} }}",
+    ),
+    "rspec": (
+        "rspec",
+        "lib/calc.rb",
+        "class Calc\n  def one = 0\n  def two = 0\n  def three = 0\n  def four = 4\nend\n",
+        {
+            "spec/calc_spec.rb": "require 'calc'\nRSpec.describe Calc do\n"
+            + "".join(
+                f"  it('gives {name}') {{ expect(Calc.new.{name}).to eq {number} }}\n"
+                for number, name in enumerate(("one", "two", "three", "four"), 1)
+            )
+            + "end\n"
+        },
+        "spec/calc_spec.rb::Calc::gives three",
+        "def {name} = {number}",
+    ),
+    "rake": (
+        "rake test",
+        "lib/calc.rb",
+        "class Calc\n  def one = 0\n  def two = 0\n  def three = 0\n  def four = 4\nend\n",
+        {
+            "Rakefile": "require 'rake/testtask'\nRake::TestTask.new { |t| t.pattern = 'test/*_test.rb' }\n",
+            "test/calc_test.rb": "require 'minitest/autorun'\nrequire 'calc'\nclass CalcTest < Minitest::Test\n"
+            + "".join(
+                f"  def test_{name} = assert_equal({number}, Calc.new.{name})\n"
+                for number, name in enumerate(("one", "two", "three", "four"), 1)
+            )
+            + "end\n",
+        },
+        "test/calc_test.rb::CalcTest::test_three",
+        "def {name} = {number}",
+    ),
+    "phpunit": (
+        "phpunit tests",
+        "calc.php",
+        (
+            "<?php\nfunction one() { return 0; }\nfunction two() { return 0; }\nfunction three() { return 0; }\n"
+            "function four() { return 4; }\n"
+        ),
+        {
+            ".gitignore": ".phpunit*\n",
+            "tests/CalcTest.php": "<?php\nrequire __DIR__ . '/../calc.php';\n"
+            "class CalcTest extends PHPUnit\\Framework\\TestCase {\n"
+            + "".join(
+                f"  public function test{name}(): void {{ $this->assertSame({number}, {name}()); }}\n"
+                for number, name in enumerate(("one", "two", "three", "four"), 1)
+            )
+            + "}\n",
+        },
+        "tests/CalcTest.php::CalcTest::testthree",
+        "function {name}() {{ return {number}; }}",
+    ),
+    "bats": (
+        "bats tests",
+        "calc.sh",
+        "one=0\ntwo=0\nthree=0\nfour=4\n",
+        {
+            "tests/calc.bats": "setup() { . ./calc.sh; }\n"
+            + "".join(
+                f'@test "gives {name}" {{ test "${name}" = {number}; }}\n'
+                for number, name in enumerate(("one", "two", "three", "four"), 1)
+            ),
+        },
+        "gives three",
+        "{name}={number}",
+    ),
 }
 CACHES = {"GOCACHE": HOME / ".cache/go-build", "RUSTUP_HOME": HOME / ".rustup", "CARGO_HOME": HOME / ".cargo"}
-TOOLS = {"unittest": "python", "node": "npm"}
+TOOLS = {"unittest": "python", "node": "npm", "ctest, one program": "ctest"}
 
 
 @pytest.fixture(params=BROKEN)

@@ -28,7 +28,7 @@ _CMOCKA: Final = Lines(
 )
 _UNITY: Final = Lines(
     ":",
-    re.compile(r"(?P<place>[^\s:]+):\d+:(?P<name>\w[^:]*):(?P<status>PASS|FAIL|IGNORE)\b"),
+    re.compile(r"(?:[^\s:]*/)?(?P<place>[^\s:/]+):\d+:(?P<name>\w[^:]*):(?P<status>PASS|FAIL|IGNORE)\b"),
     {"PASS": "passed", "FAIL": "failed", "IGNORE": "skipped"},
 )
 _ROWS: Final = (("gtest", _GTEST), ("cmocka", _CMOCKA), ("unity", _UNITY))
@@ -135,5 +135,5 @@ PROGRAMS: Final = (
         kind="program",
     ),
     Runner(name="CMocka", ids="name of the function", lines=read_by(_CMOCKA), closing="cmocka", kind="program"),
-    Runner(name="Unity", ids="`path::function`", lines=read_by(_UNITY), closing="unity", kind="program", untried=True),
+    Runner(name="Unity", ids="`file::function`", lines=read_by(_UNITY), closing="unity", kind="program"),
 )
