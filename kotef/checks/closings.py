@@ -126,7 +126,8 @@ _CLOSINGS: Final = (
     _Closing(
         "exunit",
         " failure",
-        r"(?:<total_doc> doctests?, )?<total> tests?, <failed> failures?(?:, <> excluded)?(?:, <skipped> skipped)?",
+        r"(?:<total_doc> doctests?, )?<total> tests?, <failed> failures?(?:, <> excluded)?"
+        r"(?:, <failed_invalid> invalid)?(?:, <skipped> skipped)?",
     ),
     _Closing("dotnet", "Total:", r"(?:Passed|Failed|Skipped)! +- Failed: +<failed>, Passed: +<passed>", "adds"),
     _Closing(

@@ -1,4 +1,4 @@
-"""RSpec, minitest and PHPUnit with the real tools, where they are installed."""
+"""RSpec, minitest, PHPUnit, ExUnit and nextest with the real tools, where they are installed."""
 
 from pathlib import Path
 
@@ -139,3 +139,51 @@ def test_phpunit_tells_of_each_test(tmp_path: Path, command: str) -> None:
     if command.startswith("phpunit"):
         wanted = "tests/CalcTest.php::CalcTest::testEach with data set #0"
         assert run_alone(root, command, wanted).tests_executed == 1
+
+
+EXUNIT = """\
+defmodule CalcTest do
+  use ExUnit.Case
+  test "ok" do assert 1 == 1 end
+  test "is \\"bad\\"" do assert 1 == 2 end
+  @tag :skip
+  test "off" do assert 1 == 2 end
+  describe "deep" do
+    test "down", do: :ok
+  end
+end
+defmodule BoomTest do
+  use ExUnit.Case
+  setup_all do raise "no" end
+  test "never" do :ok end
+end
+"""
+
+
+def test_exunit_tells_of_each_test(tmp_path: Path) -> None:
+    needs("mix")
+    project = (
+        'defmodule Calc.MixProject do\n  use Mix.Project\n  def project, do: [app: :calc, version: "0.1.0"]\nend\n'
+    )
+    files = {"mix.exs": project, "test/test_helper.exs": "ExUnit.start()\n", "test/calc_test.exs": EXUNIT}
+    root = write(tmp_path, {**files, "Makefile": "check:\n\tmix test\n"})
+    result = checked(root, "make check")
+    assert result.tests == {
+        "test/calc_test.exs::CalcTest::test ok": "passed",
+        'test/calc_test.exs::CalcTest::test is "bad"': "failed",
+        "test/calc_test.exs::CalcTest::test off": "skipped",
+        "test/calc_test.exs::CalcTest::test deep down": "passed",
+        "test/calc_test.exs::BoomTest::test never": "error",
+    }
+    assert (result.evidence, result.tests_executed, result.failed) == ("report", 4, 2)
+    assert "1 failure" in result.stdout
+
+
+def test_nextest_tells_of_each_test(tmp_path: Path) -> None:
+    needs("cargo-nextest")
+    library = "#[cfg(test)]\nmod tests {\n  #[test] fn ok() {}\n  #[test] fn bad() { panic!() }\n  #[test] #[ignore] fn off() {}\n}\n"
+    manifest = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
+    root = write(tmp_path, {"Cargo.toml": manifest, "src/lib.rs": library, "tests/it.rs": "#[test] fn outer() {}\n"})
+    result = checked(root, "cargo nextest run --offline --no-fail-fast")
+    assert result.tests == {"shop::tests::ok": "passed", "shop::tests::bad": "failed", "shop::it::outer": "passed"}
+    run_alone(root, "cargo nextest run --offline", "shop::tests::ok", "shop::it::outer")

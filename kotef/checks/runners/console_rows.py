@@ -13,12 +13,6 @@ _UNITTEST: Final = Lines(
     ),
     {"ok": "passed", "FAIL": "failed", "ERROR": "error", "skipped": "skipped", "expected": "xfailed", "unex": "failed"},
 )
-_EXUNIT: Final = Lines(
-    "* ",
-    re.compile(r"  \* (?P<name>(?:test|doctest) .*) (?P<status>\([\d.]+ms\)|\(skipped\)|\(excluded\)) \[L#\d+\]"),
-    {"(skipped": "skipped", "(excluded": "skipped", "(": "passed"},
-    re.compile(r"(?P<place>[A-Z][\w.]*Test) \[.*\.exs\]$"),
-)
 _XCTEST: Final = Lines(
     "Test Case",
     re.compile(r"Test Case '(?:-\[)?(?P<name>[\w. ]+)\]?' (?P<status>passed|failed|skipped) \("),
@@ -53,14 +47,6 @@ _MINITEST: Final = Lines(
 OTHERS: Final = (
     Runner(
         name="unittest -v", ids="`test (module.Class.test)`, as printed", lines=read_by(_UNITTEST), closing="unittest"
-    ),
-    Runner(
-        name="ExUnit --trace",
-        ids="`Module::test name`",
-        lines=read_by(_EXUNIT),
-        closing="exunit",
-        failing_status=lambda status, _: status == 2,  # noqa: PLR2004 - mix test's own
-        untried=True,
     ),
     Runner(name="XCTest", ids="`Class.test`", lines=read_by(_XCTEST), closing="xctest", untried=True),
     Runner(name="dotnet test", ids="full name of the test", lines=read_by(_DOTNET), closing="dotnet", untried=True),

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.records import recorded
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.checks.runners.records import report_of
+from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
 
 _OPTION_WITH_VALUE: Final = re.compile(r"--(?:test-)?(?:reporter|require|import|config|timeout)|-[rcRt]")
 
@@ -18,11 +18,6 @@ def node_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]
         return {}
     options = f"--require {module} {env.get('NODE_OPTIONS', '')}".strip()
     return {REPORT_FOLDER: str(command.folder), "NODE_OPTIONS": options}
-
-
-def report_of(runner: str) -> Callable[[Leavings], Statuses | None]:
-    """What the processes of this runner recorded."""
-    return lambda left: recorded(left.command.folder, left.command.root, (runner,))
 
 
 def node_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:

@@ -8,7 +8,7 @@ from kotef.checks.model import RED
 from kotef.checks.reports import MAX_REPORT, parse_junit, report_request
 from kotef.checks.runners.lines import together
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.records import recorded
+from kotef.checks.runners.records import report_of
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
 from kotef.checks.runners.written_files import written_files
 from kotef.workspace.safe_open import read_within
@@ -61,11 +61,6 @@ def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, 
     if env.get("TOX_OVERRIDE") == _PASSED_ON:
         added["TOX_OVERRIDE"] = f"{_PASSED_ON},PYTHONPATH,{REPORT_FOLDER}"
     return added
-
-
-def unittest_report(left: Leavings) -> Statuses | None:
-    """What was recorded in the processes that ran unittest."""
-    return recorded(left.command.folder, left.command.root, ("unittest",))
 
 
 def pytest_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
@@ -134,6 +129,6 @@ UNITTEST: Final = Runner(
     ids="`path::Class::test`; where setUpClass fails `path::Class`, where the import fails the path",
     tools=frozenset({"unittest"}),
     environment=unittest_environment,
-    report=unittest_report,
+    report=report_of("unittest"),
     single=unittest_single,
 )

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.model import TestStatus
 from kotef.checks.reports import MAX_REPORT, worse
-from kotef.checks.runners.row import Statuses
+from kotef.checks.runners.row import Leavings, Statuses
 from kotef.workspace.safe_open import list_within, read_within
 
 MAX_FILES: Final = 20_000
@@ -40,6 +40,11 @@ def recorded(folder: Path, root: Path, runners: Iterable[str]) -> Statuses | Non
         return _merged(folder, root.resolve(), wanted)
     except (OSError, DamagedReportError):
         return None
+
+
+def report_of(runner: str) -> Callable[[Leavings], Statuses | None]:
+    """What the processes of this runner recorded."""
+    return lambda left: recorded(left.command.folder, left.command.root, (runner,))
 
 
 def name_part(text: str) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.records import recorded
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.checks.runners.records import report_of
+from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
 
 _RSPEC_CHOICE: Final = re.compile(r"-[eEtPn]|--(?:example|example-matches|tag|pattern|only-failures)(?:=.*)?")
 
@@ -25,11 +25,6 @@ def minitest_environment(command: Command, env: Mapping[str, str]) -> dict[str, 
     folder = copy_of(command.folder, "kotef_plugin.rb", to="ruby/minitest").parent
     before = env.get("RUBYLIB", "")
     return {REPORT_FOLDER: str(command.folder), "RUBYLIB": f"{folder}:{before}" if before else str(folder)}
-
-
-def report_of(runner: str) -> Callable[[Leavings], Statuses | None]:
-    """What the processes of this runner recorded."""
-    return lambda left: recorded(left.command.folder, left.command.root, (runner,))
 
 
 def rspec_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:

@@ -67,13 +67,23 @@ def _cargo_id(place: str, name: str, seen: Counter[str]) -> str:
 
 
 def cargo_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`--exact` with the names; targets without such a test run none."""
+    """`--exact` with the names; targets without such a test run none. For nextest an expression."""
+    if arguments[:2] == ["nextest", "run"]:
+        return _nextest_single(arguments, tests)
     if arguments[:1] != ["test"] or "--" in arguments or any("(doctest" in test for test in tests):
         return None
     if any(not word.startswith("-") for word in arguments[1:]) or "--doc" in arguments:
         return None
     names = dict.fromkeys(test.partition("::")[2] if "/" in test.partition("::")[0] else test for test in tests)
     return [*arguments, "--", "--exact", *names]
+
+
+def _nextest_single(arguments: Sequence[str], tests: Sequence[str]) -> list[str] | None:
+    """Where the name of the binary ends is not known: each end of an id may be the name of the test."""
+    if any(not word.startswith("-") or word in {"-E", "--", "--filterset"} for word in arguments[2:]):
+        return None
+    names = dict.fromkeys("::".join(test.split("::")[at:]) for test in tests for at in range(1, test.count("::") + 1))
+    return [*arguments, "-E", " | ".join(f"test(={name})" for name in names)]
 
 
 _NEXTEST: Final = Lines(
@@ -98,5 +108,4 @@ NEXTEST: Final = Runner(
     lines=read_by(_NEXTEST),
     closing="nextest",
     failing_status=lambda status, _: status == 100,  # noqa: PLR2004 - nextest's own
-    untried=True,
 )

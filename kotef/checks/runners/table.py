@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from kotef.checks.closings import counts_of
 from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.model import Evidence
+from kotef.checks.runners.beam_rows import EXUNIT
 from kotef.checks.runners.console_rows import OTHERS
 from kotef.checks.runners.go_rows import GO
 from kotef.checks.runners.harness_rows import AUTOMAKE, CTEST, MESON
@@ -41,6 +42,7 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     PHPUNIT,
     RSPEC,
     MINITEST,
+    EXUNIT,
     *OTHERS,
     TAP,
 )
