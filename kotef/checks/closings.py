@@ -111,6 +111,12 @@ _CLOSINGS: Final = (
         r"<total> examples?, <failed> failures?(?:, <skipped> pending)?(?:, <failed_error> errors? occurred outside)?",
     ),
     _Closing(
+        "test-unit",
+        " omissions",
+        r"<total> tests?, <> assertions, <failed> failures, <failed_error> errors, <skipped_pending> pendings, "
+        r"<skipped> omissions",
+    ),
+    _Closing(
         "minitest",
         " assertions",
         r"<total> (?:runs|tests), <> assertions, <failed> failures, <failed_error> errors(?:, <skipped> skips)?",
@@ -215,6 +221,12 @@ def counts_of(runner: str, lines: Iterable[str]) -> tuple[Counts, ...]:
     """What this runner's closing lines count: the last run of it, then all of its runs together."""
     sessions = [session for session in _sessions(lines) if session.runner == runner]
     return (sessions[-1].counts, _total(sessions, runner)) if sessions else ()
+
+
+def closed_by(lines: Sequence[str]) -> frozenset[str]:
+    """The runners that have a closing line in the output; `tap` where it is a whole stream of TAP."""
+    runners = frozenset(session.runner for session in _sessions(lines))
+    return runners or frozenset({"tap"} if tap_points(lines) else ())
 
 
 def tap_points(lines: Iterable[str]) -> Counts | None:

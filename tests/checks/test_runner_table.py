@@ -414,6 +414,7 @@ LINES = {
     "deno test": "running 2 tests from ./a_test.ts\nok ... ok (1ms)\nbad ... FAILED (2ms)\n\nFAILED | 1 passed | 1 failed (5ms)\n",
     "bun test": "a.test.ts:\n(pass) ok [0.10ms]\n(fail) bad [0.20ms]\n\n 1 pass\n 1 fail\nRan 2 tests across 1 file. [8.00ms]\n",
     "minitest -v": "A#ok = 0.00 s = .\nA#bad = 0.00 s = F\n\n2 runs, 2 assertions, 1 failures, 0 errors, 0 skips\n",
+    "test-unit -v": "Loaded suite t\nStarted\nATest: \n  test_ok:\t\t.: (0.000071)\n  test_bad:\t\tF\n===\nFailure: test_bad(ATest)\n: (0.007180)\n\n2 tests, 2 assertions, 1 failures, 0 errors, 0 pendings, 0 omissions, 0 notifications\n",
     "XCTest": "Test Case 'A.ok' passed (0.001 seconds)\nTest Case 'A.bad' failed (0.001 seconds)\n\t Executed 2 tests, with 1 failure (0 unexpected) in 0.002 (0.002) seconds\n",
     "dotnet test": "  Passed A.ok [1 ms]\n  Failed A.bad [2 ms]\n\nFailed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2, Duration: 5 ms\n",
     "nextest": "        PASS [   0.005s] demo tests::ok\n        FAIL [   0.006s] demo tests::bad\n     Summary [   0.011s] 2 tests run: 1 passed, 1 failed, 0 skipped\n        FAIL [   0.006s] demo tests::bad\n",

@@ -1,5 +1,6 @@
 """RSpec, minitest, PHPUnit, ExUnit and nextest with the real tools, where they are installed."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ OF_RSPEC = {
     "spec/a_spec.rb::Calc::later": "skipped",
     "spec/a_spec.rb::Calc::off": "skipped",
     "spec/a_spec.rb::Calc::known": "xfailed",
-    "spec/a_spec.rb::Calc::#deep::same": "failed",
+    "spec/a_spec.rb::Calc::#deep::same": "passed",
+    "spec/a_spec.rb::Calc::#deep::same [2]": "failed",
     "spec/a_spec.rb::Calc::#deep::is expected to eq 3": "passed",
     "spec/a_spec.rb::Calc::#deep::is expected to eq 4": "failed",
     "spec/a_spec.rb::boom::never": "failed",
@@ -41,6 +43,7 @@ class ATest < Minitest::Test
   def test_bad; assert_equal 1, 2; end
   def test_boom; raise "x"; end
   def test_off; skip "no"; end
+  def test_starts_another; refute system("ruby", "-e", 'require "minitest/autorun"; class I < Minitest::Test; def test_i; flunk; end; end', out: File::NULL); end
 end
 describe "Calc" do
   it("adds it") { _(1).must_equal 1 }
@@ -51,6 +54,7 @@ OF_MINITEST = {
     "test/a_test.rb::ATest::test_bad": "failed",
     "test/a_test.rb::ATest::test_boom": "error",
     "test/a_test.rb::ATest::test_off": "skipped",
+    "test/a_test.rb::ATest::test_starts_another": "passed",
     "test/a_test.rb::Calc::adds it": "passed",
 }
 PHPUNIT = """\
@@ -139,6 +143,21 @@ def test_phpunit_tells_of_each_test(tmp_path: Path, command: str) -> None:
     if command.startswith("phpunit"):
         wanted = "tests/CalcTest.php::CalcTest::testEach with data set #0"
         assert run_alone(root, command, wanted).tests_executed == 1
+
+
+def test_the_report_of_what_a_test_starts_is_nobodys(tmp_path: Path) -> None:
+    """Of a runner without a row, or with lines alone, whose tests start one that reports."""
+    needs("bats")
+    nested = f"{sys.executable} -m unittest -q inner"
+    root = write(
+        tmp_path,
+        {
+            "inner.py": "import unittest\nclass I(unittest.TestCase):\n    def test_i(self): self.fail()\n",
+            "a.bats": f'@test "inner fails" {{ run {nested}; test "$status" = 1; }}\n@test "two" {{ true; }}\n',
+        },
+    )
+    result = checked(root, "bats a.bats")
+    assert (result.passed, result.tests) == (True, {"inner fails": "passed", "two": "passed"})
 
 
 EXUNIT = """\

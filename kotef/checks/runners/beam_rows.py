@@ -32,6 +32,7 @@ EXUNIT: Final = Runner(
     ids="`path::Module::test name`; each doctest by its number",
     tools=frozenset({"mix"}),
     environment=exunit_environment,
+    closing="exunit",
     report=report_of("exunit"),
     failing_status=lambda status, _: status == 2,  # noqa: PLR2004 - mix test's own
 )

@@ -43,6 +43,12 @@ _MINITEST: Final = Lines(
     re.compile(r"(?P<name>\S+#\S.*?) = [\d.]+ s = (?P<status>[.FES])$"),
     {".": "passed", "F": "failed", "E": "error", "S": "skipped"},
 )
+_TEST_UNIT: Final = Lines(
+    "\t",
+    re.compile(r"\s*(?P<name>\S.*?):\s+(?P<status>[.FEPO])(?:: \([\d.]+\))?$"),
+    {".": "passed", "F": "failed", "E": "error", "P": "skipped", "O": "skipped"},
+    re.compile(r"\s*(?P<place>[^\s:](?:[^:]|::)*):$"),
+)
 
 OTHERS: Final = (
     Runner(
@@ -52,5 +58,6 @@ OTHERS: Final = (
     Runner(name="dotnet test", ids="full name of the test", lines=read_by(_DOTNET), closing="dotnet", untried=True),
     Runner(name="deno test", ids="`path::name`", lines=read_by(_DENO), closing="deno", untried=True),
     Runner(name="bun test", ids="`path::describe > name`", lines=read_by(_BUN), closing="bun", untried=True),
+    Runner(name="test-unit -v", ids="`Class::test`", lines=read_by(_TEST_UNIT), closing="test-unit"),
     Runner(name="minitest -v", ids="`Class#test`", lines=read_by(_MINITEST), closing="minitest"),
 )

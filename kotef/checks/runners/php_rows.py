@@ -70,6 +70,7 @@ PHPUNIT: Final = Runner(
     ids="`path::Class::test`; with its data set as PHPUnit names it",
     tools=frozenset({"phpunit", "pest"}),
     environment=php_environment,
+    closing="phpunit",
     report=php_report,
     single=php_single,
     failing_status=lambda status, _: status in {1, 2},  # 2: errors

@@ -121,6 +121,7 @@ PYTEST: Final = Runner(
     ids="`path::Class::test[param]`; a file that cannot be collected by its path",
     tools=frozenset({"pytest", "py.test"}),
     environment=lambda command, env: report_request(command.folder, env),
+    closing="pytest",
     report=pytest_report,
     single=pytest_single,
 )
@@ -129,6 +130,7 @@ UNITTEST: Final = Runner(
     ids="`path::Class::test`; where setUpClass fails `path::Class`, where the import fails the path",
     tools=frozenset({"unittest"}),
     environment=unittest_environment,
+    closing="unittest",
     report=report_of("unittest"),
     single=unittest_single,
 )

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
-from kotef.checks.closings import Counts
+from kotef.checks.closings import Counts, closed_by
 from kotef.checks.model import RED, TestStatus
 from kotef.checks.reports import executed
 from kotef.failures.output import all_lines
@@ -51,6 +51,11 @@ class Leavings:
         """All lines of stderr, in plain form."""
         return all_lines(self.stderr)
 
+    @cached_property
+    def closed_by(self) -> frozenset[str]:
+        """The runners that have a closing line in the output."""
+        return closed_by((*self.out, *self.err))
+
 
 def as_counted(tests: Statuses, counts: Counts) -> bool:
     """Whether as many tests ran and failed as the runner counts; some runners count what was skipped among what ran."""
@@ -79,7 +84,7 @@ class Runner:
     """Read from the output; weaker than a report, and believed only where the runner's own counts agree."""
     closing: str = ""
     """The runner's name in `closings`: with whose counts lines, and the report of a program, have to agree; empty where
-    the reader itself makes sure that nothing is missing."""
+    the reader itself makes sure that nothing is missing. A report is a nested run's where only others close."""
     agrees: Callable[[Statuses, Counts], bool] = as_counted
     """Whether what was read is what the runner counts."""
     kind: Literal["runner", "harness", "program"] = "runner"

@@ -62,6 +62,7 @@ RSPEC: Final = Runner(
     ids="`path::describe::it`; a file that cannot be loaded by its path",
     tools=frozenset({"rspec"}),
     environment=rspec_environment,
+    closing="rspec",
     report=report_of("rspec"),
     single=rspec_single,
 )
@@ -70,6 +71,7 @@ MINITEST: Final = Runner(
     ids="`path::Class::test`; a spec without its number",
     tools=frozenset({"rake"}),
     environment=minitest_environment,
+    closing="minitest",
     report=report_of("minitest"),
     single=minitest_single,
 )

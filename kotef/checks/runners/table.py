@@ -21,6 +21,7 @@ from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
 from kotef.checks.runners.ruby_rows import MINITEST, RSPEC
 from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.tap_rows import PROVE, TAP
+from kotef.failures.unwrap import RUNNERS as STARTERS
 from kotef.failures.unwrap import unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
@@ -111,12 +112,23 @@ def _reports(left: Leavings, runners: Sequence[Runner]) -> list[tuple[Runner, St
     """The rows with a report, also an empty one; that of a program has to agree with what it printed."""
     reports: list[tuple[Runner, Statuses]] = []
     for row in runners:
-        if row.report is None:
+        if row.report is None or _is_nested(row, left):
             continue
         found = _agreeing(row, row.report, left) if row.kind == "program" else row.report(left)
         if found is not None:
             reports.append((row, found))
     return reports
+
+
+def _is_nested(row: Runner, left: Leavings) -> bool:
+    """Whether it is a test of another runner that has started this one, so that its results are nobody's.
+
+    The command does not name it, and only others have a closing line in the output.
+    """
+    if row.kind != "runner" or not row.closing:
+        return False
+    named = row.tools.intersection(left.command.asked.tools).difference(STARTERS)
+    return not named and bool(left.closed_by) and row.closing not in left.closed_by
 
 
 def _first_lines(rows: Iterable[Runner], left: Leavings) -> Reading | None:

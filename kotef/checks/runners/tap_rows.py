@@ -1,6 +1,7 @@
 """TAP, on the output or where Perl's harness leaves it."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -22,10 +23,14 @@ def tests_of_tap(lines: Iterable[str]) -> Statuses | None:
 
 
 def _tests(stream: Stream, place: str = "") -> Statuses | None:
+    """The points by their names; of several of one name the second is `name [2]`."""
     tests: Statuses = {}
+    seen: Counter[str] = Counter()
     for point in leaves(stream.points):
         names = (place, *point.names) if place else point.names
-        add(tests, "::".join(map(name_part, names)), point.status)
+        test = "::".join(map(name_part, names))
+        seen[test] += 1
+        tests[f"{test} [{seen[test]}]" if seen[test] > 1 else test] = point.status
     return tests or None
 
 
@@ -70,6 +75,7 @@ PROVE: Final = Runner(
     ids="`path::name`, or the number of the point; a file that was skipped, or did not end, by its path",
     tools=frozenset({"prove"}),
     environment=perl_environment,
+    closing="prove",
     report=perl_report,
     single=perl_single,
 )

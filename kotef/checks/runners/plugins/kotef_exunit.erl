@@ -2,10 +2,16 @@
 -module(kotef_exunit).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3]).
 
-init(_Options) -> {ok, []}.
+%% What a test starts tells nothing.
+init(_Options) ->
+    case os:getenv("KOTEF_REPORTS_NESTED") of
+        false -> os:putenv("KOTEF_REPORTS_NESTED", os:getpid()), {ok, []};
+        _ -> {ok, nested}
+    end.
 
 handle_call(_Request, _From, Tests) -> {reply, ok, Tests}.
 
+handle_cast(_Event, nested) -> {noreply, nested};
 handle_cast({test_finished, Test}, Tests) -> {noreply, [entry(Test) | Tests]};
 handle_cast({suite_finished, _}, Tests) -> write(Tests), {noreply, Tests};
 handle_cast({suite_finished, _, _}, Tests) -> write(Tests), {noreply, Tests};

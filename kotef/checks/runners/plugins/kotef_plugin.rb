@@ -6,6 +6,13 @@ module Minitest
     FOLDER = ENV["KOTEF_REPORTS"].to_s
     OWNER = Process.pid
     TESTS = []
+    # What a test starts tells nothing.
+    NESTED = ENV.key?("KOTEF_REPORTS_NESTED")
+
+    def start
+      ENV["KOTEF_REPORTS_NESTED"] ||= OWNER.to_s
+      super
+    end
 
     def record(result)
       TESTS << KotefReport.entry(result)
@@ -42,5 +49,7 @@ module Minitest
     end
   end
 
-  CompositeReporter.prepend(KotefReport) if KotefReport::FOLDER != "" && defined?(CompositeReporter)
+  if KotefReport::FOLDER != "" && !KotefReport::NESTED && defined?(CompositeReporter)
+    CompositeReporter.prepend(KotefReport)
+  end
 end

@@ -4,7 +4,7 @@
 (static function (): void {
     $folder = getenv('KOTEF_REPORTS');
     $arguments = $_SERVER['argv'] ?? [];
-    if (PHP_SAPI !== 'cli' || !is_string($folder) || $folder === '' || getenv('KOTEF_REPORTS_PHP') !== false) {
+    if (PHP_SAPI !== 'cli' || !is_string($folder) || $folder === '' || getenv('KOTEF_REPORTS_NESTED') !== false) {
         return;
     }
     $program = basename((string) ($arguments[0] ?? ''));
@@ -16,7 +16,7 @@
             return;
         }
     }
-    putenv('KOTEF_REPORTS_PHP=1');
+    putenv('KOTEF_REPORTS_NESTED=' . getmypid()); // what a test starts tells nothing
     $_SERVER['argv'][] = '--log-junit';
     $_SERVER['argv'][] = "$folder/phpunit-" . getmypid() . '.xml';
     $_SERVER['argc'] = count($_SERVER['argv']);

@@ -8,6 +8,11 @@ module KotefReport
   class Listener
     def initialize
       @tests = []
+      @outside = []
+    end
+
+    def start(_notification)
+      ENV["KOTEF_REPORTS_NESTED"] ||= OWNER.to_s
     end
 
     def example_passed(notification)
@@ -25,15 +30,15 @@ module KotefReport
     # An error outside of examples: a file that cannot be loaded, a hook of the suite.
     def outside(context)
       file = context.to_s[/while loading (\S+?)\.?$/, 1]
-      @tests << (file ? [File.expand_path(file), "", [], "error"] : ["", "rspec", [context.to_s], "error"])
+      @outside << (file ? [File.expand_path(file), "", [], "error"] : ["", "rspec", [context.to_s], "error"])
     end
 
     def close(_notification)
-      return if Process.pid != OWNER || @tests.empty?
+      return if Process.pid != OWNER || (@tests.empty? && @outside.empty?)
 
       require "json"
       path = File.join(FOLDER, "rspec-#{Process.pid}.json")
-      File.write("#{path}.part", JSON.generate({ "tests" => @tests }))
+      File.write("#{path}.part", JSON.generate({ "tests" => @outside + numbered }))
       File.rename("#{path}.part", path)
     rescue SystemCallError, JSON::GeneratorError
       nil
@@ -44,7 +49,18 @@ module KotefReport
     def add(example, status)
       groups = example.example_group.parent_groups.reverse.map { |group| group.description.to_s }
       name = example.description.to_s.sub(/\Aexample at .*:\d+.*\z/, "example")
-      @tests << [example.metadata[:absolute_file_path].to_s, "", [*groups, name], status]
+      place = example.id.to_s.scan(/\d+/).map(&:to_i)
+      @tests << [place, [example.metadata[:absolute_file_path].to_s, "", [*groups, name], status]]
+    end
+
+    # Examples of one description, told apart in the order of the file, for they run in any.
+    def numbered
+      seen = Hash.new(0)
+      @tests.sort_by(&:first).map do |_place, (file, module_name, names, status)|
+        turn = (seen[[file, names]] += 1)
+        names = [*names[0...-1], "#{names.last} [#{turn}]"] if turn > 1
+        [file, module_name, names, status]
+      end
     end
   end
 
@@ -59,9 +75,10 @@ module KotefReport
   LISTENER = Listener.new
 end
 
-if KotefReport::FOLDER != "" && defined?(RSpec::Core::Reporter)
+# What a test starts tells nothing.
+if KotefReport::FOLDER != "" && !ENV.key?("KOTEF_REPORTS_NESTED") && defined?(RSpec::Core::Reporter)
   RSpec::Core::Reporter.prepend(KotefReport::Outside)
   RSpec.configuration.reporter.register_listener(
-    KotefReport::LISTENER, :example_passed, :example_failed, :example_pending, :close
+    KotefReport::LISTENER, :start, :example_passed, :example_failed, :example_pending, :close
   )
 end
