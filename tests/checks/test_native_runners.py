@@ -8,7 +8,7 @@ import pytest
 from test_runner_table import checked, leavings, needs, write
 
 from kotef.checks.alone import alone, passed_alone
-from kotef.checks.runners import reading_of
+from kotef.checks.runners import reading_of, says_tests_failed
 
 PROGRAMS = {
     "GoogleTest": (
@@ -122,8 +122,9 @@ def test_a_test_program_tells_of_each_test(tmp_path: Path, library: str) -> None
     result = checked(tmp_path, "./tests")
     assert result.tests == PROGRAMS[library][3], result.stdout
     assert result.evidence == ("lines" if library == "CMocka" else "report")
-    assert not result.passed
+    assert (result.passed, result.kind) == (False, "test_failure")
     assert result.detail != "contradiction"
+    assert says_tests_failed("./tests", result.exit_code, result.failed or 0)
 
 
 def test_of_two_programs_that_overwrite_one_report_the_counts_are_known(tmp_path: Path) -> None:

@@ -116,6 +116,7 @@ PROGRAMS: Final = (
         report=report_in(r"boost\.xml", _junit_cases),
         closing="boost",
         agrees=as_many_ran,
+        failing_status=lambda status, _: status == 201,  # noqa: PLR2004 - Boost's own
         kind="program",
     ),
     Runner(
