@@ -74,9 +74,19 @@ def xml_root(xml: bytes) -> "Element | None":
     return root
 
 
+def counted_tests(tests: Mapping[str, TestStatus]) -> dict[str, TestStatus]:
+    """The tests that their runner counts: not those inside of a program that is one test of a harness itself.
+
+    Tests in a file that could not be run as a whole are counted: of these the file is no test.
+    """
+    heads = {test for test, status in tests.items() if "::" not in test and status != "error"}
+    return {test: status for test, status in tests.items() if test in heads or test.partition("::")[0] not in heads}
+
+
 def executed(tests: Mapping[str, TestStatus]) -> int:
     """How many tests of a report really ran; a file that could not be collected is no test."""
-    return sum(status != "skipped" and not (status == "error" and "::" not in test) for test, status in tests.items())
+    counted = counted_tests(tests).items()
+    return sum(status != "skipped" and not (status == "error" and "::" not in test) for test, status in counted)
 
 
 def _test_id(file: str, classname: str, name: str) -> str:

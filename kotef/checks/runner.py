@@ -3,7 +3,7 @@
 import re
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from kotef.checks.commands import without_watch
 from kotef.checks.contradictions import admission_of, contradiction, may_run_tests
 from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
 from kotef.checks.obstructions import with_obstructions
-from kotef.checks.reports import executed, report_request
+from kotef.checks.reports import counted_tests, executed, report_request
 from kotef.checks.runners import Command, Leavings, Reading, environment_for, reading_of
 from kotef.checks.runners.python_rows import pytest_report
 from kotef.failures.classify import Diagnosis, classify
@@ -115,7 +115,7 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     may_test = may_run_tests(unwrap(done.command))
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
     ran = executed(tests) if tests is not None else (counts.executed if counts else None)
-    red = tuple(test for test, status in (tests or {}).items() if status in RED)
+    red = _innermost([test for test, status in (tests or {}).items() if status in RED])
     stdout, stderr = (from_root(text, str(root)) for text in (done.stdout, done.stderr))
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
     evidence = reading.evidence if reading else _without_ids(counts)
@@ -156,6 +156,12 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     )
 
 
+def _innermost(red: Sequence[str]) -> tuple[str, ...]:
+    """Without the programs of which a test inside is named."""
+    programs = {test.partition("::")[0] for test in red if "::" in test}
+    return tuple(test for test in red if test not in programs)
+
+
 def _without_ids(counts: Counts | None) -> Evidence:
     return "exit" if counts is None else "counts"
 
@@ -163,7 +169,7 @@ def _without_ids(counts: Counts | None) -> Evidence:
 def _failed(tests: Mapping[str, TestStatus] | None, counts: Counts | None) -> int | None:
     """How many failed, by the best evidence there is."""
     if tests is not None:
-        return sum(status in RED for status in tests.values())
+        return sum(status in RED for status in counted_tests(tests).values())
     return counts.failed if counts is not None else None
 
 

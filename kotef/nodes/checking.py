@@ -123,6 +123,13 @@ async def _again(
     return result.model_copy(update={"flaky": flaky})
 
 
+def _failing(result: CommandResult) -> int:
+    """How many tests failed; where no test is known, at least those that the output names."""
+    if result.tests is not None and result.failed is not None:
+        return result.failed
+    return max(result.failed or 0, len(result.failing))
+
+
 def _tell(check: Check, visit: int, result: CommandResult, deps: Ground) -> None:
     deps.emit(
         "check_finished",
@@ -133,7 +140,7 @@ def _tell(check: Check, visit: int, result: CommandResult, deps: Ground) -> None
         kind=result.kind,
         summary=result.summary,
         executed=result.tests_executed,
-        failing=len(result.failing) if result.failed is None else max(result.failed, len(result.failing)),
+        failing=_failing(result),
         seconds=round(result.seconds, 3),
         partial=result.partial,
         obstructions=list(result.obstructions),

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from kotef.checks.commands import judging_files, words_of
 from kotef.checks.model import RED, Check, CommandResult, Role, TestStatus
+from kotef.checks.reports import counted_tests
 from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.runner import run_check
 from kotef.checks.told import Told, failures_of
@@ -318,7 +319,7 @@ def _counts(verdict: Verification) -> Counts:
         for check in required
         if check.role == "test" or check.executed is not None
     )
-    found = Counter(verdict.tests.values())
+    found = Counter(counted_tests(verdict.tests).values())
     known = by_id and bool(verdict.tests)
     return Counts(
         checks=len(required),

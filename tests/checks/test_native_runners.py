@@ -145,6 +145,7 @@ def test_ctest_tells_of_the_tests_inside_of_its_programs(tmp_path: Path) -> None
     write(tmp_path, {"build/CTestTestfile.cmake": tests.replace("./tests", str(tmp_path / "tests"))})
     result = checked(tmp_path, "make --version && ctest --test-dir build")
     assert result.tests == {
+        "all": "failed",
         "all::ok": "passed",
         "all::bad": "failed",
         "all::off": "skipped",
@@ -153,12 +154,13 @@ def test_ctest_tells_of_the_tests_inside_of_its_programs(tmp_path: Path) -> None
         "ns::two": "failed",
         "off": "skipped",
     }
+    assert (result.tests_executed, result.failed, result.failing) == (4, 2, ("all::bad", "ns::two"))
     wanted = ["all::ok", "alone"]
     line = alone("cd build && ctest", wanted, exists=lambda _: False)
     assert line
     again = checked(tmp_path, line)
     assert passed_alone(wanted, again) == ("all::ok", "alone")
-    assert set(again.tests or {}) == {"all::ok", "all::bad", "all::off", "alone"}
+    assert set(again.tests or {}) == {"all", "all::ok", "all::bad", "all::off", "alone"}
 
 
 def test_a_program_that_fails_beside_its_tests_is_red_itself(tmp_path: Path) -> None:
@@ -185,6 +187,7 @@ test('off', find_program('sh'), args: ['-c', 'exit 77'])
     expected = {
         "demo / plain": "passed",
         "demo:deep / bad": "failed",
+        "demo / prog": "failed",
         "demo / prog::one": "passed",
         "demo / prog::two": "failed",
         "demo / known": "xfailed",
@@ -192,7 +195,7 @@ test('off', find_program('sh'), args: ['-c', 'exit 77'])
     }
     for command in ("meson test -C build", "cd build && ninja test"):
         result = checked(root, command)
-        assert (result.tests, result.evidence, result.tests_executed) == (expected, "report", 5)
+        assert (result.tests, result.evidence, result.tests_executed) == (expected, "report", 4)
     line = alone("meson test -C build", ["demo / plain"], exists=lambda _: False)
     assert line == "meson test -C build plain"
     assert checked(root, line).tests == {"demo / plain": "passed"}

@@ -230,4 +230,4 @@ def test_an_attempt_that_fixes_two_of_three_is_kept_and_the_third_is_named(broke
     assert len(ran.result["fixed"]) == 2
     assert ran.result["broken"] == [left.replace("three", "four")]
     (check,) = ran.result["checks"]
-    assert check["executed"] == 4
+    assert check["executed"] == (1 if runner == "ctest, one program" else 4)

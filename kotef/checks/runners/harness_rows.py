@@ -27,22 +27,19 @@ class _Entry(NamedTuple):
 
 
 def tests_with_parts(entries: Iterable[_Entry]) -> Statuses:
-    """The tests inside of each entry, where its output tells of several and they agree with it; else the entry."""
+    """Each entry, for that is what the harness counts, and below it the tests inside where its output tells of them."""
     tests: Statuses = {}
     for entry in entries:
         name = name_part(entry.name)
-        parts = _parts(entry)
-        unexplained = entry.status in RED and not any(status in RED for status in parts.values())
-        if unexplained or not parts:
-            add(tests, name, entry.status)
-        for part, status in parts.items():
+        add(tests, name, entry.status)
+        for part, status in _parts(entry).items():
             add(tests, f"{name}::{part}", status)
     return tests
 
 
 def _parts(entry: _Entry) -> Statuses:
     """The tests inside of one entry; empty where there is one alone, or where a red one was what is expected."""
-    if not entry.output or entry.status not in {"passed", "failed", "error"}:
+    if not entry.output or entry.status not in {"passed", "failed"}:
         return {}
     inside = tests_of_program(all_lines(entry.output)) or {}
     contradicts = entry.status == "passed" and any(status in RED for status in inside.values())
@@ -150,7 +147,7 @@ _AUTOMAKE: Final[dict[str, TestStatus]] = {
     "XFAIL": "xfailed",
     "FAIL": "failed",
     "XPASS": "failed",
-    "ERROR": "error",
+    "ERROR": "failed",
 }
 _AUTOMAKE_LINES: Final = Lines(
     "", re.compile(r"(?P<status>PASS|FAIL|XFAIL|XPASS|SKIP|ERROR): (?P<name>\S.*)"), _AUTOMAKE
@@ -173,7 +170,7 @@ def automake_report(left: Leavings) -> Statuses | None:
 
 
 def _status(found: re.Match[str]) -> TestStatus:
-    return _AUTOMAKE.get(found["result"], "error")
+    return _AUTOMAKE.get(found["result"], "failed")
 
 
 def _written(left: Leavings, folder: re.Pattern[str], name: re.Pattern[str]) -> Iterator[str]:
@@ -190,7 +187,7 @@ def _text(left: Leavings, path: str) -> str:
 
 CTEST: Final = Runner(
     name="ctest",
-    ids="the name given to `add_test`, then the test inside of the program",
+    ids="the name given to `add_test`; below it the tests inside of the program",
     tools=frozenset({"ctest"}),
     lines=ctest_lines,
     single=ctest_single,
@@ -199,7 +196,7 @@ CTEST: Final = Runner(
 )
 MESON: Final = Runner(
     name="meson test",
-    ids="`project:suite / name`, then the test inside of the program",
+    ids="`project:suite / name`; below it the tests inside of the program",
     tools=frozenset({"meson"}),
     report=meson_report,
     single=meson_single,
@@ -208,7 +205,7 @@ MESON: Final = Runner(
 )
 AUTOMAKE: Final = Runner(
     name="automake",
-    ids="path of the test, then the test inside of the program",
+    ids="path of the test; below it the tests inside of the program",
     report=automake_report,
     lines=lambda left: tests_in(_AUTOMAKE_LINES, left.out) or None,
     closing="automake",

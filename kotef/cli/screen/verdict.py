@@ -112,6 +112,8 @@ def _state(check: "CheckVerdict") -> str:
 
 def _failing(check: "CheckVerdict") -> int | None:
     """None where the command names no test, and says of none that it ran."""
+    if check.failed is not None and check.evidence in {"report", "lines"}:
+        return check.failed
     number = max(check.failed or 0, len(check.red), len(check.failing))
     return number if number or check.executed is not None else None
 
