@@ -217,16 +217,19 @@ def console_counts(output: str) -> Counts | None:
     return _total(sessions, last.runner) if last.runner in _PROGRAMS else last.counts
 
 
-def counts_of(runner: str, lines: Iterable[str]) -> tuple[Counts, ...]:
-    """What this runner's closing lines count: the last run of it, then all of its runs together."""
-    sessions = [session for session in _sessions(lines) if session.runner == runner]
-    return (sessions[-1].counts, _total(sessions, runner)) if sessions else ()
+class Closings:
+    """What all closing lines of an output say, each runner's apart."""
 
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._sessions = _sessions(lines)
+        runners = frozenset(session.runner for session in self._sessions)
+        self.runners = runners or frozenset({"tap"} if tap_points(lines) else ())
+        """Who has a closing line; `tap` where the output is a whole stream of TAP."""
 
-def closed_by(lines: Sequence[str]) -> frozenset[str]:
-    """The runners that have a closing line in the output; `tap` where it is a whole stream of TAP."""
-    runners = frozenset(session.runner for session in _sessions(lines))
-    return runners or frozenset({"tap"} if tap_points(lines) else ())
+    def of(self, runner: str) -> tuple[Counts, ...]:
+        """What this runner counts: in its last run, then in all of its runs together; empty where it says nothing."""
+        own = [session for session in self._sessions if session.runner == runner]
+        return (own[-1].counts, _total(own, runner)) if own else ()
 
 
 def tap_points(lines: Iterable[str]) -> Counts | None:

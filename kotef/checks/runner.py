@@ -27,7 +27,7 @@ from kotef.workspace.output import head_and_tail
 from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
-WHOLE: Final = 16 * 1024 * 1024
+WHOLE: Final = 8 * 1024 * 1024
 """Bytes of each stream that are looked through for lines of tests; the result keeps much less."""
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
 """In the closing line of pytest, also where nothing else is left to count."""

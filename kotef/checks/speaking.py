@@ -56,7 +56,7 @@ _LOADERS: Final = frozenset({"exec", "eval", "compile", "builtins.exec", "builti
 _REFLECTED: Final = frozenset({"os", "posix", "sys", "unittest", "pytest", "_pytest"})
 _TEST_MODULE: Final = re.compile(r"(?:.*\.)?(?:test_\w+|\w+_test|conftest)(?:\..*)?|tests?(?:\..*)?")
 _TELLS: Final = re.compile(
-    r"PYTEST(?:_[A-Z_]*)?|--?junit-?xml(?:=.*)?|junit_family|.*\bjunit\.xml|TOX_OVERRIDE|KOTEF_REPORTS|/proc/self/(?:environ|cmdline)"
+    r"PYTEST(?:_[A-Z_]*)?|--?junit-?xml(?:=.*)?|junit_family|.*\bjunit(?:-\d+)?\.xml|TOX_OVERRIDE|KOTEF_REPORTS|/proc/self/(?:environ|cmdline)"
     r"|_pytest(?:\..*)?|.*\bkotef-\*.*"
 )
 """Text, as a whole string of the code, that names what only the judge has."""

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,18 @@ def test_of_two_programs_that_overwrite_one_report_the_counts_are_known(tmp_path
     shutil.copy2(tmp_path / "tests", tmp_path / "more")
     result = checked(tmp_path, "./tests; ./more")
     assert (result.tests, result.evidence, result.tests_executed, result.failed) == (None, "counts", 8, 4)
+
+
+def test_no_line_of_a_long_output_is_left_out(tmp_path: Path) -> None:
+    """More lines than the classifier reads, and more bytes than a result keeps."""
+    script = (
+        "for n in range(9000): print(f'[ RUN      ] Suite.test_with_a_long_name_{n}\\n[       OK ] Suite.test_with_a_long_name_{n} (0 ms)')\n"
+        "print('[  FAILED  ] Suite.last (1 ms)\\n[==========] 9001 tests from 1 test suite ran. (1 ms total)')\n"
+        "print('[  FAILED  ] 1 test, listed below:\\n[  FAILED  ] Suite.last')\nraise SystemExit(1)\n"
+    )
+    result = checked(write(tmp_path, {"run.py": script}), f"{sys.executable} run.py")
+    assert (result.tests_executed, result.failed, result.evidence) == (9001, 1, "lines")
+    assert len(result.stdout) < 300_000
 
 
 def test_ctest_tells_of_the_tests_inside_of_its_programs(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from kotef.checks.closings import counts_of
 from kotef.checks.model import RED, TestStatus
 from kotef.checks.reports import MAX_REPORT
 from kotef.checks.runners.lines import Lines, add, tests_in
@@ -68,7 +67,7 @@ def ctest_lines(left: Leavings) -> Statuses | None:
     None where the lines are not as many as ctest counts.
     """
     tests = tests_in(_CTEST, (*left.out, *left.err))
-    if not any(as_counted(tests, counts) for counts in counts_of("ctest", left.out)):
+    if not any(as_counted(tests, counts) for counts in left.closings.of("ctest")):
         return None
     output = {name_part(name): text for name, text in _ctest_outputs(left)}
     return tests_with_parts(_Entry(name, status, output.get(name, "")) for name, status in tests.items())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kotef.checks.closings import Counts, counts_of
+from kotef.checks.closings import Closings, Counts
 from kotef.checks.model import RED, TestStatus
 from kotef.checks.reports import status_of
 from kotef.checks.runners.lines import Lines, read_by, tests_in
@@ -39,9 +39,10 @@ ReportReader = Callable[[Leavings], Statuses | None]
 
 def tests_of_program(lines: Sequence[str]) -> Statuses | None:
     """What the output of one test program says of each test; None where it does not tell of all of them."""
+    closings = Closings(lines)
     for runner, row in _ROWS:
         tests = tests_in(row, lines)
-        if tests and any(as_counted(tests, counts) for counts in counts_of(runner, lines)):
+        if tests and any(as_counted(tests, counts) for counts in closings.of(runner)):
             return tests
     return tests_of_tap(lines)
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
-from kotef.checks.closings import Counts, closed_by
+from kotef.checks.closings import Closings, Counts
 from kotef.checks.model import RED, TestStatus
 from kotef.checks.reports import executed
 from kotef.failures.output import all_lines
@@ -52,9 +52,9 @@ class Leavings:
         return all_lines(self.stderr)
 
     @cached_property
-    def closed_by(self) -> frozenset[str]:
-        """The runners that have a closing line in the output."""
-        return closed_by((*self.out, *self.err))
+    def closings(self) -> Closings:
+        """What the closing lines say."""
+        return Closings((*self.out, *self.err))
 
 
 def as_counted(tests: Statuses, counts: Counts) -> bool:

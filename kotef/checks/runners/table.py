@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple
 
-from kotef.checks.closings import counts_of
 from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.model import Evidence
 from kotef.checks.runners.beam_rows import EXUNIT
@@ -129,7 +128,7 @@ def _is_nested(row: Runner, left: Leavings) -> bool:
     if row.kind != "runner" or not row.closing:
         return False
     named = row.tools.intersection(left.command.asked.tools).difference(STARTERS)
-    return not named and bool(left.closed_by) and row.closing not in left.closed_by
+    return not named and bool(left.closings.runners) and row.closing not in left.closings.runners
 
 
 def _first_lines(rows: Iterable[Runner], left: Leavings) -> Reading | None:
@@ -138,13 +137,15 @@ def _first_lines(rows: Iterable[Runner], left: Leavings) -> Reading | None:
 
 def _agreeing(row: Runner, read: Callable[[Leavings], Statuses | None] | None, left: Leavings) -> Statuses | None:
     """What was read, where the runner's own closing lines count the same."""
-    tests = read(left) if read is not None else None
-    if not tests or not row.closing:
-        return tests or None
-    counted = counts_of(row.closing, (*left.out, *left.err))
+    if read is None:
+        return None
+    if not row.closing:
+        return read(left) or None
+    counted = left.closings.of(row.closing)
     if row.kind == "program":  # each of several programs has a closing line
         counted = counted[-1:]
-    return tests if any(row.agrees(tests, counts) for counts in counted) else None
+    tests = (read(left) or None) if counted else None
+    return tests if tests and any(row.agrees(tests, counts) for counts in counted) else None
 
 
 def _merged(found: Iterable[Statuses]) -> Statuses:
