@@ -9,7 +9,8 @@ MEND = f"w('calc.py', {FIXED!r})\n"
 SCRIPT = f"""\
 {PYTEST} "$@"
 status=$?
-report=$(printf %s "$PYTEST_ADDOPTS" | sed 's/.*junitxml=\\([^ ]*\\).*/\\1/')
+asked=$(printf %s "$PYTEST_ADDOPTS" | sed 's/.*junitxml=\\([^ ]*\\).*/\\1/')
+report=$(ls "$(dirname "$asked")"/junit*.xml)
 test -f spoil.sh && . ./spoil.sh
 exit $status
 """
