@@ -52,7 +52,7 @@ _CLOSINGS: Final = (
     _Closing(
         "node:test",
         " ",
-        r"[#ℹ] (?:tests <total>|pass <passed>|fail <failed>|cancelled <failed_cancelled>|skipped <skipped>)$",
+        r"[#ℹ] (?:tests +<total>|pass +<passed>|fail +<failed>|cancelled <failed_cancelled>|skipped <skipped>)$",
         "joins",
     ),
     _Closing("cargo", "test result:", r"test result: \w+\. <> passed; <> failed; <> ignored", "adds"),
@@ -93,6 +93,7 @@ _CLOSINGS: Final = (
     _Closing("deno", " passed", r"(?:ok|FAILED) \| <passed> passed.*? \| <failed> failed"),
     _Closing("bun", " ", r"\s*<> (?:pass|fail|skip)$", "joins"),
     _Closing("playwright", "ed", r"  <> (?:passed|failed|skipped)(?: \(.*\))?$", "joins"),
+    _Closing("node-tap", "# { total:", r"# \{ total: <total>, pass: <>(?:, fail: <failed>)?(?:.*, skip: <skipped>)?"),
     _Closing("prove", "Tests=", r"Files=<>, Tests=<total>"),
     _Closing("catch2", "test case", r"All tests passed \(<> assertions? in <total> test cases?\)"),
     _Closing("catch2", "test cases:", r"test cases: +<total> \|(?:.*? <failed> failed)?"),

@@ -9,10 +9,11 @@ from kotef.checks.model import RED, Evidence
 from kotef.checks.reports import executed, worse
 from kotef.checks.runners.console_rows import CARGO, CTEST, NEXTEST, OTHERS, TAP, UNITTEST_LINES
 from kotef.checks.runners.go_rows import GO
-from kotef.checks.runners.javascript_rows import JEST, MOCHA, NODE_TEST, VITEST
+from kotef.checks.runners.javascript_rows import AVA, JEST, MOCHA, NODE_TEST, PLAYWRIGHT, VITEST
 from kotef.checks.runners.jvm_rows import JVM
 from kotef.checks.runners.python_rows import PYTEST, UNITTEST
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.tap_rows import NODE_TAP, TAPE
 from kotef.failures.unwrap import unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
@@ -22,6 +23,8 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     MOCHA,
     JEST,
     VITEST,
+    AVA,
+    PLAYWRIGHT,
     GO,
     JVM,
     CARGO,
@@ -29,6 +32,8 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     CTEST,
     UNITTEST_LINES,
     *OTHERS,
+    NODE_TAP,
+    TAPE,
     TAP,
 )
 """Reports in their order of use, then the rows that read lines, the plainest form last."""
