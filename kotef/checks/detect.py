@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 from kotef.checks.commands import role_of
 from kotef.checks.files import table, toml_of
 from kotef.checks.model import Check, Origin, Role
-from kotef.checks.projects import c, java, make, native, node, others, python
+from kotef.checks.projects import c, java, make, native, node, others, python, workflows
 from kotef.errors import SpecError
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
@@ -16,7 +16,7 @@ MAX_NAME: Final = 40
 """Characters of a check's name, its number included."""
 
 PROJECTS: Final = (python, node, native, java, c)
-"""What each kind of project implies; `make`, then `others`, are asked only where none of these has a test."""
+"""What each kind of project implies; `make`, `workflows` and `others` are asked only where none of these has a test."""
 
 _TABLE_KEYS: Final = frozenset({"name", "command", "role", "required"})
 _IN_AN_ENVIRONMENT: Final = re.compile(
@@ -66,7 +66,7 @@ def detect(root: Path) -> tuple[Check, ...]:
     Linters and type checkers only where they are configured; make targets only where nothing more specific runs tests.
     """
     found = [check for project in PROJECTS for check in project.checks(root)]
-    for fallback in (make, others):
+    for fallback in (make, workflows, others):
         if not any(check.role == "test" for check in found):
             found += fallback.checks(root, have={check.role for check in found})
     return _named_uniquely(

@@ -18,6 +18,7 @@ from kotef.checks.files import readable_text
 from kotef.checks.install_lines import NODE, PYTHON, install_line, words_after_assignments
 from kotef.checks.model import Check
 from kotef.checks.programs import missing_program
+from kotef.checks.projects.declared import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.process import run_process
@@ -144,7 +145,7 @@ async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbo
         lines = [line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip()]
         why = lines[-1].strip()[:200] if lines else f"exit status {done.exit_code}"
         return Trial(check, starts=False, why=_named(check, why), install=_install(check, root))
-    return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr))
+    return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr, root))
 
 
 def _named(check: Check, why: str) -> str:
@@ -197,27 +198,35 @@ def _probe(check: Check, root: Path) -> str:
     words = words_after_assignments(check.command)
     if words[:2] in _RUN_WITHIN:
         inner = words[2:]
-        return shlex.join([*words[:2], *_asking(inner)]) if inner else ""
-    asked = _asking(words)
+        return shlex.join([*words[:2], *_asking(inner, root)]) if inner else ""
+    asked = _asking(words, root)
     if not asked:
         return ""
-    line = shlex.join(asked)
+    line = f"{assignments_of(check.command)}{shlex.join(asked)}"
     own = PYTHON.fullmatch(words[0]) and "/" not in words[0]
     return f"{line} && {_needs(words[0], root)}" if own and check.origin == "detected" else line
 
 
-def _asking(words: list[str]) -> list[str]:
+def _asking(words: list[str], root: Path) -> list[str]:
     """The words that make a program tell its version."""
     program = words[0]
     if program in _NOT_STARTED or Path(program).name in {"sh", "bash"} or program.startswith("./"):
         return []
     if PYTHON.fullmatch(program):
+        if _is_of_django(words, root):
+            return [program, "-m", "django", "--version"]
         if words[1:2] != ["-m"] or words[2] in _STANDARD:
             return [program, "--version"]
         return [program, "-m", words[2], "--version"]
     if " ".join(words[:2]) in _SUBCOMMANDS:
         return [*words[:2], "--version"]
     return [program, _VERSION.get(Path(program).name, "--version")]
+
+
+def _is_of_django(words: Sequence[str], root: Path) -> bool:
+    """Whether it is a script that Django has to be there for: `manage.py`, or a project's own runner."""
+    script = next((word for word in words[1:2] if word.endswith(".py")), "")
+    return bool(script) and bool(re.search(r"^\s*(?:import|from) django\b", readable_text(root, script), re.MULTILINE))
 
 
 def _needs(python: str, root: Path) -> str:
@@ -236,7 +245,7 @@ def _finds_src(root: Path) -> bool:
     )
 
 
-def _version(check: Check, output: str) -> str:
+def _version(check: Check, output: str, root: Path) -> str:
     """The first line that holds a number like a version, short, with the program's name."""
     line = next((line for line in output.splitlines() if _NUMBER.search(line)), "")
     found = _NUMBER.search(line)
@@ -246,10 +255,12 @@ def _version(check: Check, output: str) -> str:
     at = words.index("-m") + 1 if "-m" in words[:-1] else 0
     name = Path(words[at]).name
     name = "Python" if name in _STANDARD or PYTHON.fullmatch(name) else name
+    name = "Django" if _is_of_django(words, root) else name
     return f"{name} {found[0].removeprefix('v')}"
 
 
 def _install(check: Check, root: Path) -> str:
     words = words_after_assignments(check.command)
     module = words[words.index("-m") + 1] if "-m" in words[:-1] else Path(words[0]).name
+    module = "django" if _is_of_django(words, root) else module
     return install_line(words[0], check.command, root, module=module)

@@ -350,6 +350,107 @@ def test_the_environment_that_poetry_made_is_found_without_poetry(project, monke
     assert found(root)["pytest"] == f"{python} -m pytest"
 
 
+def workflow(*steps: str, job: str = "") -> str:
+    lines = "".join(f"      - {step}\n" for step in steps)
+    return f"on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n{job}    steps:\n{lines}"
+
+
+def run(*lines: str) -> str:
+    return "run: |\n" + "".join(f"          {line}\n" for line in lines)
+
+
+CI = ".github/workflows/test.yml"
+HINTS = [
+    ({CI: workflow("uses: actions/checkout@v4", run("pip install -e .", "python -m unittest -v"))}, "python3 -m unittest -v"),
+    ({CI: workflow(run("coverage run -m unittest discover -s tests", "coverage xml"))}, "python3 -m unittest discover -s tests"),
+    ({CI: workflow(run("uv run pytest -n auto --cov=a", "x"))}, "python3 -m pytest"),
+    ({CI: workflow(run("python -m pytest ${{ matrix.args }}"))}, ""),
+    ({CI: workflow(run("docker compose up -d"), run("python -m unittest"))}, ""),
+    ({CI: workflow(run("python -m unittest"), job="    services: {db: {image: x}}\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        if: matrix.x\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        working-directory: sub\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        env: {TOKEN: '${{ secrets.X }}'}\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        env: {MODE: fast, FORCE_COLOR: 1}\n")}, "MODE=fast python3 -m unittest"),
+    ({CI: workflow(run("python -m unittest a"), run("python -m unittest b"))}, ""),
+    ({CI: workflow(run("python -m unittest"), run("python -m unittest b"))}, "python3 -m unittest"),
+    ({CI: workflow(run("python -m unittest; rm -rf /"))}, ""),
+    ({CI: workflow(run("python -m unittest $(curl x)"))}, ""),
+    ({CI: workflow(run("tox -e py")), "tox.ini": ""}, ""),
+    ({CI: workflow(run("python -m unittest -v")), "Makefile": "test:\n\tpython -m unittest -q\n"}, "python3 -m unittest -q"),
+    ({CI: workflow(run("python -m unittest -v")), "pytest.ini": ""}, "python3 -m pytest"),
+    ({".gitlab-ci.yml": "t:\n  before_script: [pip install x]\n  script:\n    - python -m unittest -q\n"}, "python3 -m unittest -q"),
+    ({".gitlab-ci.yml": "t:\n  services: [postgres]\n  script: python -m unittest -q\n"}, ""),
+    ({".circleci/config.yml": "jobs:\n  a:\n    docker: [{image: x}]\n    steps: [checkout, {run: {name: t, command: python -m unittest}}]\n"}, "python3 -m unittest"),
+    ({"azure-pipelines.yml": "jobs:\n- job: a\n  steps:\n  - script: python -m unittest\n"}, "python3 -m unittest"),
+    ({".travis.yml": "script:\n  - python -m unittest\n"}, "python3 -m unittest"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "command"), HINTS, ids=range(len(HINTS)))
+def test_a_ci_workflow_is_a_hint_after_what_is_declared(project, files: dict[str, str], command: str):
+    root = project.all({"setup.py": "", "tests/test_a.py": "import unittest\n", **files})
+    (check,) = (check for check in detect(root) if check.role == "test")
+    assert check.command == (command or "python3 -m pytest")
+    hinted = command and "Makefile" not in files and "pytest.ini" not in files
+    assert check.source.startswith("CI workflow ") == bool(hinted)
+
+
+def test_a_ci_workflow_names_the_tests_of_other_projects(project):
+    root = project.all({CI: workflow(run("npm ci", "npm run build", "npm run test:unit")), "package.json": '{"scripts": {"test:unit": "jest", "test:ci": "x"}}'})  # fmt: skip
+    assert found(root) == {"npm run test-unit": "npm run test:unit"}
+    assert detect(root)[0].source == "CI workflow test.yml"
+
+    (root / CI).write_text(workflow(run("prove -lr t")))
+    assert found(root) == {"npm run test-unit": "npm run test:unit"}
+    assert detect(root)[0].source == "package.json: scripts.test:unit"
+    (root / "package.json").unlink()
+    assert found(root) == {"prove t": "prove -lr t"}
+
+
+BOMB = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 40_000, "- " * 20_000, BOMB + "jobs: *a29\n", "jobs: &a [*a]\n", "!!python/object/apply:os.system [touch x]\n",
+     "a: b: c", "\x00", "jobs: {a: {steps: [" + "{run: pytest}," * 3_000 + "]}}", "x" * 500_000, "jobs: {a: 1, b: [], c: {steps: {}}}"],
+    ids=range(10),
+)  # fmt: skip
+def test_a_hostile_workflow_costs_little_and_says_nothing(project, text: str):
+    import time
+
+    started = time.monotonic()
+    root = project.all(
+        {"setup.py": "", "tests/test_a.py": "", CI: f"{text} # test", ".gitlab-ci.yml": f"{text} # test"}
+    )
+
+    assert found(root) == {"pytest": "python3 -m pytest"}
+    assert time.monotonic() - started < 5
+    assert not (root / "x").exists()
+
+
+DJANGO = "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'a.settings')\n"
+
+
+def test_a_django_project_is_run_by_its_own_runner(project):
+    root = project.all({"manage.py": DJANGO, "shop/tests.py": "from django.test import TestCase\n"})
+    assert found(root) == {"manage.py test": "python3 manage.py test"}
+
+    (root / "shop/tests.py").write_text("import pytest\n")
+    assert found(root) == {}
+    project.all({"tests/test_a.py": "import pytest\n"})
+    assert found(root) == {"pytest": "python3 -m pytest"}
+
+
+def test_a_script_that_runs_the_tests_is_taken_before_pytest(project):
+    tox = "[testenv]\nchangedir = tests\ncommands = {envpython} runtests.py {posargs}\n"
+    root = project.all({"tox.ini": tox, "tests/runtests.py": "import django\n", "tests/a/test_a.py": ""})
+    assert found(root) == {"runtests.py": "python3 tests/runtests.py"}
+
+    (root / "tests/runtests.py").write_text("print('no tests')\n")
+    assert found(root) == {"pytest": "python3 -m pytest"}
+
+
 def test_each_detected_check_says_where_it_came_from(project):
     root = project.all({"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "setup.cfg": "[mypy]\n"})
 

@@ -25,7 +25,7 @@ def node_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]
 
 def report_of(runner: str) -> Callable[[Leavings], Statuses | None]:
     """What the processes of this runner recorded."""
-    return lambda left: recorded(left.command.folder, left.command.root, (runner,))
+    return lambda left: recorded(left.command.folder, left.command.root, (runner,), repeats=False)
 
 
 def node_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
@@ -80,7 +80,12 @@ def _titles(tests: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text for a regular expression of JavaScript; layout that an id does not keep matches any."""
+    """The text for a regular expression of JavaScript; layout that an id does not keep matches any.
+
+    A number behind it may be ours: it tells tests of the same name apart.
+    """
+    if numbered := re.fullmatch(r"(.*) \((\d+)\)", text):
+        return rf"{_escaped(numbered[1])}(?:\s+\({numbered[2]}\))?"
     return re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", text).replace(" ", r"\s+")
 
 
