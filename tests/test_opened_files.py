@@ -64,6 +64,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "runs/portable/archive.py": f"{NAMED}; a bundle of git in {STATE}",
     "runs/portable/export.py": f"{NAMED}; {STATE}",
     "checks/baselines.py": f"baselines in {STATE}; only names of {INSTALLED}",
+    "checks/projects/environment_stores.py": f"only names of {INSTALLED}, in {USER}",
     "checks/projects/environments.py": f"only names of {INSTALLED}",
     "checks/runner.py": TEMPORARY,
     "checks/runners/go_rows.py": f"a program for `go test -exec` in {TEMPORARY}",

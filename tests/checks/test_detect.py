@@ -1,5 +1,6 @@
 """Checks found in a project's files, and the order of the places that name them."""
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -348,6 +349,72 @@ def test_the_environment_that_poetry_made_is_found_without_poetry(project, monke
     monkeypatch.setenv("POETRY_CACHE_DIR", str(tmp_path / "cache"))
 
     assert found(root)["pytest"] == f"{python} -m pytest"
+
+
+def eight(algorithm: str, path: Path) -> str:
+    import base64
+    import hashlib
+
+    return base64.urlsafe_b64encode(hashlib.new(algorithm, str(path).encode()).digest()).decode()[:8]
+
+
+STORES = {
+    "hatch": (
+        {"pyproject.toml": "[project]\nname = 'My.App_x'\n[tool.hatch.envs.default]\n"},
+        lambda root: f".local/share/hatch/env/virtual/my-app-x/{eight('sha256', root)}/my-app-x",
+    ),
+    "hatch, another": (
+        {"pyproject.toml": "[project]\nname = 'a'\n", "hatch.toml": ""},
+        lambda root: f".local/share/hatch/env/virtual/a/{eight('sha256', root)}/test.py3.12",
+    ),
+    "pdm": ({"pdm.lock": ""}, lambda root: f".local/share/pdm/venvs/{root.name}-{eight('md5', root)}-3.12"),
+    "virtualenvwrapper": ({}, lambda _: ".virtualenvs/anything"),
+    "pyenv": ({".python-version": "my-env\n"}, lambda _: ".pyenv/versions/my-env"),
+    "conda": ({"environment.yml": "name: my-env\n"}, lambda _: "miniforge3/envs/my-env"),
+    "conda, elsewhere": ({"environment.yml": "dependencies: []\nname: 'my-env'\n"}, lambda _: "big disk/my-env"),
+}
+
+
+@pytest.mark.parametrize("tool", STORES)
+def test_an_environment_outside_is_found_where_its_tool_keeps_it(project, tool: str, monkeypatch, tmp_path_factory):
+    files, place = STORES[tool]
+    root = project.all({"pytest.ini": "", **files})
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    assert found(root)["pytest"] == "python3 -m pytest"
+
+    prefix = home / place(root)
+    (prefix / "bin").mkdir(parents=True)
+    for name, text in {"bin/python": "", "pyvenv.cfg": "", ".project": str(root)}.items():
+        (prefix / name).write_text(text)
+    (home / ".conda").mkdir()
+    (home / ".conda/environments.txt").write_text(f"{prefix}\n/elsewhere/my-env\n")
+    assert found(root)["pytest"] == f"{shlex.quote(str(prefix / 'bin/python'))} -m pytest"
+
+    other = tmp_path_factory.mktemp("elsewhere") / "other"
+    shutil.copytree(root, other)
+    by_name = {".python-version", "environment.yml"} & files.keys()
+    assert (found(other)["pytest"] == "python3 -m pytest") == (not by_name)
+
+
+def test_a_file_of_the_repository_names_no_program_of_the_machine(project, monkeypatch, tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    (home / "evil/bin").mkdir(parents=True)
+    (home / "evil/bin/python").write_text("")
+    (home / "evil/pyvenv.cfg").write_text("")
+    path = str(home / "evil/bin/python")
+    root = project.all({"pytest.ini": "", "pdm.lock": "", ".pdm-python": path, ".python-version": "../../evil\n"})
+    project.all({"environment.yml": f"name: ../../evil\nprefix: {home / 'evil'}\n"})
+
+    assert found(root)["pytest"] == "python3 -m pytest"
+
+
+def test_the_packages_folder_of_pdm_is_used_with_its_version_of_python(project, programs: set[str]):
+    root = project.all({"pytest.ini": "", "__pypackages__/3.12/lib/": ""})
+    assert found(root)["pytest"] == "python3 -m pytest"
+    programs.add("python3.12")
+    assert found(root)["pytest"] == "PYTHONPATH=__pypackages__/3.12/lib python3.12 -m pytest"
 
 
 def workflow(*steps: str, job: str = "") -> str:

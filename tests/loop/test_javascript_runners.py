@@ -111,8 +111,8 @@ RUNNERS = {
     "vitest@4": ("vitest run", "module", VITEST, THROWS, OF_TITLES),
     "mocha@9": ("mocha t/a.test.js", "commonjs", MOCHA, "", OF_MOCHA),
     "mocha@12": ("mocha t/a.test.js", "commonjs", MOCHA, "", OF_MOCHA),
-    "ava@4": ("ava t/*.js", "module", AVA, THROWS, OF_AVA),
-    "ava@7": ("ava t/*.js", "module", AVA, THROWS, OF_AVA),
+    "ava@4": ("ava", "module", AVA, THROWS, OF_AVA),
+    "ava@7": ("ava", "module", AVA, THROWS, OF_AVA),
     "tap@21": ("tap --disable-coverage t", "commonjs", TAP, THROWS, OF_TAP),
     "@playwright/test@1.40": ("playwright test", "commonjs", PLAYWRIGHT, "", OF_PLAYWRIGHT),
     "@playwright/test@1": ("playwright test", "commonjs", PLAYWRIGHT, "", OF_PLAYWRIGHT),
@@ -203,7 +203,7 @@ THREE = {
     "jest@30": ("jest", "commonjs", "", "expect(calc.{name}).toBe({number})"),
     "vitest@4": ("vitest run", "module", "import {{ test, expect }} from 'vitest';", "expect(calc.{name}).toBe({number})"),
     "mocha@12": ("mocha t", "module", "import assert from 'assert';", "assert.equal(calc.{name}, {number})"),
-    "ava@7": ("ava t/*.js", "module", "import ava from 'ava';", "t.is(calc.{name}, {number})"),
+    "ava@7": ("ava", "module", "import ava from 'ava';", "t.is(calc.{name}, {number})"),
 }  # fmt: skip
 NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 

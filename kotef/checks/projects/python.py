@@ -1,6 +1,7 @@
 """How is a Python project tested, linted and type-checked, and in which environment?"""
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -225,7 +226,7 @@ def _program(root: Path, name: str) -> str:
     found = list(environments(root))
     for environment in found:
         if environment.directory and (root / environment.directory / name).exists():
-            return f"{environment.directory}/{name}"
+            return shlex.quote(f"{environment.directory}/{name}")
     return f"{found[0].runner}{name}" if found else name
 
 
