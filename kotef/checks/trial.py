@@ -20,6 +20,7 @@ from kotef.checks.model import Check
 from kotef.checks.programs import missing_program
 from kotef.checks.projects.declared import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
+from kotef.checks.toolchain_versions import questions, running_version, sentence_of
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.process import run_process
 from kotef.workspace.sandbox.rooms import fresh_room
@@ -148,6 +149,18 @@ async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbo
     return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr, root))
 
 
+async def toolchain_notes(root: Path, *, env: Mapping[str, str], sandbox: Sandbox = OFF) -> tuple[str, ...]:
+    """A sentence for each toolchain that the repository asks for in another version than the one that runs here."""
+    found: list[str] = []
+    for wanted, line in questions(root, env):
+        with fresh_room(sandbox) as room:
+            done = await run_process(line, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
+        running = running_version(done.stdout or done.stderr) if done.exit_code == 0 else ""
+        if running and not wanted.is_met_by(running):
+            found.append(sentence_of(wanted, running))
+    return tuple(found)
+
+
 def _named(check: Check, why: str) -> str:
     """The reason, with the interpreter that gives it where that does not name itself."""
     program = words_after_assignments(check.command)[0]
@@ -162,7 +175,7 @@ def _absent(command: str, root: Path, env: Mapping[str, str]) -> tuple[str, str]
     besides = [prefix[1].removeprefix("$PWD/")] if prefix else []
     besides += ["node_modules/.bin"] if set(unwrap(command).tools) & NODE else []
     line = _PREFIX.sub("", command)
-    if program := missing_program(root, line, path=env.get("PATH")):
+    if program := missing_program(root, line, path=env.get("PATH"), besides=besides[:1] if prefix else ()):
         return f"{program} is not found", install_line(program, command, root)
     for behind in _behind(line, root):
         if program := missing_program(root, behind, path=env.get("PATH"), besides=besides):
@@ -202,7 +215,8 @@ def _probe(check: Check, root: Path) -> str:
     asked = _asking(words, root)
     if not asked:
         return ""
-    line = f"{assignments_of(check.command)}{shlex.join(asked)}"
+    prefix = _PREFIX.match(check.command)
+    line = f"{prefix[0] if prefix else assignments_of(check.command)}{shlex.join(asked)}"
     own = PYTHON.fullmatch(words[0]) and "/" not in words[0]
     return f"{line} && {_needs(words[0], root)}" if own and check.origin == "detected" else line
 

@@ -19,7 +19,7 @@ from kotef.runs.confined import asked_of, named_level, sandbox_of
 from kotef.runs.repository import Settings
 from kotef.runs.result import Camel
 from kotef.runs.store import uncommitted
-from kotef.runs.tried import every_trial, sandbox_to_look
+from kotef.runs.tried import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.worked import last_seconds
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
@@ -158,13 +158,16 @@ def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
         sandbox, starts = sandbox_to_look(root)
     except KotefError as error:
         return [], [("missing", str(error))]
-    trials = every_trial(checks, root=root, env=child_environment(os.environ), sandbox=sandbox, start=starts)
+    environment = child_environment(os.environ)
+    trials = every_trial(checks, root=root, env=environment, sandbox=sandbox, start=starts)
     rows = _rows(trials, last_seconds(root))
     found: list[Said] = []
     if not checks:
         found.append(("missing", "no check found: name one in .sdd/architect.md, .sdd/kotef.toml or with --check"))
     if broken := required(trials).broken:
         found.append(("missing", broken))
+    if starts:
+        found.extend(("note", text) for text in other_toolchains(root, env=environment, sandbox=sandbox))
     if checks and not starts:
         found.append(("note", "there is no sandbox here, so programs of checks were looked for and not started"))
     problems = (*spec.problems, *folder.problems, *(problem for ticket in folder.open for problem in ticket.problems))

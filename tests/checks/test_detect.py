@@ -358,6 +358,18 @@ def eight(algorithm: str, path: Path) -> str:
     return base64.urlsafe_b64encode(hashlib.new(algorithm, str(path).encode()).digest()).decode()[:8]
 
 
+def own_home(monkeypatch: pytest.MonkeyPatch, factory: pytest.TempPathFactory) -> Path:
+    """A home in which no tool of the machine keeps anything."""
+    home = factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    variables = (
+        "PYENV_ROOT WORKON_HOME XDG_DATA_HOME HATCH_DATA_DIR CONDA_PREFIX MAMBA_ROOT_PREFIX NVM_DIR VOLTA_HOME FNM_DIR"
+    )
+    for name in variables.split():
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
 STORES = {
     "hatch": (
         {"pyproject.toml": "[project]\nname = 'My.App_x'\n[tool.hatch.envs.default]\n"},
@@ -379,8 +391,7 @@ STORES = {
 def test_an_environment_outside_is_found_where_its_tool_keeps_it(project, tool: str, monkeypatch, tmp_path_factory):
     files, place = STORES[tool]
     root = project.all({"pytest.ini": "", **files})
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
+    home = own_home(monkeypatch, tmp_path_factory)
     assert found(root)["pytest"] == "python3 -m pytest"
 
     prefix = home / place(root)
@@ -398,8 +409,7 @@ def test_an_environment_outside_is_found_where_its_tool_keeps_it(project, tool: 
 
 
 def test_a_file_of_the_repository_names_no_program_of_the_machine(project, monkeypatch, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
+    home = own_home(monkeypatch, tmp_path_factory)
     (home / "evil/bin").mkdir(parents=True)
     (home / "evil/bin/python").write_text("")
     (home / "evil/pyvenv.cfg").write_text("")
@@ -415,6 +425,36 @@ def test_the_packages_folder_of_pdm_is_used_with_its_version_of_python(project, 
     assert found(root)["pytest"] == "python3 -m pytest"
     programs.add("python3.12")
     assert found(root)["pytest"] == "PYTHONPATH=__pypackages__/3.12/lib python3.12 -m pytest"
+
+
+NODES = [
+    ({".nvmrc": "v18\n"}, "v18.20.1"),
+    ({".nvmrc": "18.19.0"}, "v18.19.0"),
+    ({".nvmrc": "lts/hydrogen"}, "v18.20.1"),
+    ({".node-version": "20"}, "v20.9.0"),
+    ({".tool-versions": "python 3.12\nnodejs 20.9.0\n"}, "v20.9.0"),
+    ({"mise.toml": "[tools]\nnode = '20'\n"}, "v20.9.0"),
+    ({".nvmrc": "16"}, ""),
+    ({".nvmrc": "../../x"}, ""),
+    ({".nvmrc": "lts/../../x"}, ""),
+    ({}, ""),
+]
+
+
+@pytest.mark.parametrize(("files", "version"), NODES, ids=range(len(NODES)))
+def test_the_node_that_is_asked_for_is_used_where_a_version_manager_has_it(
+    project, files: dict[str, str], version: str, monkeypatch, tmp_path_factory
+):
+    nvm = own_home(monkeypatch, tmp_path_factory) / ".nvm"
+    for name in ("v18.9.9", "v18.19.0", "v18.20.1", "v20.9.0"):
+        (nvm / "versions/node" / name / "bin").mkdir(parents=True)
+        (nvm / "versions/node" / name / "bin/node").write_text("")
+    (nvm / "alias/lts").mkdir(parents=True)
+    (nvm / "alias/lts/hydrogen").write_text("v18.20.1\n")
+    root = project.all({"package.json": '{"scripts": {"test": "jest", "lint": "x"}}', **files})
+
+    front = f'PATH="{nvm}/versions/node/{version}/bin:$PATH" ' if version else ""
+    assert found(root) == {"npm test": f"{front}npm test", "npm lint": f"{front}npm run lint"}
 
 
 def workflow(*steps: str, job: str = "") -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kotef.checks.detect import collect_checks, detect
 from kotef.checks.model import Check, Origin
-from kotef.checks.trial import Trial, Tried, required, try_checks
+from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
 
 TELLS = '#!/bin/sh\necho "$0 $*" >> "$PWD/started"\necho "tool 4.5.6"\n'
 FAILS = "#!/bin/sh\necho 'No module named pytest' >&2\nexit 1\n"
@@ -124,6 +124,35 @@ def test_a_package_script_starts_a_program_of_node_modules_or_path(place: Path) 
     found = tried(place)
     assert (found["npm test"].starts, found["npm test"].version) == (True, "npm 10.9.0")
     assert not (place / "started").exists(), "the script itself is not run"
+
+
+ASKED = [
+    ({".nvmrc": "18"}, "node", "v20.1.0", ".nvmrc asks for Node 18, and `node` here is 20.1.0"),
+    ({".nvmrc": "20"}, "node", "v20.1.0", ""),
+    ({".nvmrc": "lts/*"}, "node", "v20.1.0", ""),
+    ({"package.json": '{"volta": {"node": "16.1.0"}}'}, "node", "v20.1.0", "package.json: volta asks for Node 16.1.0"),
+    ({"go.mod": "module a\n\ngo 1.21\n"}, "go", "go version go1.22.3 linux/amd64", ""),
+    ({"go.mod": "module a\n\ngo 1.21\ntoolchain go1.23.1\n"}, "go", "go version go1.22.3 x", "go.mod: toolchain asks for Go 1.23.1 or newer"),
+    ({"rust-toolchain.toml": "[toolchain]\nchannel = '1.70'\n"}, "rustc", "rustc 1.80.1 (x)", "rust-toolchain.toml asks for Rust 1.70"),
+    ({"rust-toolchain": "nightly\n"}, "rustc", "rustc 1.80.1 (x)", ""),
+    ({".java-version": "1.8"}, "java", 'openjdk version "17.0.1"', ".java-version asks for Java 8"),
+    ({".sdkmanrc": "java=21.0.1-tem\n"}, "java", 'openjdk version "17.0.1"', ".sdkmanrc asks for Java 21.0.1"),
+    ({".ruby-version": "ruby-3.1.2\n"}, "ruby", "ruby 3.1.9p1", ""),
+    ({".tool-versions": "ruby 3.2.0\n"}, "ruby", "ruby 3.1.9p1", ".tool-versions asks for Ruby 3.2.0"),
+    ({".nvmrc": "18; touch x"}, "node", "v20.1.0", ""),
+    ({"package.json": "[" * 5_000}, "node", "v20.1.0", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "name", "says", "told"), ASKED, ids=range(len(ASKED)))
+def test_another_version_of_a_toolchain_than_the_one_asked_for_is_named(
+    place: Path, files: dict[str, str], name: str, says: str, told: str
+) -> None:
+    program(place.parent / f"bin/{name}", f"#!/bin/sh\necho '{says}'\n")
+    for path, text in files.items():
+        (place / path).write_text(text)
+    notes = asyncio.run(toolchain_notes(place, env={"PATH": f"{place.parent / 'bin'}:/usr/bin:/bin"}))
+    assert [note.startswith(told) for note in notes] == ([True] if told else [])
 
 
 def test_a_make_target_whose_program_is_missing_does_not_start(place: Path) -> None:

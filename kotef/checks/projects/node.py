@@ -1,6 +1,7 @@
 """How is a Node project tested, linted and type-checked, and by which package manager?"""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +10,7 @@ from kotef.checks.files import json_of, table
 from kotef.checks.projects import Found
 from kotef.checks.projects.declared import needs_more
 from kotef.checks.projects.workflows import workflow_commands
+from kotef.checks.toolchain_versions import node_folder
 
 _LOCKS: Final = {
     "pnpm-lock.yaml": "pnpm",
@@ -42,7 +44,18 @@ _RUNS_ONCE: Final = (
 
 
 def checks(root: Path) -> Iterator[Found]:
-    """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files."""
+    """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files.
+
+    With the Node that the project asks for, where a version manager has it.
+    """
+    folder = node_folder(root)
+    active = Path(shutil.which("node") or "/").parent
+    front = f'PATH="{folder}:$PATH" ' if folder and folder != active and re.fullmatch(r"[\w./+-]+", str(folder)) else ""
+    for found in _checks(root):
+        yield found._replace(command=f"{front}{found.command}")
+
+
+def _checks(root: Path) -> Iterator[Found]:
     package = json_of(root, "package.json")
     scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
     manager = _manager(root, package)
