@@ -49,6 +49,8 @@ _NOT_STARTED: Final = frozenset({"./gradlew", "./mvnw", "gradlew", "mvnw"})
 """Wrappers that download before they tell a version: only what they need is looked for."""
 _STANDARD: Final = frozenset({"unittest", "doctest", "compileall", "py_compile"})
 """Modules of Python itself."""
+_CD: Final = re.compile(r"cd ([\w./@+-]+|'[^']+') && ")
+"""In front of the command of a package."""
 _PREFIX: Final = re.compile(r'PATH="([^":]*):\$PATH" ')
 
 _NEEDS: Final = """\
@@ -134,7 +136,21 @@ async def try_checks(
 
 
 async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbox, *, start: bool) -> Trial:
-    if absent := _absent(check.command, root, env):
+    """Of a check that is run in a folder, the command behind `cd` is tried there."""
+    elsewhere = _CD.match(check.command)
+    folder = words_of(elsewhere[1])[0] if elsewhere else ""
+    if elsewhere is None or not (root / folder).is_dir():
+        return await _try_here(check, root, env, sandbox, start=start)
+    inner = check.model_copy(update={"command": check.command[elsewhere.end() :]})
+    found = await _try_here(inner, root / folder, env, sandbox, start=start, above=root)
+    install = f"{elsewhere[0]}{found.install}" if found.install and not found.install.startswith("see ") else ""
+    return found._replace(check=check, install=install or found.install)
+
+
+async def _try_here(
+    check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbox, *, start: bool, above: Path | None = None
+) -> Trial:
+    if absent := _absent(check.command, root, env, above or root):
         why, install = absent
         return Trial(check, starts=False, why=why, install=install)
     probe = _probe(check, root)
@@ -167,13 +183,18 @@ def _named(check: Check, why: str) -> str:
     return f"{program} {why}" if why.startswith(("has no ", "cannot import ", "imports ")) else why
 
 
-def _absent(command: str, root: Path, env: Mapping[str, str]) -> tuple[str, str] | None:
-    """What is nowhere to be found: the program, one behind a starter, or a build folder; and what helps."""
+def _absent(command: str, root: Path, env: Mapping[str, str], above: Path) -> tuple[str, str] | None:
+    """What is nowhere to be found: the program, one behind a starter, or a build folder; and what helps.
+
+    Package managers look for programs in the folders up to `above` too.
+    """
     if folder := _build_folder(command, root):
         return f"{folder[0]}/ is not configured", folder[1]
     prefix = _PREFIX.match(command)
     besides = [prefix[1].removeprefix("$PWD/")] if prefix else []
-    besides += ["node_modules/.bin"] if set(unwrap(command).tools) & NODE else []
+    if set(unwrap(command).tools) & NODE:
+        levels = len(root.parts) - len(above.parts)
+        besides += [f"{'../' * level}node_modules/.bin" for level in range(levels + 1)]
     line = _PREFIX.sub("", command)
     if program := missing_program(root, line, path=env.get("PATH"), besides=besides[:1] if prefix else ()):
         return f"{program} is not found", install_line(program, command, root)

@@ -427,6 +427,71 @@ def test_the_packages_folder_of_pdm_is_used_with_its_version_of_python(project, 
     assert found(root)["pytest"] == "PYTHONPATH=__pypackages__/3.12/lib python3.12 -m pytest"
 
 
+PACKAGES = {
+    "api/pyproject.toml": "[project]\nname = 'shop-api'\n[tool.pytest.ini_options]\n",
+    "services/mail/go.mod": "module example.com/mail\n",
+    "web/package.json": '{"name": "@shop/front", "scripts": {"test": "vitest run"}}',
+    "web/node_modules/x/package.json": '{"scripts": {"test": "x"}}',
+    "examples/a/go.mod": "module a\n",
+    "docs/package.json": '{"scripts": {"test": "x"}}',
+}
+OF_PACKAGES = {
+    "api": "cd api && python3 -m pytest",
+    "services-mail": "cd services/mail && go test ./...",
+    "web": "cd web && npm test",
+}
+
+
+@pytest.mark.parametrize(
+    ("concerning", "packages"),
+    [
+        ("", OF_PACKAGES),
+        ("fix the totals", OF_PACKAGES),
+        ("services/mail/send.go", ["services-mail"]),
+        ("fix shop-api, please", ["api"]),
+        ("@shop/front shows nothing", ["web"]),
+        ("web/src/a.ts\napi/b.py", ["api", "web"]),
+        ("the webhook of example.com/mailing", OF_PACKAGES),
+    ],
+)
+def test_without_tests_at_the_root_those_of_the_packages_a_task_concerns_are_run(project, concerning: str, packages):
+    root = project.all(PACKAGES)
+    tests = {
+        check.name.split(" ")[0]: check.command for check in detect(root, concerning=concerning) if check.role == "test"
+    }
+
+    assert list(tests.values()) == [OF_PACKAGES[name] for name in packages]
+    assert all(name.startswith(tuple(packages)) for name in tests)
+    assert all(check.source.partition("/")[0] in PACKAGES or "/" in check.source for check in detect(root))
+
+
+def test_tests_at_the_root_speak_for_its_packages(project):
+    root = project.all({**PACKAGES, "package.json": '{"scripts": {"test": "x"}}'})
+    assert found(root) == {"npm test": "npm test"}
+    (root / "package.json").write_text('{"workspaces": ["*"], "scripts": {"lint": "eslint ."}}')
+    assert found(root)["npm test --workspaces"] == "npm test --workspaces --if-present"
+    assert [check.command for check in detect(root, concerning="web/a.ts")] == ["npm run lint", "cd web && npm test"]
+
+
+def test_many_packages_are_bounded_and_one_that_is_broken_stops_no_other(project):
+    root = project.all({f"packages/p{at:02}/go.mod": "" for at in range(30)} | {"packages/p00/pyproject.toml": "[["})
+    tests = [check.command for check in detect(root) if check.role == "test"]
+
+    assert len(tests) == 8
+    assert "cd packages/p00 && go test ./..." not in tests
+
+
+def test_a_package_without_an_environment_uses_that_of_the_root(project):
+    files = {".venv/bin/python": "", ".venv/bin/ruff": "", "packages/a/pytest.ini": "", "packages/a/ruff.toml": ""}
+    root = project.all({**files, "packages/a/setup.py": ""})
+    assert sorted(found(root).values()) == [
+        "cd packages/a && ../../.venv/bin/python -m pytest",
+        "cd packages/a && ../../.venv/bin/ruff check .",
+    ]
+    project.all({"packages/a/venv/bin/python": ""})
+    assert "cd packages/a && venv/bin/python -m pytest" in found(root).values()
+
+
 NODES = [
     ({".nvmrc": "v18\n"}, "v18.20.1"),
     ({".nvmrc": "18.19.0"}, "v18.19.0"),

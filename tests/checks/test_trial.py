@@ -155,6 +155,26 @@ def test_another_version_of_a_toolchain_than_the_one_asked_for_is_named(
     assert [note.startswith(told) for note in notes] == ([True] if told else [])
 
 
+def test_the_check_of_a_package_is_tried_in_its_folder(place: Path) -> None:
+    program(place.parent / "bin/npm", "#!/bin/sh\npwd >> ../../started\necho 10.9.0\n")
+    program(place / "packages/a/.venv/bin/python", FAILS)
+    (place / "packages/a/setup.py").write_text("")
+    (place / "packages/a/pytest.ini").write_text("")
+    (place / "packages/b").mkdir()
+    (place / "packages/b/package.json").write_text('{"scripts": {"test": "vitest run"}}')
+    checks = tried(place)
+    assert {trial.check.command: trial.starts for trial in checks.values()} == {
+        "cd packages/a && .venv/bin/python -m pytest": False,
+        "cd packages/b && npm test": False,
+    }
+    of_a, of_b = checks.values()
+    assert of_a.install.startswith("cd packages/a && ")
+    assert (of_b.why, of_b.install) == ("vitest, which `npm test` starts, is not found", "cd packages/b && npm install")
+    program(place / "node_modules/.bin/vitest")
+    assert next(trial.starts for trial in tried(place).values() if "npm" in trial.check.command)
+    assert (place / "started").read_text().strip() == str(place / "packages/b")
+
+
 def test_a_make_target_whose_program_is_missing_does_not_start(place: Path) -> None:
     (place / "Makefile").write_text("test:\n\t@no-such-runner $(FLAGS) tests\n")
     assert tried(place)["make test"].why == "no-such-runner, which `make test` starts, is not found"
