@@ -436,7 +436,7 @@ PACKAGES = {
     "docs/package.json": '{"scripts": {"test": "x"}}',
 }
 OF_PACKAGES = {
-    "api": "cd api && python3 -m pytest",
+    "api": "cd api && python3 -m pytest --rootdir=..",
     "services-mail": "cd services/mail && go test ./...",
     "web": "cd web && npm test",
 }
@@ -485,11 +485,11 @@ def test_a_package_without_an_environment_uses_that_of_the_root(project):
     files = {".venv/bin/python": "", ".venv/bin/ruff": "", "packages/a/pytest.ini": "", "packages/a/ruff.toml": ""}
     root = project.all({**files, "packages/a/setup.py": ""})
     assert sorted(found(root).values()) == [
-        "cd packages/a && ../../.venv/bin/python -m pytest",
+        "cd packages/a && ../../.venv/bin/python -m pytest --rootdir=../..",
         "cd packages/a && ../../.venv/bin/ruff check .",
     ]
     project.all({"packages/a/venv/bin/python": ""})
-    assert "cd packages/a && venv/bin/python -m pytest" in found(root).values()
+    assert "cd packages/a && venv/bin/python -m pytest --rootdir=../.." in found(root).values()
 
 
 NODES = [

@@ -164,7 +164,7 @@ def test_the_check_of_a_package_is_tried_in_its_folder(place: Path) -> None:
     (place / "packages/b/package.json").write_text('{"scripts": {"test": "vitest run"}}')
     checks = tried(place)
     assert {trial.check.command: trial.starts for trial in checks.values()} == {
-        "cd packages/a && .venv/bin/python -m pytest": False,
+        "cd packages/a && .venv/bin/python -m pytest --rootdir=../..": False,
         "cd packages/b && npm test": False,
     }
     of_a, of_b = checks.values()

@@ -90,8 +90,10 @@ def _of_workspaces(root: Path) -> Found | None:
 
 def _inside(root: Path, folder: str, found: Found) -> Found:
     command = _with_environment_of(root, folder, found.command)
+    if re.search(r" -m pytest\b", command):
+        command += f" --rootdir={'/'.join('..' for _ in folder.split('/'))}"  # ids begin at the workspace's root
     return Found(
-        f"{folder}: {found.name}", f"cd {shlex.quote(folder)} && {command}", found.role, f"{folder}/{found.source}"
+        f"{folder} {found.name}", f"cd {shlex.quote(folder)} && {command}", found.role, f"{folder}/{found.source}"
     )
 
 
