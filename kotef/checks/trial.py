@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from kotef.checks.behind import commands_behind
 from kotef.checks.commands import words_of
+from kotef.checks.detect import CONFIGURATION
 from kotef.checks.files import readable_text
 from kotef.checks.install_lines import NODE, PYTHON, install_line, words_after_assignments
 from kotef.checks.model import Check
@@ -87,8 +88,12 @@ class Trial(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is not installed, why that is known, and what helps, for a person."""
-        way = f"; install it: {self.install}" if self.install else ""
-        return f"{self.check.name} (`{self.check.command}`) is not installed: {self.why}{way}"
+        return f"{self.check.name} (`{self.check.command}`) is not installed: {self.why}; {way_out(self.install)}"
+
+
+def way_out(install: str) -> str:
+    """What helps where a check does not start: the command, where one is known."""
+    return f"install it: {install}" if install else f"install it, or name another command in {CONFIGURATION}"
 
 
 class Tried(NamedTuple):

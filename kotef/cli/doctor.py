@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
-from kotef.checks.trial import Trial, required
+from kotef.checks.trial import Trial, required, way_out
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain, say_json
@@ -118,8 +118,7 @@ def _cells(row: CheckRow) -> tuple[str, str, str, str, str]:
 def _starts(row: CheckRow) -> str:
     if row.starts:
         return row.version or "yes"
-    way = f"; install it: {row.install}" if row.install else ""
-    return f"not installed: {row.problem}{way}"
+    return f"not installed: {row.problem}; {way_out(row.install)}"
 
 
 def _took(row: CheckRow) -> str:

@@ -189,6 +189,13 @@ def test_a_build_folder_that_is_not_there_is_told_with_what_makes_it(place: Path
     assert found.install == "cmake -S . -B build && cmake --build build"
 
 
+def test_what_cannot_start_says_how_to_go_on_whether_a_way_to_install_it_is_known_or_not() -> None:
+    check = Check(name="x", command="x", role="test", origin="detected")
+    known = Trial(check, starts=False, why="x is not found", install="npm ci")
+    assert known.sentence.endswith("is not installed: x is not found; install it: npm ci")
+    assert known._replace(install="").sentence.endswith("; install it, or name another command in .sdd/kotef.toml")
+
+
 def test_what_somebody_named_is_required_whether_it_starts_or_not() -> None:
     named: tuple[Origin, ...] = ("option", "ticket", "architect", "kotef.toml", "pyproject")
     for origin in named:
