@@ -481,7 +481,8 @@ TAP version 14
             ok 1 - (unnamed test)
             1..1
         ok 1 - inner # time=0.5ms
-        1..1
+        ok 2 - beside it
+        1..2
     ok 1 - outer # time=1.5ms
     not ok 2 - two # time=3ms
       ---
@@ -502,7 +503,7 @@ ok 2 - test/b.js # time=9ms {
 not ok 3 - test/c.js # time=9ms
 
 1..3
-# { total: 6, pass: 3, fail: 2, skip: 1 }
+# { total: 7, pass: 4, fail: 2, skip: 1 }
 # time=513.979ms
 """
 OF_TAP = {
@@ -513,7 +514,8 @@ OF_TAP = {
         "two::should be equal": "failed",
     },
     NODE_TAP: {
-        "test/a.js::outer": "passed",
+        "test/a.js::outer::inner::(unnamed test)": "passed",
+        "test/a.js::outer::beside it": "passed",
         "test/a.js::two": "failed",
         "test/a.js::off": "skipped",
         "test/b.js::b": "passed",

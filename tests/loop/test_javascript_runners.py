@@ -77,13 +77,13 @@ OF_AVA = {
 }
 TAP = """\
 const t = require('tap');
-t.test('one', (t) => { t.ok(true); t.end(); });
-t.test('two', (t) => { t.equal(1, 2); t.end(); });
+t.test('one', (t) => { t.ok(true, 'is fine'); t.end(); });
+t.test('two', (t) => { t.equal(1, 2, 'is the same'); t.end(); });
 t.test('three', { skip: 'no' }, (t) => { t.end(); });
 """
 OF_TAP = {
-    "t/a.test.js::one": "passed",
-    "t/a.test.js::two": "failed",
+    "t/a.test.js::one::is fine": "passed",
+    "t/a.test.js::two::is the same": "failed",
     "t/a.test.js::three": "skipped",
     "t/b.test.js": "error",
 }

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from kotef.checks.model import RED, TestStatus
-from kotef.checks.reports import worse
 from kotef.checks.runners.console_rows import MAX_LINES
 from kotef.checks.runners.records import name_part
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.failures.output import plain_lines
 
 _POINT: Final = re.compile(
-    r"(?P<indent>(?:    )?)(?P<status>not ok|ok) \d+(?: -)?(?: (?P<name>.*?))?"
+    r"(?P<indent>(?:    )*)(?P<status>not ok|ok) \d+(?: -)?(?: (?P<name>.*?))?"
     r"(?: # (?P<directive>SKIP|TODO)\b.*?)?(?: # time=\S+)?(?P<opens> \{)?$"
 )
-"""A test point at the top, or one level below it."""
-_SUBTEST: Final = re.compile(r"# Subtest: (?P<name>.*)")
+_STEP: Final = 4
+"""Blanks by which the points of a subtest are indented."""
+_SUBTEST: Final = re.compile(r"(?P<indent>(?:    )*)# Subtest: (?P<name>.*)")
 _HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$)(?P<name>\S.*)")
 """The title of a test of tape, and not one of its closing lines."""
 _CLOSING_OF_TAPE: Final = re.compile(r"# pass  \d+$")
@@ -40,46 +40,65 @@ def tape_lines(left: Leavings) -> Statuses | None:
 
 
 def node_tap_lines(left: Leavings) -> Statuses | None:
-    """The points of each test file: its tests, and what it asserts outside of them; their own subtests are parts.
+    """Each assertion below its test file and subtests: node-tap counts assertions; of equal ones each has its number.
 
-    A file that fails without a failing test is there by its path. None where a test file was run by Node itself.
+    A file or subtest that fails without a failing assertion is there itself. None where a test file was run by Node
+    itself.
     """
     lines = plain_lines(left.stdout)[:MAX_LINES]
     if not any(line.startswith("# { total:") for line in lines):
         return None
-    files = {name for file, name, _ in _points(lines) if not file}
-    if not files or not all((left.command.root / name).is_file() for name in files):
-        return None
     tests: Statuses = {}
     seen: Counter[str] = Counter()
-    for file, name, status in _points(lines):
-        is_file = not file
-        inside = [how for test, how in tests.items() if test.startswith(f"{name_part(name)}::")]
-        if is_file and (inside or status not in RED) and (status not in RED or RED.intersection(inside)):
-            continue
-        test = name_part(name) if is_file else _numbered(seen, file, name)
-        how: TestStatus = "error" if is_file and status in RED else status
-        tests[test] = worse(tests[test], how) if test in tests else how
+    for path, status in _leaves(lines):
+        if not (left.command.root / path[0]).is_file():
+            return None
+        is_file = len(path) == 1
+        test = name_part(path[0]) if is_file else _numbered(seen, "::".join(map(name_part, path[:-1])), path[-1])
+        tests[test] = "error" if is_file and status in RED else status
     return tests or None
 
 
-def _points(lines: list[str]) -> Iterator[tuple[str, str, TestStatus]]:
-    """File, name and status of each point; of a file its own after those in it, whichever is printed first."""
-    file = ""
-    closing: tuple[str, str, TestStatus] | None = None
+class _Scope:
+    """A file or subtest whose points are read."""
+
+    def __init__(self, name: str, status: TestStatus | None = None) -> None:
+        self.name = name
+        self.status = status
+        """Of one whose own point stands in front of its points; None: it follows them."""
+        self.points = 0
+        self.red = 0
+
+
+def _leaves(lines: list[str]) -> Iterator[tuple[list[str], TestStatus]]:
+    """Path and status of each point without points below it; of one with such its own where they do not explain it."""
+    scopes: dict[int, _Scope] = {}
+
+    def told(depth: int, name: str, status: TestStatus) -> Iterator[tuple[list[str], TestStatus]]:
+        above = [scopes[level] for level in range(depth) if level in scopes]
+        for scope in above:
+            scope.points += 1
+            scope.red += status in RED
+        yield [*(scope.name for scope in above), name], status
+
+    def closed(depth: int, status: TestStatus) -> Iterator[tuple[list[str], TestStatus]]:
+        scope = scopes.pop(depth)
+        if not scope.points or (status in RED and not scope.red):
+            yield from told(depth, scope.name, status)
+
     for line in lines:
         if begun := _SUBTEST.match(line):
-            file = begun["name"]
-        elif closing and line == "}":
-            yield closing
-            file, closing = "", None
+            scopes[len(begun["indent"]) // _STEP] = _Scope(begun["name"])
         elif point := _POINT.match(line):
-            found = ("" if not point["indent"] else file, point["name"] or "", _status(point))
-            if point["opens"] and not point["indent"]:
-                file, closing = found[1], found
-            elif found[0] or not point["indent"]:
-                yield found
-                file = file if point["indent"] else ""
+            depth, name, status = len(point["indent"]) // _STEP, point["name"] or "", _status(point)
+            if point["opens"]:
+                scopes[depth] = _Scope(name, status)
+            elif depth in scopes and scopes[depth].name == name and scopes[depth].status is None:
+                yield from closed(depth, status)
+            else:
+                yield from told(depth, name, status)
+        elif line.strip() == "}" and (scope := scopes.get(len(line) // _STEP)) and scope.status:
+            yield from closed(len(line) // _STEP, scope.status)
 
 
 def _status(point: re.Match[str]) -> TestStatus:
@@ -99,5 +118,7 @@ def _numbered(seen: Counter[str], place: str, name: str) -> str:
 
 TAPE: Final = Runner(name="tape", ids="`title::assertion`, of equal ones the second with ` (2)`", lines=tape_lines)
 NODE_TAP: Final = Runner(
-    name="node-tap", ids="`path::name`; a file that fails without a failing test by its path", lines=node_tap_lines
+    name="node-tap",
+    ids="`path::subtest::assertion`; a file that fails without a failing assertion by its path",
+    lines=node_tap_lines,
 )
