@@ -52,7 +52,7 @@ def checks(root: Path) -> Iterator[Found]:
     active = Path(shutil.which("node") or "/").parent
     front = f'PATH="{folder}:$PATH" ' if folder and folder != active and re.fullmatch(r"[\w./+-]+", str(folder)) else ""
     for found in _checks(root):
-        yield found._replace(command=f"{front}{found.command}")
+        yield found._replace(command=" && ".join(f"{front}{each}" for each in found.command.split(" && ")))
 
 
 def _checks(root: Path) -> Iterator[Found]:
