@@ -59,7 +59,7 @@ _CLOSINGS: Final = (
     _Closing(
         "node:test",
         " ",
-        r"[#ℹ] (?:tests <total>|pass <passed>|fail <failed>|cancelled <failed_cancelled>|skipped <skipped>)$",
+        r"[#ℹ] (?:tests +<total>|pass +<passed>|fail +<failed>|cancelled <failed_cancelled>|skipped <skipped>)$",
         "joins",
     ),
     _Closing("cargo", "test result:", r"test result: \w+\. <> passed; <> failed; <> ignored", "adds"),
@@ -144,6 +144,7 @@ _CLOSINGS: Final = (
     _Closing("playwright", "ed", r"  <> (?:passed|failed|skipped)(?: \(.*\))?$", "joins"),
     _Closing("prove", "Tests=", r"Files=<>, Tests=<total>", "adds"),
     _Closing("prove", " subtests", r"Failed <failed>/<> subtests", "adds"),
+    _Closing("node-tap", "# { total:", r"# \{ total: <total>, pass: <>(?:, fail: <failed>)?(?:.*, skip: <skipped>)?"),
     _Closing("catch2", "test case", r"All tests passed \(<> assertions? in <total> test cases?\)"),
     _Closing("catch2", "test cases:", r"test cases: +<total> \|(?:.*? <failed> failed)?"),
     _Closing("doctest-cpp", "test cases:", r"\[doctest\] test cases: +<> \| +<passed> passed \| +<failed> failed"),

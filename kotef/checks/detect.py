@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 from kotef.checks.commands import role_of
 from kotef.checks.files import table, toml_of
 from kotef.checks.model import Check, Origin, Role
-from kotef.checks.projects import c, java, make, native, node, others, python
+from kotef.checks.projects import Found, c, java, make, native, node, others, packages, python, workflows
 from kotef.errors import SpecError
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
@@ -16,7 +16,7 @@ MAX_NAME: Final = 40
 """Characters of a check's name, its number included."""
 
 PROJECTS: Final = (python, node, native, java, c)
-"""What each kind of project implies; `make`, then `others`, are asked only where none of these has a test."""
+"""What each kind of project implies; `make`, `workflows` and `others` are asked only where none of these has a test."""
 
 _TABLE_KEYS: Final = frozenset({"name", "command", "role", "required"})
 _IN_AN_ENVIRONMENT: Final = re.compile(
@@ -27,14 +27,21 @@ _IN_AN_ENVIRONMENT: Final = re.compile(
 
 
 def collect_checks(
-    root: Path, *, options: Sequence[str], ticket: Sequence[str], architect: Sequence[str], settings: Path | None = None
+    root: Path,
+    *,
+    options: Sequence[str],
+    ticket: Sequence[str],
+    architect: Sequence[str],
+    settings: Path | None = None,
+    concerning: str = "",
 ) -> tuple[Check, ...]:
     """The checks of a task, from the first place that says something, with unique names.
 
     `--check` alone if given. Else the ticket's `## Tests`, else `.sdd/kotef.toml`, else `[tool.kotef]` of pyproject,
     else detection; and to any of these the quality gates of architect.md, each command once. Where only the gates
     speak, what they have no check for is detected: no detected test check beside a gate that runs tests. `settings` is
-    where the two configuration files are read; None: the workspace.
+    where the two configuration files are read; None: the workspace. `concerning` is what the task says of itself, the
+    goal, the ticket, or paths that changed: it chooses among the packages of a workspace whose root has no tests.
 
     Raises `SpecError` for a broken configuration file, with file and line. Empty when there is no check at all.
     """
@@ -44,7 +51,7 @@ def collect_checks(
     found = tuple(_given(ticket, "ticket")) or configured(settings or root)
     if not found:
         covered = {gate.role for gate in gates}
-        found = tuple(check for check in detect(root) if check.role not in covered)
+        found = tuple(check for check in detect(root, concerning=concerning) if check.role not in covered)
     return _named_uniquely([*found, *gates])
 
 
@@ -60,19 +67,28 @@ def configured(root: Path) -> tuple[Check, ...]:
     return _named_uniquely(_entries(table(toml_of(root, path.name), "tool", "kotef").get("checks"), path, "pyproject"))
 
 
-def detect(root: Path) -> tuple[Check, ...]:
+def detect(root: Path, *, concerning: str = "") -> tuple[Check, ...]:
     """The checks that the project's own files imply, run in the project's own environment.
 
-    Linters and type checkers only where they are configured; make targets only where nothing more specific runs tests.
+    Linters and type checkers only where they are configured; make targets only where nothing more specific runs tests;
+    the packages below the root only where the root has no test.
     """
-    found = [check for project in PROJECTS for check in project.checks(root)]
-    for fallback in (make, others):
-        if not any(check.role == "test" for check in found):
-            found += fallback.checks(root, have={check.role for check in found})
+    found = _of_one(root)
+    if not any(check.role == "test" for check in found):
+        found += packages.checks(root, _of_one, concerning=concerning)
     return _named_uniquely(
         Check(name=_clean(each.name), command=each.command, role=each.role, origin="detected", source=each.source)
         for each in found
     )
+
+
+def _of_one(root: Path) -> list[Found]:
+    """What the files of one folder imply."""
+    found = [check for project in PROJECTS for check in project.checks(root)]
+    for fallback in (make, workflows, others):
+        if not any(check.role == "test" for check in found):
+            found += fallback.checks(root, have={check.role for check in found})
+    return found
 
 
 def missing_dependencies(root: Path) -> tuple[str, ...]:

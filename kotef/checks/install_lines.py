@@ -29,6 +29,19 @@ _OF_TOOLCHAINS: Final = {
     "yarn": "corepack enable yarn",
     "just": "see https://just.systems",
     "meson": "python3 -m pip install meson",
+    "cmake": "see https://cmake.org/download",
+    "mvn": "see https://maven.apache.org/install.html",
+    "gradle": "see https://gradle.org/install",
+    "deno": "see https://docs.deno.com/runtime/getting_started/installation",
+    "bun": "see https://bun.com/docs/installation",
+    "bundle": "gem install bundler",
+    "rake": "gem install rake",
+    "composer": "see https://getcomposer.org/download",
+    "dotnet": "see https://dotnet.microsoft.com/download",
+    "mix": "see https://elixir-lang.org/install.html",
+    "swift": "see https://www.swift.org/install",
+    "zig": "see https://ziglang.org/download",
+    "bazel": "see https://bazel.build/install",
 }
 
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from kotef.checks.commands import programs_of
 from kotef.checks.model import CommandResult
 from kotef.failures.history import MAX_SUMMARY
+from kotef.workspace.safe_open import read_within
 from kotef.workspace.sandbox.confinement import Confinement
 from kotef.workspace.sandbox.sandbox import Sandbox
 
@@ -45,6 +46,11 @@ _FAILED_ACCESS: Final = re.compile(
 )
 _ABSOLUTE: Final = re.compile(r"(?<![\w./~-])/[^\s'\"`:,;()\[\]{}<>|*?]+")
 _READ_ONLY: Final = re.compile(r"Read-only file system|\bEROFS\b")
+_FILE_NAME: Final = re.compile(r"[\w.-]*\w")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_VARIABLE: Final = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=", re.MULTILINE)
+_MOST_SETTINGS: Final = 64 * 1024
+"""Bytes of an environment file whose variables are looked up."""
 _MOST_PATHS: Final = 200
 """Paths of an output that are looked up."""
 _HEAD: Final = 160
@@ -86,7 +92,7 @@ def _found(
     programs = list(_hidden_programs(result, output, env, confinement))
     yield from programs
     if sandbox.level == "bwrap":
-        yield from _empty_files(confinement)
+        yield from _empty_files(f"{result.command}\n{output}", confinement)
     if not programs:
         yield from _hidden_files(output, confinement)
     if _READ_ONLY.search(output):
@@ -109,9 +115,11 @@ def _hidden_programs(
             yield _Obstruction(text, in_summary=True, detail=HIDDEN_PROGRAM)
 
 
-def _empty_files(confinement: Confinement) -> Iterator[_Obstruction]:
-    """Files of the workspace that looked empty."""
-    masked = [path for path in confinement.masks.current() if path.is_relative_to(confinement.root)]
+def _empty_files(text: str, confinement: Confinement) -> Iterator[_Obstruction]:
+    """Files of the workspace that looked empty, where the command or its output speaks of them or of what they set."""
+    inside = [path for path in confinement.masks.current() if path.is_relative_to(confinement.root)]
+    words = {*_FILE_NAME.findall(text), *_IDENTIFIER.findall(text)}
+    masked = [path for path in inside if path.name in words or not words.isdisjoint(_set_in(path, confinement.root))]
     if not masked:
         return
     shown = [path.relative_to(confinement.root).as_posix() for path in masked[:3]]
@@ -119,6 +127,15 @@ def _empty_files(confinement: Confinement) -> Iterator[_Obstruction]:
     verb = "looks" if len(masked) == 1 else "look"
     text = f"{', '.join(shown)}{others} {verb} empty to commands; --read {shown[0]} shows the content"
     yield _Obstruction(text, in_summary=True)
+
+
+def _set_in(path: Path, root: Path) -> frozenset[str]:
+    """Names of the variables that an environment file sets."""
+    try:
+        content = read_within(root, path.relative_to(root).as_posix(), largest=_MOST_SETTINGS)
+    except OSError:
+        return frozenset()
+    return frozenset(_VARIABLE.findall(content.decode("utf-8", "replace")))
 
 
 def _hidden_files(output: str, confinement: Confinement) -> Iterator[_Obstruction]:

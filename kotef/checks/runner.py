@@ -58,11 +58,12 @@ async def run_check(
     with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
         asked = Command(command, unwrap(command), root, Path(directory))
         may_test = may_run_tests(asked.asked)
+        reporting = report_request(asked.folder, env)
         started = time.time()
         done = await run_process(
             command,
             cwd=root,
-            env=environment_for(asked, env) if may_test else {**env, **report_request(asked.folder, env)},
+            env=environment_for(asked, _colours_unset(env)) if may_test else {**env, **reporting},
             timeout=timeout,
             idle_timeout=idle_timeout,
             log=log,
@@ -95,6 +96,11 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
     known = Reading(result.tests, result.evidence) if result.tests is not None else None
     now = _result(done, known, root, said=said, log_name=result.log)
     return now.model_copy(update={"flaky": result.flaky, "partial": result.partial})
+
+
+def _colours_unset(env: Mapping[str, str]) -> dict[str, str]:
+    """Without NO_COLOR, as where a person starts the tests: programs that can colour test that they do."""
+    return {name: value for name, value in env.items() if name != "NO_COLOR"}
 
 
 def _reading(left: Leavings, *, may_test: bool) -> Reading | None:
@@ -196,7 +202,8 @@ def _contradicted(
         return said
     if tests is None or counts is None:
         return ""
-    if bool(red) != bool(counts.failed):
+    only_files = bool(red) and not any("::" in test for test in red)  # which jest and vitest do not count as tests
+    if bool(red) != bool(counts.failed) and not (only_files and done.exit_code):
         return f"the report lists {len(red)} failing, the output counts {counts.failed}"
     if bool(executed(tests)) != bool(counts.executed) and not red:
         return f"the report lists {executed(tests)} executed, the output counts {counts.executed}"

@@ -14,11 +14,14 @@ from typing import Final, NamedTuple
 
 from kotef.checks.behind import commands_behind
 from kotef.checks.commands import words_of
+from kotef.checks.detect import CONFIGURATION
 from kotef.checks.files import readable_text
 from kotef.checks.install_lines import NODE, PYTHON, install_line, words_after_assignments
 from kotef.checks.model import Check
 from kotef.checks.programs import missing_program
+from kotef.checks.projects.declared import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
+from kotef.checks.toolchain_versions import questions, running_version, sentence_of
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.process import run_process
 from kotef.workspace.sandbox.rooms import fresh_room
@@ -47,6 +50,8 @@ _NOT_STARTED: Final = frozenset({"./gradlew", "./mvnw", "gradlew", "mvnw"})
 """Wrappers that download before they tell a version: only what they need is looked for."""
 _STANDARD: Final = frozenset({"unittest", "doctest", "compileall", "py_compile"})
 """Modules of Python itself."""
+_CD: Final = re.compile(r"cd ([\w./@+-]+|'[^']+') && ")
+"""In front of the command of a package."""
 _PREFIX: Final = re.compile(r'PATH="([^":]*):\$PATH" ')
 
 _NEEDS: Final = """\
@@ -83,8 +88,12 @@ class Trial(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is not installed, why that is known, and what helps, for a person."""
-        way = f"; install it: {self.install}" if self.install else ""
-        return f"{self.check.name} (`{self.check.command}`) is not installed: {self.why}{way}"
+        return f"{self.check.name} (`{self.check.command}`) is not installed: {self.why}; {way_out(self.install)}"
+
+
+def way_out(install: str) -> str:
+    """What helps where a check does not start: the command, where one is known."""
+    return f"install it: {install}" if install else f"install it, or name another command in {CONFIGURATION}"
 
 
 class Tried(NamedTuple):
@@ -132,7 +141,21 @@ async def try_checks(
 
 
 async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbox, *, start: bool) -> Trial:
-    if absent := _absent(check.command, root, env):
+    """Of a check that is run in a folder, the command behind `cd` is tried there."""
+    elsewhere = _CD.match(check.command)
+    folder = words_of(elsewhere[1])[0] if elsewhere else ""
+    if elsewhere is None or not (root / folder).is_dir():
+        return await _try_here(check, root, env, sandbox, start=start)
+    inner = check.model_copy(update={"command": check.command[elsewhere.end() :]})
+    found = await _try_here(inner, root / folder, env, sandbox, start=start, above=root)
+    install = f"{elsewhere[0]}{found.install}" if found.install and not found.install.startswith("see ") else ""
+    return found._replace(check=check, install=install or found.install)
+
+
+async def _try_here(
+    check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbox, *, start: bool, above: Path | None = None
+) -> Trial:
+    if absent := _absent(check.command, root, env, above or root):
         why, install = absent
         return Trial(check, starts=False, why=why, install=install)
     probe = _probe(check, root)
@@ -144,7 +167,19 @@ async def _try(check: Check, root: Path, env: Mapping[str, str], sandbox: Sandbo
         lines = [line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip()]
         why = lines[-1].strip()[:200] if lines else f"exit status {done.exit_code}"
         return Trial(check, starts=False, why=_named(check, why), install=_install(check, root))
-    return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr))
+    return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr, root))
+
+
+async def toolchain_notes(root: Path, *, env: Mapping[str, str], sandbox: Sandbox = OFF) -> tuple[str, ...]:
+    """A sentence for each toolchain that the repository asks for in another version than the one that runs here."""
+    found: list[str] = []
+    for wanted, line in questions(root, env):
+        with fresh_room(sandbox) as room:
+            done = await run_process(line, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
+        running = running_version(done.stdout or done.stderr) if done.exit_code == 0 else ""
+        if running and not wanted.is_met_by(running):
+            found.append(sentence_of(wanted, running))
+    return tuple(found)
 
 
 def _named(check: Check, why: str) -> str:
@@ -153,15 +188,20 @@ def _named(check: Check, why: str) -> str:
     return f"{program} {why}" if why.startswith(("has no ", "cannot import ", "imports ")) else why
 
 
-def _absent(command: str, root: Path, env: Mapping[str, str]) -> tuple[str, str] | None:
-    """What is nowhere to be found: the program, one behind a starter, or a build folder; and what helps."""
+def _absent(command: str, root: Path, env: Mapping[str, str], above: Path) -> tuple[str, str] | None:
+    """What is nowhere to be found: the program, one behind a starter, or a build folder; and what helps.
+
+    Package managers look for programs in the folders up to `above` too.
+    """
     if folder := _build_folder(command, root):
         return f"{folder[0]}/ is not configured", folder[1]
     prefix = _PREFIX.match(command)
     besides = [prefix[1].removeprefix("$PWD/")] if prefix else []
-    besides += ["node_modules/.bin"] if set(unwrap(command).tools) & NODE else []
+    if set(unwrap(command).tools) & NODE:
+        levels = len(root.parts) - len(above.parts)
+        besides += [f"{'../' * level}node_modules/.bin" for level in range(levels + 1)]
     line = _PREFIX.sub("", command)
-    if program := missing_program(root, line, path=env.get("PATH")):
+    if program := missing_program(root, line, path=env.get("PATH"), besides=besides[:1] if prefix else ()):
         return f"{program} is not found", install_line(program, command, root)
     for behind in _behind(line, root):
         if program := missing_program(root, behind, path=env.get("PATH"), besides=besides):
@@ -197,27 +237,36 @@ def _probe(check: Check, root: Path) -> str:
     words = words_after_assignments(check.command)
     if words[:2] in _RUN_WITHIN:
         inner = words[2:]
-        return shlex.join([*words[:2], *_asking(inner)]) if inner else ""
-    asked = _asking(words)
+        return shlex.join([*words[:2], *_asking(inner, root)]) if inner else ""
+    asked = _asking(words, root)
     if not asked:
         return ""
-    line = shlex.join(asked)
+    prefix = _PREFIX.match(check.command)
+    line = f"{prefix[0] if prefix else assignments_of(check.command)}{shlex.join(asked)}"
     own = PYTHON.fullmatch(words[0]) and "/" not in words[0]
     return f"{line} && {_needs(words[0], root)}" if own and check.origin == "detected" else line
 
 
-def _asking(words: list[str]) -> list[str]:
+def _asking(words: list[str], root: Path) -> list[str]:
     """The words that make a program tell its version."""
     program = words[0]
     if program in _NOT_STARTED or Path(program).name in {"sh", "bash"} or program.startswith("./"):
         return []
     if PYTHON.fullmatch(program):
+        if _is_of_django(words, root):
+            return [program, "-m", "django", "--version"]
         if words[1:2] != ["-m"] or words[2] in _STANDARD:
             return [program, "--version"]
         return [program, "-m", words[2], "--version"]
     if " ".join(words[:2]) in _SUBCOMMANDS:
         return [*words[:2], "--version"]
     return [program, _VERSION.get(Path(program).name, "--version")]
+
+
+def _is_of_django(words: Sequence[str], root: Path) -> bool:
+    """Whether it is a script that Django has to be there for: `manage.py`, or a project's own runner."""
+    script = next((word for word in words[1:2] if word.endswith(".py")), "")
+    return bool(script) and bool(re.search(r"^\s*(?:import|from) django\b", readable_text(root, script), re.MULTILINE))
 
 
 def _needs(python: str, root: Path) -> str:
@@ -236,7 +285,7 @@ def _finds_src(root: Path) -> bool:
     )
 
 
-def _version(check: Check, output: str) -> str:
+def _version(check: Check, output: str, root: Path) -> str:
     """The first line that holds a number like a version, short, with the program's name."""
     line = next((line for line in output.splitlines() if _NUMBER.search(line)), "")
     found = _NUMBER.search(line)
@@ -246,10 +295,12 @@ def _version(check: Check, output: str) -> str:
     at = words.index("-m") + 1 if "-m" in words[:-1] else 0
     name = Path(words[at]).name
     name = "Python" if name in _STANDARD or PYTHON.fullmatch(name) else name
+    name = "Django" if _is_of_django(words, root) else name
     return f"{name} {found[0].removeprefix('v')}"
 
 
 def _install(check: Check, root: Path) -> str:
     words = words_after_assignments(check.command)
     module = words[words.index("-m") + 1] if "-m" in words[:-1] else Path(words[0]).name
+    module = "django" if _is_of_django(words, root) else module
     return install_line(words[0], check.command, root, module=module)

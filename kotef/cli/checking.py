@@ -21,6 +21,7 @@ from kotef.runs.hidden import hide
 from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import repository_of
+from kotef.runs.store import changed_paths
 from kotef.runs.tried import tried
 from kotef.runs.unfinished import put_right
 from kotef.settings import Limits
@@ -47,7 +48,14 @@ def check_command(options: dict[str, Any]) -> int:
     hide(root, config, passed=repository.settings.passed)
     place = repository.place
     gates = spec_of(root, place).checks
-    checks = collect_checks(root, options=options["checks"], ticket=(), architect=gates, settings=place)
+    checks = collect_checks(
+        root,
+        options=options["checks"],
+        ticket=(),
+        architect=gates,
+        settings=place,
+        concerning="\n".join(changed_paths(root)),
+    )
     if not checks:
         raise NoChecksError(root)
     asked = asked_of(

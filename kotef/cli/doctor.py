@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
-from kotef.checks.trial import Trial, required
+from kotef.checks.trial import Trial, required, way_out
 from kotef.cli.casting import NO_MODEL
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain, say_json
@@ -19,7 +19,7 @@ from kotef.runs.confined import asked_of, named_level, sandbox_of
 from kotef.runs.repository import Settings
 from kotef.runs.result import Camel
 from kotef.runs.store import uncommitted
-from kotef.runs.tried import every_trial, sandbox_to_look
+from kotef.runs.tried import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.worked import last_seconds
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
@@ -118,8 +118,7 @@ def _cells(row: CheckRow) -> tuple[str, str, str, str, str]:
 def _starts(row: CheckRow) -> str:
     if row.starts:
         return row.version or "yes"
-    way = f"; install it: {row.install}" if row.install else ""
-    return f"not installed: {row.problem}{way}"
+    return f"not installed: {row.problem}; {way_out(row.install)}"
 
 
 def _took(row: CheckRow) -> str:
@@ -158,13 +157,16 @@ def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
         sandbox, starts = sandbox_to_look(root)
     except KotefError as error:
         return [], [("missing", str(error))]
-    trials = every_trial(checks, root=root, env=child_environment(os.environ), sandbox=sandbox, start=starts)
+    environment = child_environment(os.environ)
+    trials = every_trial(checks, root=root, env=environment, sandbox=sandbox, start=starts)
     rows = _rows(trials, last_seconds(root))
     found: list[Said] = []
     if not checks:
         found.append(("missing", "no check found: name one in .sdd/architect.md, .sdd/kotef.toml or with --check"))
     if broken := required(trials).broken:
         found.append(("missing", broken))
+    if starts:
+        found.extend(("note", text) for text in other_toolchains(root, env=environment, sandbox=sandbox))
     if checks and not starts:
         found.append(("note", "there is no sandbox here, so programs of checks were looked for and not started"))
     problems = (*spec.problems, *folder.problems, *(problem for ticket in folder.open for problem in ticket.problems))

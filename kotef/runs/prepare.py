@@ -77,6 +77,7 @@ def prepare(
         ticket=ticket.tests if ticket else (),
         architect=spec.checks,
         settings=request.settings,
+        concerning=_concerning(request, ticket),
     )
     known = Remembered(()) if request.fresh else remembered(root)
     instructions = read_file(root, "AGENTS.md")
@@ -114,6 +115,14 @@ def prepare(
         raise UsageError("the goal, the ticket or a check holds bytes that are no UTF-8", hint="write it anew")
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
+
+
+def _concerning(request: Request, ticket: Ticket | None) -> str:
+    """What the task says of itself, for choosing among packages."""
+    parts = [request.goal]
+    if ticket is not None:
+        parts += [ticket.title, ticket.context, ticket.objective, ticket.sketch, *ticket.steps, *ticket.affected]
+    return "\n".join(parts)
 
 
 def spec_of(root: Path, settings: Path | None = None) -> Spec:

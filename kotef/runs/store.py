@@ -136,6 +136,13 @@ def uncommitted(root: Path, *, sdd: bool = False) -> bool:
     return bool(run_git(status, cwd=root, user_config=True).stdout)
 
 
+def changed_paths(root: Path) -> tuple[str, ...]:
+    """The paths that differ from HEAD or are new; empty outside of a repository."""
+    status = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--", ".", ":(exclude).sdd"]
+    entries = run_git(status, cwd=root, user_config=True).stdout.decode("utf-8", "replace").split("\0")
+    return tuple(entry[3:] for entry in entries if entry)
+
+
 def new(root: Path) -> RunDir:
     """A run directory yet to be made, with a sortable id: UTC time, its last four hex digits parts of the second."""
     now = time.time()

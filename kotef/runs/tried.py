@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kotef.checks.model import Check
-from kotef.checks.trial import Trial, Tried, required, try_checks
+from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
 from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
 from kotef.runs.confined import asked_of, named_level, sandbox_of
@@ -31,6 +31,11 @@ def every_trial(
 ) -> tuple[Trial, ...]:
     """Each check with what became of trying it, those that somebody named too."""
     return asyncio.run(try_checks(checks, root=root, env=env, sandbox=sandbox, start=start))
+
+
+def other_toolchains(root: Path, *, env: Mapping[str, str], sandbox: Sandbox) -> tuple[str, ...]:
+    """A sentence for each toolchain that runs here in another version than the repository asks for."""
+    return asyncio.run(toolchain_notes(root, env=env, sandbox=sandbox))
 
 
 def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:

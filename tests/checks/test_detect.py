@@ -1,5 +1,6 @@
 """Checks found in a project's files, and the order of the places that name them."""
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -348,6 +349,278 @@ def test_the_environment_that_poetry_made_is_found_without_poetry(project, monke
     monkeypatch.setenv("POETRY_CACHE_DIR", str(tmp_path / "cache"))
 
     assert found(root)["pytest"] == f"{python} -m pytest"
+
+
+def eight(algorithm: str, path: Path) -> str:
+    import base64
+    import hashlib
+
+    return base64.urlsafe_b64encode(hashlib.new(algorithm, str(path).encode()).digest()).decode()[:8]
+
+
+def own_home(monkeypatch: pytest.MonkeyPatch, factory: pytest.TempPathFactory) -> Path:
+    """A home in which no tool of the machine keeps anything."""
+    home = factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    variables = (
+        "PYENV_ROOT WORKON_HOME XDG_DATA_HOME HATCH_DATA_DIR CONDA_PREFIX MAMBA_ROOT_PREFIX NVM_DIR VOLTA_HOME FNM_DIR"
+    )
+    for name in variables.split():
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+STORES = {
+    "hatch": (
+        {"pyproject.toml": "[project]\nname = 'My.App_x'\n[tool.hatch.envs.default]\n"},
+        lambda root: f".local/share/hatch/env/virtual/my-app-x/{eight('sha256', root)}/my-app-x",
+    ),
+    "hatch, another": (
+        {"pyproject.toml": "[project]\nname = 'a'\n", "hatch.toml": ""},
+        lambda root: f".local/share/hatch/env/virtual/a/{eight('sha256', root)}/test.py3.12",
+    ),
+    "pdm": ({"pdm.lock": ""}, lambda root: f".local/share/pdm/venvs/{root.name}-{eight('md5', root)}-3.12"),
+    "virtualenvwrapper": ({}, lambda _: ".virtualenvs/anything"),
+    "pyenv": ({".python-version": "my-env\n"}, lambda _: ".pyenv/versions/my-env"),
+    "conda": ({"environment.yml": "name: my-env\n"}, lambda _: "miniforge3/envs/my-env"),
+    "conda, elsewhere": ({"environment.yml": "dependencies: []\nname: 'my-env'\n"}, lambda _: "big disk/my-env"),
+}
+
+
+@pytest.mark.parametrize("tool", STORES)
+def test_an_environment_outside_is_found_where_its_tool_keeps_it(project, tool: str, monkeypatch, tmp_path_factory):
+    files, place = STORES[tool]
+    root = project.all({"pytest.ini": "", **files})
+    home = own_home(monkeypatch, tmp_path_factory)
+    assert found(root)["pytest"] == "python3 -m pytest"
+
+    prefix = home / place(root)
+    (prefix / "bin").mkdir(parents=True)
+    for name, text in {"bin/python": "", "pyvenv.cfg": "", ".project": str(root)}.items():
+        (prefix / name).write_text(text)
+    (home / ".conda").mkdir()
+    (home / ".conda/environments.txt").write_text(f"{prefix}\n/elsewhere/my-env\n")
+    assert found(root)["pytest"] == f"{shlex.quote(str(prefix / 'bin/python'))} -m pytest"
+
+    other = tmp_path_factory.mktemp("elsewhere") / "other"
+    shutil.copytree(root, other)
+    by_name = {".python-version", "environment.yml"} & files.keys()
+    assert (found(other)["pytest"] == "python3 -m pytest") == (not by_name)
+
+
+def test_a_file_of_the_repository_names_no_program_of_the_machine(project, monkeypatch, tmp_path_factory):
+    home = own_home(monkeypatch, tmp_path_factory)
+    (home / "evil/bin").mkdir(parents=True)
+    (home / "evil/bin/python").write_text("")
+    (home / "evil/pyvenv.cfg").write_text("")
+    path = str(home / "evil/bin/python")
+    root = project.all({"pytest.ini": "", "pdm.lock": "", ".pdm-python": path, ".python-version": "../../evil\n"})
+    project.all({"environment.yml": f"name: ../../evil\nprefix: {home / 'evil'}\n"})
+
+    assert found(root)["pytest"] == "python3 -m pytest"
+
+
+def test_the_packages_folder_of_pdm_is_used_with_its_version_of_python(project, programs: set[str]):
+    root = project.all({"pytest.ini": "", "__pypackages__/3.12/lib/": ""})
+    assert found(root)["pytest"] == "python3 -m pytest"
+    programs.add("python3.12")
+    assert found(root)["pytest"] == "PYTHONPATH=__pypackages__/3.12/lib python3.12 -m pytest"
+
+
+PACKAGES = {
+    "api/pyproject.toml": "[project]\nname = 'shop-api'\n[tool.pytest.ini_options]\n",
+    "services/mail/go.mod": "module example.com/mail\n",
+    "web/package.json": '{"name": "@shop/front", "scripts": {"test": "vitest run"}}',
+    "web/node_modules/x/package.json": '{"scripts": {"test": "x"}}',
+    "examples/a/go.mod": "module a\n",
+    "docs/package.json": '{"scripts": {"test": "x"}}',
+}
+OF_PACKAGES = {
+    "api": "cd api && python3 -m pytest --rootdir=..",
+    "services-mail": "cd services/mail && go test ./...",
+    "web": "cd web && npm test",
+}
+
+
+@pytest.mark.parametrize(
+    ("concerning", "packages"),
+    [
+        ("", OF_PACKAGES),
+        ("fix the totals", OF_PACKAGES),
+        ("services/mail/send.go", ["services-mail"]),
+        ("fix shop-api, please", ["api"]),
+        ("@shop/front shows nothing", ["web"]),
+        ("web/src/a.ts\napi/b.py", ["api", "web"]),
+        ("the webhook of example.com/mailing", OF_PACKAGES),
+    ],
+)
+def test_without_tests_at_the_root_those_of_the_packages_a_task_concerns_are_run(project, concerning: str, packages):
+    root = project.all(PACKAGES)
+    tests = {
+        check.name.split(" ")[0]: check.command for check in detect(root, concerning=concerning) if check.role == "test"
+    }
+
+    assert list(tests.values()) == [OF_PACKAGES[name] for name in packages]
+    assert all(name.startswith(tuple(packages)) for name in tests)
+    assert all(check.source.partition("/")[0] in PACKAGES or "/" in check.source for check in detect(root))
+
+
+def test_tests_at_the_root_speak_for_its_packages(project):
+    root = project.all({**PACKAGES, "package.json": '{"scripts": {"test": "x"}}'})
+    assert found(root) == {"npm test": "npm test"}
+    (root / "package.json").write_text('{"workspaces": ["*"], "scripts": {"lint": "eslint ."}}')
+    assert found(root)["npm test --workspaces"] == "npm test --workspaces --if-present"
+    assert [check.command for check in detect(root, concerning="web/a.ts")] == ["npm run lint", "cd web && npm test"]
+
+
+def test_many_packages_are_bounded_and_one_that_is_broken_stops_no_other(project):
+    root = project.all({f"packages/p{at:02}/go.mod": "" for at in range(30)} | {"packages/p00/pyproject.toml": "[["})
+    tests = [check.command for check in detect(root) if check.role == "test"]
+
+    assert len(tests) == 8
+    assert "cd packages/p00 && go test ./..." not in tests
+
+
+def test_a_package_without_an_environment_uses_that_of_the_root(project):
+    files = {".venv/bin/python": "", ".venv/bin/ruff": "", "packages/a/pytest.ini": "", "packages/a/ruff.toml": ""}
+    root = project.all({**files, "packages/a/setup.py": ""})
+    assert sorted(found(root).values()) == [
+        "cd packages/a && ../../.venv/bin/python -m pytest --rootdir=../..",
+        "cd packages/a && ../../.venv/bin/ruff check .",
+    ]
+    project.all({"packages/a/venv/bin/python": ""})
+    assert "cd packages/a && venv/bin/python -m pytest --rootdir=../.." in found(root).values()
+
+
+NODES = [
+    ({".nvmrc": "v18\n"}, "v18.20.1"),
+    ({".nvmrc": "18.19.0"}, "v18.19.0"),
+    ({".nvmrc": "lts/hydrogen"}, "v18.20.1"),
+    ({".node-version": "20"}, "v20.9.0"),
+    ({".tool-versions": "python 3.12\nnodejs 20.9.0\n"}, "v20.9.0"),
+    ({"mise.toml": "[tools]\nnode = '20'\n"}, "v20.9.0"),
+    ({".nvmrc": "16"}, ""),
+    ({".nvmrc": "../../x"}, ""),
+    ({".nvmrc": "lts/../../x"}, ""),
+    ({}, ""),
+]
+
+
+@pytest.mark.parametrize(("files", "version"), NODES, ids=range(len(NODES)))
+def test_the_node_that_is_asked_for_is_used_where_a_version_manager_has_it(
+    project, files: dict[str, str], version: str, monkeypatch, tmp_path_factory
+):
+    nvm = own_home(monkeypatch, tmp_path_factory) / ".nvm"
+    for name in ("v18.9.9", "v18.19.0", "v18.20.1", "v20.9.0"):
+        (nvm / "versions/node" / name / "bin").mkdir(parents=True)
+        (nvm / "versions/node" / name / "bin/node").write_text("")
+    (nvm / "alias/lts").mkdir(parents=True)
+    (nvm / "alias/lts/hydrogen").write_text("v18.20.1\n")
+    root = project.all({"package.json": '{"scripts": {"test": "jest", "lint": "x"}}', **files})
+
+    front = f'PATH="{nvm}/versions/node/{version}/bin:$PATH" ' if version else ""
+    assert found(root) == {"npm test": f"{front}npm test", "npm lint": f"{front}npm run lint"}
+
+
+def workflow(*steps: str, job: str = "") -> str:
+    lines = "".join(f"      - {step}\n" for step in steps)
+    return f"on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n{job}    steps:\n{lines}"
+
+
+def run(*lines: str) -> str:
+    return "run: |\n" + "".join(f"          {line}\n" for line in lines)
+
+
+CI = ".github/workflows/test.yml"
+HINTS = [
+    ({CI: workflow("uses: actions/checkout@v4", run("pip install -e .", "python -m unittest -v"))}, "python3 -m unittest -v"),
+    ({CI: workflow(run("coverage run -m unittest discover -s tests", "coverage xml"))}, "python3 -m unittest discover -s tests"),
+    ({CI: workflow(run("uv run pytest -n auto --cov=a", "x"))}, "python3 -m pytest"),
+    ({CI: workflow(run("python -m pytest ${{ matrix.args }}"))}, ""),
+    ({CI: workflow(run("docker compose up -d"), run("python -m unittest"))}, ""),
+    ({CI: workflow(run("python -m unittest"), job="    services: {db: {image: x}}\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        if: matrix.x\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        working-directory: sub\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        env: {TOKEN: '${{ secrets.X }}'}\n")}, ""),
+    ({CI: workflow(run("python -m unittest") + "        env: {MODE: fast, FORCE_COLOR: 1}\n")}, "MODE=fast python3 -m unittest"),
+    ({CI: workflow(run("python -m unittest a"), run("python -m unittest b"))}, ""),
+    ({CI: workflow(run("python -m unittest"), run("python -m unittest b"))}, "python3 -m unittest"),
+    ({CI: workflow(run("python -m unittest; rm -rf /"))}, ""),
+    ({CI: workflow(run("python -m unittest $(curl x)"))}, ""),
+    ({CI: workflow(run("tox -e py")), "tox.ini": ""}, ""),
+    ({CI: workflow(run("python -m unittest -v")), "Makefile": "test:\n\tpython -m unittest -q\n"}, "python3 -m unittest -q"),
+    ({CI: workflow(run("python -m unittest -v")), "pytest.ini": ""}, "python3 -m pytest"),
+    ({".gitlab-ci.yml": "t:\n  before_script: [pip install x]\n  script:\n    - python -m unittest -q\n"}, "python3 -m unittest -q"),
+    ({".gitlab-ci.yml": "t:\n  services: [postgres]\n  script: python -m unittest -q\n"}, ""),
+    ({".circleci/config.yml": "jobs:\n  a:\n    docker: [{image: x}]\n    steps: [checkout, {run: {name: t, command: python -m unittest}}]\n"}, "python3 -m unittest"),
+    ({"azure-pipelines.yml": "jobs:\n- job: a\n  steps:\n  - script: python -m unittest\n"}, "python3 -m unittest"),
+    ({".travis.yml": "script:\n  - python -m unittest\n"}, "python3 -m unittest"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "command"), HINTS, ids=range(len(HINTS)))
+def test_a_ci_workflow_is_a_hint_after_what_is_declared(project, files: dict[str, str], command: str):
+    root = project.all({"setup.py": "", "tests/test_a.py": "import unittest\n", **files})
+    (check,) = (check for check in detect(root) if check.role == "test")
+    assert check.command == (command or "python3 -m pytest")
+    hinted = command and "Makefile" not in files and "pytest.ini" not in files
+    assert check.source.startswith("CI workflow ") == bool(hinted)
+
+
+def test_a_ci_workflow_names_the_tests_of_other_projects(project):
+    root = project.all({CI: workflow(run("npm ci", "npm run build", "npm run test:unit")), "package.json": '{"scripts": {"test:unit": "jest", "test:ci": "x"}}'})  # fmt: skip
+    assert found(root) == {"npm run test-unit": "npm run test:unit"}
+    assert detect(root)[0].source == "CI workflow test.yml"
+
+    (root / CI).write_text(workflow(run("prove -lr t")))
+    assert found(root) == {"npm run test-unit": "npm run test:unit"}
+    assert detect(root)[0].source == "package.json: scripts.test:unit"
+    (root / "package.json").unlink()
+    assert found(root) == {"prove t": "prove -lr t"}
+
+
+BOMB = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 40_000, "- " * 20_000, BOMB + "jobs: *a29\n", "jobs: &a [*a]\n", "!!python/object/apply:os.system [touch x]\n",
+     "a: b: c", "\x00", "jobs: {a: {steps: [" + "{run: pytest}," * 3_000 + "]}}", "x" * 500_000, "jobs: {a: 1, b: [], c: {steps: {}}}"],
+    ids=range(10),
+)  # fmt: skip
+def test_a_hostile_workflow_costs_little_and_says_nothing(project, text: str):
+    import time
+
+    started = time.monotonic()
+    root = project.all(
+        {"setup.py": "", "tests/test_a.py": "", CI: f"{text} # test", ".gitlab-ci.yml": f"{text} # test"}
+    )
+
+    assert found(root) == {"pytest": "python3 -m pytest"}
+    assert time.monotonic() - started < 5
+    assert not (root / "x").exists()
+
+
+DJANGO = "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'a.settings')\n"
+
+
+def test_a_django_project_is_run_by_its_own_runner(project):
+    root = project.all({"manage.py": DJANGO, "shop/tests.py": "from django.test import TestCase\n"})
+    assert found(root) == {"manage.py test": "python3 manage.py test"}
+
+    (root / "shop/tests.py").write_text("import pytest\n")
+    assert found(root) == {}
+    project.all({"tests/test_a.py": "import pytest\n"})
+    assert found(root) == {"pytest": "python3 -m pytest"}
+
+
+def test_a_script_that_runs_the_tests_is_taken_before_pytest(project):
+    tox = "[testenv]\nchangedir = tests\ncommands = {envpython} runtests.py {posargs}\n"
+    root = project.all({"tox.ini": tox, "tests/runtests.py": "import django\n", "tests/a/test_a.py": ""})
+    assert found(root) == {"runtests.py": "python3 tests/runtests.py"}
+
+    (root / "tests/runtests.py").write_text("print('no tests')\n")
+    assert found(root) == {"pytest": "python3 -m pytest"}
 
 
 def test_each_detected_check_says_where_it_came_from(project):

@@ -476,6 +476,118 @@ def test_an_id_is_one_bounded_line_whatever_a_test_is_called(tmp_path_factory, n
     assert len(test) < 500 * 4
 
 
+def test_tests_of_one_name_in_a_report_are_counted_each(tmp_path: Path) -> None:
+    case = ["", "a", ["t"], "passed"]
+    (tmp_path / "mocha-1.json").write_text(json.dumps({"tests": [case, case, ["", "a", ["t"], "failed"]]}))
+    (tmp_path / "mocha-2.json").write_text(json.dumps({"tests": [case]}))
+    assert recorded(tmp_path, tmp_path, ("mocha",)) == {"a::t": "failed"}
+    assert recorded(tmp_path, tmp_path, ("mocha",), repeats=False) == {
+        "a::t": "passed",
+        "a::t (2)": "passed",
+        "a::t (3)": "failed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("npx jest", r"npx jest -t '^\s*(?:a\s+b(?:\s+\(2\))?)$'"),
+        ("npx mocha", r"npx mocha --grep '^\s*(?:a\s+b(?:\s+\(2\))?)$'"),
+        ("npx ava", None),
+        ("npx playwright test", r"npx playwright test --grep '(?:^|\s)(?:b(?:\s+\(2\))?)$'"),
+        ("npx playwright show-report", None),
+    ],
+)
+def test_a_number_that_tells_tests_apart_need_not_be_part_of_the_title(command: str, told: str | None) -> None:
+    line = alone(command, ["t.js::a::b (2)"], exists=lambda _: True)
+    assert line == (told or ("npx ava '--match=a::b (2)'" if "ava" in command else None))
+
+
+TAPE = """\
+TAP version 13
+# one
+ok 1 is fine
+ok 2 should be equal
+ok 3 should be equal
+# SKIP off
+# two
+not ok 4 should be equal
+  ---
+    operator: equal
+  ...
+
+1..4
+# tests 4
+# pass  3
+# fail  1
+"""
+NODE_TAP = """\
+TAP version 14
+# Subtest: test/a.js
+    # Subtest: outer
+        # Subtest: inner
+            ok 1 - (unnamed test)
+            1..1
+        ok 1 - inner # time=0.5ms
+        ok 2 - beside it
+        1..2
+    ok 1 - outer # time=1.5ms
+    not ok 2 - two # time=3ms
+      ---
+      at:
+        fileName: a.js
+      ...
+    ok 3 - off # SKIP no
+    1..3
+not ok 1 - test/a.js # time=65.7ms
+  ---
+  exitCode: 1
+  ...
+ok 2 - test/b.js # time=9ms {
+    ok 1 - b # time=4ms
+    ok 2 - b # time=4ms
+    1..2
+}
+not ok 3 - test/c.js # time=9ms
+
+1..3
+# { total: 7, pass: 4, fail: 2, skip: 1 }
+# time=513.979ms
+"""
+OF_TAP = {
+    TAPE: {
+        "one::is fine": "passed",
+        "one::should be equal": "passed",
+        "one::should be equal (2)": "passed",
+        "two::should be equal": "failed",
+    },
+    NODE_TAP: {
+        "test/a.js::outer::inner::(unnamed test)": "passed",
+        "test/a.js::outer::beside it": "passed",
+        "test/a.js::two": "failed",
+        "test/a.js::off": "skipped",
+        "test/b.js::b": "passed",
+        "test/b.js::b (2)": "passed",
+        "test/c.js": "error",
+    },
+}
+
+
+@pytest.mark.parametrize("output", OF_TAP, ids=["tape", "node-tap"])
+def test_tap_of_javascript_is_counted_as_its_runner_counts(tmp_path: Path, output: str) -> None:
+    write(tmp_path, {f"test/{name}.js": "" for name in "abc"})
+    reading = reading_of(leavings(tmp_path, "npm test", output))
+    assert reading is not None
+    assert (reading.tests, reading.evidence) == (OF_TAP[output], "lines")
+
+
+def test_tests_run_without_our_wish_for_no_colours(tmp_path: Path) -> None:
+    """A program that colours its output tests that it does: with NO_COLOR set by us its tests would fail."""
+    (tmp_path / "test.sh").write_text('test -z "$NO_COLOR"\n')
+    assert environment()["NO_COLOR"]
+    assert checked(tmp_path, "make -f /dev/null -s --eval 'test: ; sh test.sh' test").passed
+
+
 def test_each_row_says_what_its_ids_are() -> None:
     assert all(row.ids and (row.report or row.lines) for row in RUNNERS)
     assert len({row.name for row in RUNNERS}) == len(RUNNERS)

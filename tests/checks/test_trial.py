@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kotef.checks.detect import collect_checks, detect
 from kotef.checks.model import Check, Origin
-from kotef.checks.trial import Trial, Tried, required, try_checks
+from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
 
 TELLS = '#!/bin/sh\necho "$0 $*" >> "$PWD/started"\necho "tool 4.5.6"\n'
 FAILS = "#!/bin/sh\necho 'No module named pytest' >&2\nexit 1\n"
@@ -126,6 +126,55 @@ def test_a_package_script_starts_a_program_of_node_modules_or_path(place: Path) 
     assert not (place / "started").exists(), "the script itself is not run"
 
 
+ASKED = [
+    ({".nvmrc": "18"}, "node", "v20.1.0", ".nvmrc asks for Node 18, and `node` here is 20.1.0"),
+    ({".nvmrc": "20"}, "node", "v20.1.0", ""),
+    ({".nvmrc": "lts/*"}, "node", "v20.1.0", ""),
+    ({"package.json": '{"volta": {"node": "16.1.0"}}'}, "node", "v20.1.0", "package.json: volta asks for Node 16.1.0"),
+    ({"go.mod": "module a\n\ngo 1.21\n"}, "go", "go version go1.22.3 linux/amd64", ""),
+    ({"go.mod": "module a\n\ngo 1.21\ntoolchain go1.23.1\n"}, "go", "go version go1.22.3 x", "go.mod: toolchain asks for Go 1.23.1 or newer"),
+    ({"rust-toolchain.toml": "[toolchain]\nchannel = '1.70'\n"}, "rustc", "rustc 1.80.1 (x)", "rust-toolchain.toml asks for Rust 1.70"),
+    ({"rust-toolchain": "nightly\n"}, "rustc", "rustc 1.80.1 (x)", ""),
+    ({".java-version": "1.8"}, "java", 'openjdk version "17.0.1"', ".java-version asks for Java 8"),
+    ({".sdkmanrc": "java=21.0.1-tem\n"}, "java", 'openjdk version "17.0.1"', ".sdkmanrc asks for Java 21.0.1"),
+    ({".ruby-version": "ruby-3.1.2\n"}, "ruby", "ruby 3.1.9p1", ""),
+    ({".tool-versions": "ruby 3.2.0\n"}, "ruby", "ruby 3.1.9p1", ".tool-versions asks for Ruby 3.2.0"),
+    ({".nvmrc": "18; touch x"}, "node", "v20.1.0", ""),
+    ({"package.json": "[" * 5_000}, "node", "v20.1.0", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "name", "says", "told"), ASKED, ids=range(len(ASKED)))
+def test_another_version_of_a_toolchain_than_the_one_asked_for_is_named(
+    place: Path, files: dict[str, str], name: str, says: str, told: str
+) -> None:
+    program(place.parent / f"bin/{name}", f"#!/bin/sh\necho '{says}'\n")
+    for path, text in files.items():
+        (place / path).write_text(text)
+    notes = asyncio.run(toolchain_notes(place, env={"PATH": f"{place.parent / 'bin'}:/usr/bin:/bin"}))
+    assert [note.startswith(told) for note in notes] == ([True] if told else [])
+
+
+def test_the_check_of_a_package_is_tried_in_its_folder(place: Path) -> None:
+    program(place.parent / "bin/npm", "#!/bin/sh\npwd >> ../../started\necho 10.9.0\n")
+    program(place / "packages/a/.venv/bin/python", FAILS)
+    (place / "packages/a/setup.py").write_text("")
+    (place / "packages/a/pytest.ini").write_text("")
+    (place / "packages/b").mkdir()
+    (place / "packages/b/package.json").write_text('{"scripts": {"test": "vitest run"}}')
+    checks = tried(place)
+    assert {trial.check.command: trial.starts for trial in checks.values()} == {
+        "cd packages/a && .venv/bin/python -m pytest --rootdir=../..": False,
+        "cd packages/b && npm test": False,
+    }
+    of_a, of_b = checks.values()
+    assert of_a.install.startswith("cd packages/a && ")
+    assert (of_b.why, of_b.install) == ("vitest, which `npm test` starts, is not found", "cd packages/b && npm install")
+    program(place / "node_modules/.bin/vitest")
+    assert next(trial.starts for trial in tried(place).values() if "npm" in trial.check.command)
+    assert (place / "started").read_text().strip() == str(place / "packages/b")
+
+
 def test_a_make_target_whose_program_is_missing_does_not_start(place: Path) -> None:
     (place / "Makefile").write_text("test:\n\t@no-such-runner $(FLAGS) tests\n")
     assert tried(place)["make test"].why == "no-such-runner, which `make test` starts, is not found"
@@ -138,6 +187,13 @@ def test_a_build_folder_that_is_not_there_is_told_with_what_makes_it(place: Path
     found = tried(place)["ctest"]
     assert (found.starts, found.why) == (False, "build/ is not configured")
     assert found.install == "cmake -S . -B build && cmake --build build"
+
+
+def test_what_cannot_start_says_how_to_go_on_whether_a_way_to_install_it_is_known_or_not() -> None:
+    check = Check(name="x", command="x", role="test", origin="detected")
+    known = Trial(check, starts=False, why="x is not found", install="npm ci")
+    assert known.sentence.endswith("is not installed: x is not found; install it: npm ci")
+    assert known._replace(install="").sentence.endswith("; install it, or name another command in .sdd/kotef.toml")
 
 
 def test_what_somebody_named_is_required_whether_it_starts_or_not() -> None:

@@ -34,10 +34,18 @@ _INSTALLS: Final = re.compile(
 )
 _NESTED: Final = 4
 """Substitutions inside of others that are followed."""
-_COVERAGE: Final = re.compile(r"\bcoverage (?:run|erase)(?: +-(?!m )\S+)* -m ")
+_COVERAGE: Final = re.compile(r"(?:\bpython[\d.]* -m )?\bcoverage (?:run|erase)(?: +-(?!m )\S+)* -m ")
 _ARGUMENTS: Final = re.compile(r"\$[({](?:tests?|\w*args|\w*flags|\w*opts)(?:[)}]|$)", re.IGNORECASE)
 """Variables with which a person adds arguments to a target; usually empty."""
-_PLUGIN_OPTION: Final = re.compile(r" --cov\S*(?:[ =](?:\S*\.cfg|\S*rc|term\S*|xml|html))?")
+_PLUGIN_OPTION: Final = re.compile(
+    r" --cov\S*(?:[ =](?:\S*\.cfg|\S*rc|term\S*|xml|html))?| -n ?(?:auto|logical|\d+)(?= |$)"
+    r"| --(?:numprocesses|dist|reruns|reruns-delay|junit-?xml|html)(?:=\S+| [^\s-]\S*)"
+)
+"""Options of pytest that measure, spread or report the tests, and need plug-ins; they choose no test."""
+_ASSIGNMENTS: Final = re.compile(r"(?:[A-Za-z_]\w*=[\w./:@%+,-]* +)+")
+_WITHIN: Final = re.compile(
+    r"(?:uv|poetry|pdm|pipenv|rye|pixi) run (?:--(?:frozen|locked|no-sync|all-extras|all-groups|dev) )*(?!-)"
+)
 
 
 def needs_more(lines: Sequence[str]) -> bool:
@@ -192,11 +200,18 @@ def _of_session(node: ast.AST) -> str:
             return ""
 
 
+def assignments_of(line: str) -> str:
+    """The variables set in front of a command, as they have to be typed; empty where there are none."""
+    found = _ASSIGNMENTS.match(line)
+    return found[0] if found else ""
+
+
 def module_and_arguments(line: str) -> tuple[str, str]:
-    """What `python -m` is given in a plain test command, and what follows; empty where it is no module of Python."""
-    words = words_of(line)
-    while words and re.match(r"\w+=", words[0]):
-        words = words[1:]
+    """What `python -m` is given in a plain test command, and what follows; empty where it is no module of Python.
+
+    What stands in front to run it in an environment (`uv run`) is left out, for the environment is found anew.
+    """
+    words = words_of(_WITHIN.sub("", line.removeprefix(assignments_of(line))))
     if not words:
         return "", ""
     name = Path(words[0]).name

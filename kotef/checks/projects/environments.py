@@ -1,15 +1,15 @@
 """Python environments of a project: where they lie, what is installed in them, how one is made."""
 
-import base64
-import hashlib
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kotef.checks.files import readable_text, table, toml_of
+from kotef.checks.projects.environment_stores import stored_environments
 from kotef.workspace.safe_open import list_within
 
 _USUAL: Final = (".venv", "venv", "env")
@@ -29,8 +29,6 @@ _GROUPS: Final = ("tests", "test", "testing", "dev")
 _REQUIREMENTS: Final = re.compile(
     r"(?:requirements[-_.])?(?:tests?|testing|dev(?:elopment)?)(?:[-_.]requirements)?\.txt"
 )
-_UNUSUAL: Final = re.compile(r"[ $`!*@\"\\\r\n\t]")
-"""Characters that poetry replaces in the name of an environment."""
 _NAME: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~(@][^;]*)?$")
 """A requirement without a condition; what holds for some machines only is not asked for."""
 
@@ -42,13 +40,13 @@ class Environment(NamedTuple):
     """Folder of its programs, from the root or absolute; empty where a tool finds it, or PATH does."""
     runner: str = ""
     """`uv run ` and the like; empty where there is none."""
-    is_own: bool = True
-    """Whether it is made for this project: not what merely stands on PATH."""
+    interpreter: str = "python"
+    """The name of the interpreter behind `runner`."""
 
     @property
     def python(self) -> str:
         """The interpreter, as a command line begins."""
-        return f"{self.directory}/python" if self.directory else f"{self.runner}python"
+        return shlex.quote(f"{self.directory}/python") if self.directory else f"{self.runner}{self.interpreter}"
 
     def has(self, root: Path, module: str) -> bool:
         """Whether a package of that name lies in it; False where a tool has to be asked."""
@@ -72,8 +70,8 @@ def environment_of(root: Path, module: str) -> Environment | None:
 def environments(root: Path) -> Iterator[Environment]:
     """The project's own environments, the most usual first.
 
-    In the workspace: `.venv`, `venv`, `env`, any folder with a `pyvenv.cfg`, `$VIRTUAL_ENV`, those of tox, nox and
-    pixi; outside: what the tool of a lock file runs programs in, and poetry's cache where poetry itself is missing.
+    In the workspace: `.venv`, `venv`, `env`, any folder with a `pyvenv.cfg` or of conda, `$VIRTUAL_ENV`, those of tox,
+    nox and pixi; outside: what the tool of a lock file runs programs in, and where such tools keep environments.
     """
     seen: set[str] = set()
     for name in (*_top(root), *_active(root), *_nested(root)):
@@ -83,7 +81,8 @@ def environments(root: Path) -> Iterator[Environment]:
     for lock, tool in _RUNNERS:
         if (root / lock).is_file() and shutil.which(tool):
             yield Environment("", f"{tool} run ")
-    yield from _of_poetry(root)
+    yield from (Environment(f"{prefix}/bin") for prefix in stored_environments(root))
+    yield from _packages_folder(root)
 
 
 def lock_of(root: Path) -> str:
@@ -154,7 +153,8 @@ def _text_files(root: Path) -> list[str]:
 def _top(root: Path) -> Iterator[str]:
     yield from _USUAL
     for entry in _entries(root, "."):
-        if entry.is_directory and (root / entry.name / "pyvenv.cfg").is_file():
+        marks = (root / entry.name / mark for mark in ("pyvenv.cfg", "conda-meta/history"))
+        if entry.is_directory and any(mark.is_file() for mark in marks):
             yield entry.name
 
 
@@ -170,27 +170,16 @@ def _nested(root: Path) -> Iterator[str]:
         yield from (f"{place}/{entry.name}" for entry in _entries(root, place) if entry.is_directory)
 
 
+def _packages_folder(root: Path) -> Iterator[Environment]:
+    """`__pypackages__/3.12/lib` of pdm, for the interpreter of that version."""
+    for entry in _entries(root, "__pypackages__"):
+        python = f"python{entry.name}"
+        if re.fullmatch(r"3\.\d+", entry.name) and shutil.which(python):
+            yield Environment("", f"PYTHONPATH=__pypackages__/{entry.name}/lib ", interpreter=python)
+
+
 def _entries(root: Path, path: str) -> list[Any]:
     try:
         return list_within(root, path, most=_MOST)
     except OSError:
         return []
-
-
-def _of_poetry(root: Path) -> Iterator[Environment]:
-    """The environments that poetry made for this folder, by the name it gives them; for when poetry is not on PATH."""
-    tool = table(toml_of(root, "pyproject.toml"), "tool", "poetry")
-    name = tool.get("name") or table(toml_of(root, "pyproject.toml"), "project").get("name")
-    if not (root / "poetry.lock").is_file() or not isinstance(name, str):
-        return
-    cache = os.environ.get("POETRY_CACHE_DIR") or str(Path("~/.cache/pypoetry").expanduser())
-    place = Path(os.environ.get("POETRY_VIRTUALENVS_PATH") or f"{cache}/virtualenvs")
-    digest = base64.urlsafe_b64encode(hashlib.sha256(os.fsencode(os.path.realpath(root))).digest()).decode()[:8]
-    start = f"{_UNUSUAL.sub('_', name.lower())[:42]}-{digest}-py"
-    try:
-        found = sorted(entry.name for entry in place.iterdir() if entry.name.startswith(start))
-    except OSError:
-        return
-    for entry in found:
-        if (place / entry / "bin" / "python").exists():
-            yield Environment(f"{place / entry}/bin")

@@ -1,6 +1,7 @@
 """How is a Node project tested, linted and type-checked, and by which package manager?"""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -8,6 +9,8 @@ from typing import Any, Final
 from kotef.checks.files import json_of, table
 from kotef.checks.projects import Found
 from kotef.checks.projects.declared import needs_more
+from kotef.checks.projects.workflows import workflow_commands
+from kotef.checks.toolchain_versions import node_folder
 
 _LOCKS: Final = {
     "pnpm-lock.yaml": "pnpm",
@@ -27,6 +30,9 @@ _TYPECHECK: Final = ("typecheck", "type-check", "check-types", "types", "tsc")
 _HOOKS: Final = ("pretest", "posttest")
 _ALONE: Final = "npm test --ignore-scripts"
 _OWN_CHECK: Final = re.compile(r"npm run (?:-\S+ )*(?:lint|" + "|".join(_TYPECHECK) + r")")
+_UNIT: Final = ("test:unit", "unit", "tests", "test:run", "test:ci")
+_OF_NODE: Final = re.compile(r"(?:npm|pnpm|yarn|bun|npx|bunx) |node (?:--\S+ )*--test\b")
+"""How a command begins that needs nothing but Node and what is installed."""
 _PLACEHOLDER: Final = "no test specified"
 """What `npm init` writes as the test script; it fails on purpose and tests nothing."""
 _EDITS: Final = re.compile(r"--(?:fix|write)\b")
@@ -38,7 +44,18 @@ _RUNS_ONCE: Final = (
 
 
 def checks(root: Path) -> Iterator[Found]:
-    """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files."""
+    """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files.
+
+    With the Node that the project asks for, where a version manager has it.
+    """
+    folder = node_folder(root)
+    active = Path(shutil.which("node") or "/").parent
+    front = f'PATH="{folder}:$PATH" ' if folder and folder != active and re.fullmatch(r"[\w./+-]+", str(folder)) else ""
+    for found in _checks(root):
+        yield found._replace(command=" && ".join(f"{front}{each}" for each in found.command.split(" && ")))
+
+
+def _checks(root: Path) -> Iterator[Found]:
     package = json_of(root, "package.json")
     scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
     manager = _manager(root, package)
@@ -48,6 +65,8 @@ def checks(root: Path) -> Iterator[Found]:
         if manager == "npm" and (hooks := _hooks_left_out(scripts)):
             command, source = _without_hooks(scripts), f"{source}, without {' and '.join(hooks)}"
         yield Found(f"{manager} test", _once(command, test, manager), "test", source)
+    elif package:
+        yield from _other_tests(root, scripts, run)
     if (lint := scripts.get("lint")) and not _EDITS.search(lint):
         yield Found(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
     if name := next((name for name in _TYPECHECK if name in scripts), ""):
@@ -65,6 +84,15 @@ def _without_hooks(scripts: dict[str, str]) -> str:
     parts = [part.strip() for part in before.split("&&")]
     is_needed = before and not needs_more([before]) and not all(_OWN_CHECK.fullmatch(part) for part in parts)
     return f"npm run {_HOOKS[0]} && {_ALONE}" if is_needed else _ALONE
+
+
+def _other_tests(root: Path, scripts: dict[str, str], run: str) -> Iterator[Found]:
+    """Where there is no script `test`: what the CI workflows run, else a script that is named after unit tests."""
+    hint = next((each for each in workflow_commands(root) if _OF_NODE.match(each.runner)), None)
+    if hint is not None:
+        yield Found(hint.command, hint.command, "test", hint.source)
+    elif name := next((name for name in _UNIT if name in scripts and _PLACEHOLDER not in scripts[name]), ""):
+        yield Found(f"{run} {name}", f"{run} {name}", "test", f"package.json: scripts.{name}")
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:

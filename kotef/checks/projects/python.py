@@ -1,6 +1,7 @@
 """How is a Python project tested, linted and type-checked, and in which environment?"""
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -11,8 +12,9 @@ from typing import Any, Final
 from kotef.checks.files import ini_sections, readable_text, table, text_of, toml_of
 from kotef.checks.model import Role
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import Declared, declared, module_and_arguments
+from kotef.checks.projects.declared import Declared, assignments_of, declared, module_and_arguments
 from kotef.checks.projects.environments import environment_of, environments, lock_of
+from kotef.checks.projects.workflows import workflow_commands
 from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
@@ -25,13 +27,17 @@ _CONFIGURED: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"
 _IMPORTS_PYTEST: Final = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
 _READ: Final = 200
 """Test modules that are read."""
+_RUN_SCRIPTS: Final = ("runtests.py", "tests/runtests.py", "run_tests.py", "tests/run_tests.py", "test/run_tests.py")
+_DJANGO_TESTS: Final = ("test*.py",)
+"""What Django's runner looks for."""
 
 
 def checks(root: Path) -> Iterator[Found]:
     """How the tests are run, then ruff, flake8, mypy and pyright where they are configured.
 
     pytest where it is configured; else what the repository declares as its test command, if it needs no more than this
-    workspace; else pytest where there are tests; else what is declared all the same, tox and nox among it.
+    workspace; else a script or Django's runner; else what its CI workflows run; else pytest where there are tests; else
+    what is declared all the same, tox and nox among it.
     """
     pyproject = toml_of(root, "pyproject.toml")
     tools = table(pyproject, "tool")
@@ -61,6 +67,10 @@ def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Found
     for each in commands:
         if each.is_suited and (found := _as_declared(root, each)):
             return found
+    if found := _script(root) or _django(root):
+        return found
+    if is_python and (found := _hinted(root)):
+        return found
     if where := _holds_tests(root):
         return Found("pytest", _module(root, "pytest"), "test", where)
     if (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
@@ -84,11 +94,43 @@ def _as_declared(root: Path, command: Declared) -> Found | None:
     if module == "unittest" and _imports_pytest(root):
         return None
     if module:
-        line = f"{_module(root, module)} {arguments}".strip()
+        line = f"{assignments_of(command.runner)}{_module(root, module)} {arguments}".strip()
         return Found(module, line, "test", command.source)
     if not command.command:
         return None
     return Found(command.command, _with_programs(root, command.command), "test", command.source)
+
+
+def _hinted(root: Path) -> Found | None:
+    """What the CI workflows run, where they call one of Python's runners in one way.
+
+    Where they call it in several, for parts of the tests, the one without arguments is taken, or none.
+    """
+    found: dict[str, Found] = {}
+    for each in workflow_commands(root):
+        module, arguments = module_and_arguments(each.runner)
+        told = _as_declared(root, each) if module else None
+        if told is not None:
+            found.setdefault(arguments, told)
+    return next(iter(found.values())) if len(found) == 1 else found.get("")
+
+
+def _script(root: Path) -> Found | None:
+    """A script of the project's own that runs its tests, as Django and its applications have one."""
+    path = next((name for name in _RUN_SCRIPTS if (root / name).is_file()), "")
+    if not path or not re.search(r"\b(?:unittest|django|TestRunner|pytest)\b", readable_text(root, path)):
+        return None
+    return Found(path.rpartition("/")[2], f"{_interpreter(root, 'django')} {path}", "test", path)
+
+
+def _django(root: Path) -> Found | None:
+    """Django's runner, where the project has its `manage.py` and tests that do not need pytest."""
+    if "DJANGO_SETTINGS_MODULE" not in readable_text(root, "manage.py"):
+        return None
+    tests = [path for path in _modules(root, ".", _DJANGO_TESTS) if not path.startswith((".", "node_modules/"))]
+    if not tests or any(_IMPORTS_PYTEST.search(readable_text(root, path)) for path in tests[:_READ]):
+        return None
+    return Found("manage.py test", f"{_interpreter(root, 'django')} manage.py test", "test", "manage.py")
 
 
 def _linters(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Iterator[tuple[str, str, Role, str]]:
@@ -145,7 +187,7 @@ def _listed(root: Path) -> list[Listed]:
         return []
 
 
-def _modules(root: Path, directory: str) -> Iterator[str]:
+def _modules(root: Path, directory: str, patterns: tuple[str, ...] = _MODULES) -> Iterator[str]:
     """The test modules in a directory, and up to two below it, from the root."""
     try:
         place = inside(root, directory)
@@ -153,8 +195,8 @@ def _modules(root: Path, directory: str) -> Iterator[str]:
         return
     for walked in islice(walk_within(root / place, most=_MOST), _MOST):
         for name in walked.others:
-            if any(fnmatchcase(name, pattern) for pattern in _MODULES):
-                yield "/".join(part for part in (directory, walked.path, name) if part)
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                yield "/".join(part for part in (directory, walked.path, name) if part not in {"", "."})
         if walked.path.count("/") >= _DEEPEST - 1 and walked.path:
             walked.folders.clear()
 
@@ -168,10 +210,15 @@ def _mypy_target(root: Path, tools: dict[str, Any]) -> str:
 
 def _module(root: Path, name: str) -> str:
     """`python -m name`, which also finds modules in the project's root, unless only a program of that name exists."""
-    if environment := environment_of(root, name):
-        return f"{environment.python} -m {name}"
-    interpreter = next((python for python in ("python3", "python") if shutil.which(python)), "")
+    interpreter = _interpreter(root, name)
     return f"{interpreter} -m {name}" if interpreter else name
+
+
+def _interpreter(root: Path, module: str) -> str:
+    """The interpreter of the environment that holds the module, else of PATH; empty where there is none."""
+    if environment := environment_of(root, module):
+        return environment.python
+    return next((python for python in ("python3", "python") if shutil.which(python)), "")
 
 
 def _program(root: Path, name: str) -> str:
@@ -179,7 +226,7 @@ def _program(root: Path, name: str) -> str:
     found = list(environments(root))
     for environment in found:
         if environment.directory and (root / environment.directory / name).exists():
-            return f"{environment.directory}/{name}"
+            return shlex.quote(f"{environment.directory}/{name}")
     return f"{found[0].runner}{name}" if found else name
 
 

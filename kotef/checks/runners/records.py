@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -26,10 +27,11 @@ class DamagedReportError(ValueError):
     """A report that is torn, too large, or not of the agreed form."""
 
 
-def recorded(folder: Path, root: Path, runners: Iterable[str]) -> Statuses | None:
+def recorded(folder: Path, root: Path, runners: Iterable[str], *, repeats: bool = True) -> Statuses | None:
     """The tests in all files whose names begin with one of the runners; None without a file, or where one is damaged.
 
-    Of several entries of one id the worst counts.
+    Of several entries of one id the worst counts. Without `repeats`, tests of one name within a report are different
+    tests: the second gets ` (2)` behind its name.
     """
     try:
         entries = list_within(folder, most=MAX_FILES + 1)
@@ -37,14 +39,14 @@ def recorded(folder: Path, root: Path, runners: Iterable[str]) -> Statuses | Non
         wanted = [name for name in names if name.startswith(tuple(f"{runner}-" for runner in runners))]
         if not wanted or len(entries) > MAX_FILES:
             return None
-        return _merged(folder, root.resolve(), wanted)
+        return _merged(folder, root.resolve(), wanted, repeats=repeats)
     except (OSError, DamagedReportError):
         return None
 
 
-def report_of(runner: str) -> Callable[[Leavings], Statuses | None]:
-    """What the processes of this runner recorded."""
-    return lambda left: recorded(left.command.folder, left.command.root, (runner,))
+def report_of(runner: str, *, repeats: bool = True) -> Callable[[Leavings], Statuses | None]:
+    """What the processes of this runner recorded; see `recorded`."""
+    return lambda left: recorded(left.command.folder, left.command.root, (runner,), repeats=repeats)
 
 
 def name_part(text: str) -> str:
@@ -66,14 +68,18 @@ def place_of(file: str, module: str, root: Path) -> str:
     return name_part(module) if inside == "." else name_part(inside)
 
 
-def _merged(folder: Path, root: Path, names: Iterable[str]) -> Statuses:
+def _merged(folder: Path, root: Path, names: Iterable[str], *, repeats: bool) -> Statuses:
     left = MAX_REPORT
     tests: Statuses = {}
     for name in names:
         content = read_within(folder, name, largest=left)
         left -= len(content)
+        seen: Counter[str] = Counter()
         for file, module, parts, status in _entries(content):
             test = "::".join([place_of(file, module, root), *map(name_part, parts)])
+            seen[test] += 1
+            if not repeats and parts and seen[test] > 1:
+                test = f"{test} ({seen[test]})"
             tests[test] = worse(tests[test], status) if test in tests else status
     return tests
 

@@ -10,7 +10,8 @@ from kotef.checks.runners.beam_rows import EXUNIT
 from kotef.checks.runners.console_rows import OTHERS
 from kotef.checks.runners.go_rows import GO
 from kotef.checks.runners.harness_rows import AUTOMAKE, CTEST, MESON
-from kotef.checks.runners.javascript_rows import JEST, MOCHA, NODE_TEST, VITEST
+from kotef.checks.runners.javascript_rows import AVA, JEST, MOCHA, NODE_TEST, PLAYWRIGHT, VITEST
+from kotef.checks.runners.javascript_tap_rows import NODE_TAP, TAPE
 from kotef.checks.runners.jvm_rows import JVM
 from kotef.checks.runners.lines import together
 from kotef.checks.runners.native_rows import PROGRAMS
@@ -30,6 +31,8 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     MOCHA,
     JEST,
     VITEST,
+    AVA,
+    PLAYWRIGHT,
     GO,
     JVM,
     CARGO,
@@ -44,6 +47,8 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     MINITEST,
     EXUNIT,
     *OTHERS,
+    NODE_TAP,
+    TAPE,
     TAP,
 )
 """In their order of use; of rows that read lines the plainest form last."""

@@ -18,10 +18,12 @@ IN_HOME: Final = (
     ".asdf",
     ".bun",
     ".cache/go-build",
+    ".cache/pypoetry/virtualenvs",
     ".cargo/bin",
     ".cargo/env",
     ".cargo/git",
     ".cargo/registry",
+    ".conda/envs",
     ".config/composer",
     ".deno",
     ".dotnet",
@@ -34,7 +36,9 @@ IN_HOME: Final = (
     ".local/bin",
     ".local/lib",
     ".local/share/fnm",
+    ".local/share/hatch/env",
     ".local/share/mise",
+    ".local/share/pdm/venvs",
     ".local/share/pipx",
     ".local/share/pnpm",
     ".local/share/uv",
@@ -49,9 +53,15 @@ IN_HOME: Final = (
     ".rustup",
     ".sdkman/candidates",
     ".stack",
+    ".virtualenvs",
     ".volta",
+    "anaconda3/envs",
     "go/bin",
     "go/pkg",
+    "mambaforge/envs",
+    "micromamba/envs",
+    "miniconda3/envs",
+    "miniforge3/envs",
 )
 """Where toolchain managers and package managers put programs and what they have downloaded, by their documentation;
 logins and settings beside them are not in it."""
@@ -99,6 +109,7 @@ _ROOTS: Final = (
     "DENO_DIR",
     "VOLTA_HOME",
     "UV_PYTHON_INSTALL_DIR",
+    "WORKON_HOME",
 )
 """Variables that name a folder with a toolchain in it."""
 _ENVIRONMENTS: Final = ("*/pyvenv.cfg", ".tox/*/pyvenv.cfg", ".nox/*/pyvenv.cfg")

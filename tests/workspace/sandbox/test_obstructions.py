@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,34 @@ def test_a_file_that_looks_empty_is_named_beside_a_failure(make: Make, project: 
     assert ".env looks empty to commands; --read .env shows the content" in hidden.summary
     assert shown.passed
     assert not checked("true", make("bwrap"), project).obstructions
+
+
+@pytest.mark.parametrize(
+    ("output", "is_named"),
+    [
+        ("KeyError: 'DATABASE_URL'", True),
+        ("process.env.API_HOST is undefined", True),
+        ("could not load .env", True),
+        ("config/.env: no such setting", True),
+        ("assert 1 == 2", False),
+        ("environment is fine; see .envrc and DATABASE_URLS", False),
+    ],
+)
+def test_a_file_that_looks_empty_is_named_only_where_it_can_matter(
+    output: str, is_named: bool, make: Make, project: Path
+) -> None:
+    (project / "config").mkdir()
+    (project / "config/.env").write_text("# DEBUG\nexport DATABASE_URL=x\nAPI_HOST = y\n")
+    done = checked(f"python3 {shlex.quote(written(project, output))}", make("bwrap"), project)
+
+    assert not done.passed
+    assert bool(done.obstructions) == is_named
+
+
+def written(project: Path, output: str) -> str:
+    """A program that prints this and fails."""
+    (project / "fails.py").write_text(f"print({output!r}); raise SystemExit(1)\n")
+    return "fails.py"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 const tried = new Map();
 let root = null;
 let ended = false;
+const isWorker = /[\\/]worker\.js$/.test(process.argv[1] || ''); // of --parallel: it may end before it has written
 
 function fileOf(suite, test) {
   return (test && test.file) || suite.file || (suite.parent ? fileOf(suite.parent) : '');
@@ -29,7 +30,7 @@ function collect(suite, tests) {
 }
 
 process.on('exit', () => {
-  if (!ended || !process.env.KOTEF_REPORTS) return;
+  if (!ended || isWorker || !process.env.KOTEF_REPORTS) return;
   const { renameSync, writeFileSync } = require('fs');
   const path = require('path').join(process.env.KOTEF_REPORTS, `mocha-${process.pid}.json`);
   try {

@@ -1,4 +1,4 @@
-// Results of node:test, mocha, jest and vitest, written test by test.
+// Results of node:test, mocha, jest, vitest and ava, written test by test.
 //
 // Node loads it before the program, by NODE_OPTIONS. It does nothing but wait, except in a process that is one of these
 // runners. Syntax of Node 12: the project chooses the version.
@@ -50,6 +50,21 @@ function mocha() {
   }
   process.argv.splice(2, 0, '--require', path.join(__dirname, 'mocha_hooks.cjs'));
   process.env.KOTEF_REPORTS_NESTED = 'mocha';
+}
+
+// ava's own process: its tests run in others, which it hears of by messages.
+function ava() {
+  const words = process.argv.slice(2);
+  let script = process.argv[1] || '';
+  try {
+    script = require('fs').realpathSync(script);
+  } catch (error) {
+    return;
+  }
+  if (!/[\\/]ava[\\/](?:entrypoints[\\/])?cli\.m?js$/.test(script)) return;
+  if (words.some((word) => /^(?:--watch|-w|--help|--version|debug|reset-cache)$/.test(word))) return;
+  process.env.KOTEF_REPORTS_NESTED = 'ava';
+  require('./ava_messages.cjs').watch(write);
 }
 
 const JEST = { passed: 'passed', failed: 'failed', pending: 'skipped', skipped: 'skipped', todo: 'skipped', disabled: 'skipped' };
@@ -112,5 +127,6 @@ if (folder && !nested && require('worker_threads').isMainThread) {
   nodeTest();
   vitest();
   mocha();
+  ava();
   watchModules();
 }

@@ -1,0 +1,215 @@
+"""CI workflows as hints: the plain test commands in the steps of a repository's pipelines.
+
+They are text of strangers: parsed without building objects, and bounded. Of their commands only such are taken that
+need nothing but the workspace. What a repository declares more directly is asked first.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from kotef.checks.behind import commands_behind
+from kotef.checks.files import readable_text
+from kotef.checks.model import Role
+from kotef.checks.projects import Found
+from kotef.checks.projects.declared import Declared, assignments_of
+from kotef.failures.unwrap import unwrap
+from kotef.workspace.safe_open import list_within
+
+_WORKFLOWS: Final = ".github/workflows"
+_SINGLE: Final = (
+    ".gitlab-ci.yml", ".circleci/config.yml", "azure-pipelines.yml", ".azure-pipelines.yml", ".travis.yml"
+)  # fmt: skip
+_MOST_FILES: Final = 20
+_LARGEST: Final = 48 * 1024
+"""Characters of a file that is parsed; a larger one is passed over."""
+_IN_ALL: Final = 128 * 1024
+"""Characters of all files that are parsed: the parser takes a second for a few hundred thousand."""
+_MOST_BRACKETS: Final = 2_000
+"""Opening brackets of a file that is parsed: the parser is slow where they are nested."""
+_MOST: Final = 200
+"""Jobs of a file and steps of a job that are looked at."""
+_TELLING: Final = re.compile(r"test|ci|check|build|main|push|python|node", re.IGNORECASE)
+_OTHER_PURPOSE: Final = re.compile(
+    r"release|publish|deploy|docs?|lint|codeql|stale|bench|fuzz|windows|macos|wheel|nightly|downstream|integration",
+    re.IGNORECASE,
+)
+_NEEDS_MORE: Final = re.compile(
+    r"\b(?:docker|docker-compose|podman|kubectl|minikube|vagrant|psql|createdb|mysql|mysqladmin|redis-server|systemctl"
+    r"|service)\b|\bsecrets\."
+)
+"""What stands in a job whose tests need more than the workspace."""
+_AFTER_A_BUILD: Final = re.compile(r"--no-(?:build|restore)\b")
+_PLAIN: Final = re.compile(r"[\w ./:=@,+\[\]\"'-]+")
+_ASSIGNED: Final = re.compile(r"[\w./:@%+,-]*")
+_SEVERAL_SHELLS: Final = re.compile(r"(?:pwsh|powershell|cmd|python)\b")
+
+Step = tuple[str, Mapping[str, str]]
+"""The text of a step, and the variables it sets."""
+
+
+def workflow_commands(root: Path) -> Iterator[Declared]:
+    """The test commands of all pipelines, those of workflows for tests first; each one plain line."""
+    left = _IN_ALL
+    for path in _files(root):
+        text = readable_text(root, path)
+        if len(text) > min(left, _LARGEST) or len(re.findall(r"[\[{]", text)) > _MOST_BRACKETS:
+            continue
+        if not re.search(r"test|check|spec", text):
+            continue
+        left -= len(text)
+        for steps in islice(_jobs(_parsed(text), path), _MOST):
+            yield from _of_job(steps, path, root)
+
+
+def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:
+    """The first of these commands, where nothing else runs tests."""
+    if "test" not in have and (found := next(workflow_commands(root), None)):
+        yield Found(_short(found.command), found.command, "test", found.source)
+
+
+def _short(command: str) -> str:
+    words = command.removeprefix(assignments_of(command)).split()
+    return " ".join(word for word in words[:3] if not word.startswith("-"))
+
+
+def _files(root: Path) -> list[str]:
+    """Workflows by what their names tell, then the file of any other service."""
+    try:
+        names = [entry.name for entry in list_within(root, _WORKFLOWS, most=_MOST) if entry.is_file]
+    except OSError:
+        names = []
+    known = sorted(name for name in names if name.endswith((".yml", ".yaml")))
+    known.sort(key=lambda name: (bool(_OTHER_PURPOSE.search(name)), not _TELLING.search(name)))
+    paths = [f"{_WORKFLOWS}/{name}" for name in known] + [name for name in _SINGLE if (root / name).is_file()]
+    return paths[:_MOST_FILES]
+
+
+def _parsed(text: str) -> Any:
+    """Lists, dicts and texts; merge keys stay keys, for merging them may take for ever."""
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506  it makes no objects, and texts of all scalars
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
+    """The steps of each job that is run here as it would be there."""
+    if not isinstance(document, dict):
+        return
+    if path.startswith(_WORKFLOWS):
+        yield from _github(document)
+    elif path == ".gitlab-ci.yml":
+        for job in _dicts(document.values()):
+            if "services" not in job and "services" not in document:
+                yield [(line, {}) for line in _texts(job.get("script"))]
+    elif path == ".circleci/config.yml":
+        jobs = document.get("jobs")
+        for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
+            images = job.get("docker")
+            if not (isinstance(images, list) and len(images) > 1):
+                yield list(_circle(job.get("steps")))
+    elif path == ".travis.yml":
+        if "services" not in document:
+            yield [(line, {}) for line in _texts(document.get("script"))]
+    else:
+        yield from _azure(document)
+
+
+def _github(document: dict[str, Any]) -> Iterator[list[Step]]:
+    jobs = document.get("jobs")
+    for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
+        elsewhere = _folder(document.get("defaults")) or _folder(job.get("defaults"))
+        if "services" in job or "container" in job or elsewhere:
+            continue
+        outer = [each["env"] for each in (document, job) if isinstance(each.get("env"), dict)]
+        steps: list[Step] = []
+        for step in _dicts(job.get("steps")):
+            own = [*outer, step["env"]] if isinstance(step.get("env"), dict) else outer
+            variables = {name: value for each in own for name, value in each.items() if isinstance(value, str)}
+            conditional = "if" in step or _SEVERAL_SHELLS.match(str(step.get("shell", "")))
+            text = step.get("run")
+            if isinstance(text, str) and not conditional and str(step.get("working-directory", ".")) in {".", "./"}:
+                steps.append((text, variables))
+        yield steps
+
+
+def _folder(defaults: Any) -> str:
+    run = defaults.get("run") if isinstance(defaults, dict) else None
+    folder = str(run.get("working-directory", "")) if isinstance(run, dict) else ""
+    return "" if folder in {".", "./"} else folder
+
+
+def _circle(steps: Any) -> Iterator[Step]:
+    for step in _dicts(steps):
+        run = step.get("run")
+        if isinstance(run, dict) and "working_directory" not in run and "environment" not in run:
+            run = run.get("command")
+        if isinstance(run, str):
+            yield run, {}
+
+
+def _azure(document: dict[str, Any]) -> Iterator[list[Step]]:
+    holders = [document, *_dicts(document.get("jobs"))]
+    for stage in _dicts(document.get("stages")):
+        holders += _dicts(stage.get("jobs"))
+    for holder in holders:
+        found: list[Step] = []
+        for step in _dicts(holder.get("steps")):
+            text = step.get("script", step.get("bash"))
+            if isinstance(text, str) and not {"workingDirectory", "condition", "env"} & step.keys():
+                found.append((text, {}))
+        yield found
+
+
+def _of_job(steps: list[Step], path: str, root: Path) -> Iterator[Declared]:
+    """The plain test lines of a job none of whose steps needs a container or a service."""
+    if any(_NEEDS_MORE.search(text) for text, _ in steps):
+        return
+    for text, variables in steps[:_MOST]:
+        for line in text.replace("\\\n", " ").splitlines():
+            words = " ".join(line.split())
+            if not _PLAIN.fullmatch(words) or unwrap(words).purpose != "test" or _AFTER_A_BUILD.search(words):
+                continue
+            front = _assignments(variables)
+            behind = commands_behind(words, lambda name: readable_text(root, name) or None)
+            if front is None or not Declared(words, (words, *behind), "").is_suited:
+                continue
+            command = f"{front}{words}"
+            yield Declared(command, (command,), f"CI workflow {path.removeprefix(f'{_WORKFLOWS}/')}")
+
+
+def _assignments(variables: Mapping[str, str]) -> str | None:
+    """Plain variables in front of a command; None where one has a value that only the service knows."""
+    plain = all(
+        re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and _ASSIGNED.fullmatch(value) for name, value in variables.items()
+    )
+    kept = {name: value for name, value in variables.items() if not _OF_THE_SERVICE.match(name)}
+    return "".join(f"{name}={value} " for name, value in kept.items()) if plain else None
+
+
+_OF_THE_SERVICE: Final = re.compile(r"(?:FORCE_COLOR|PY_COLORS|CI|PATH|LD_\w+|PIP_\w+|UV_\w+|NPM_\w+|HOMEBREW_\w+)$")
+"""Variables that colour the log, or steer the installation in front of the tests."""
+
+
+def _dicts(values: Any) -> list[dict[str, Any]]:
+    return [value for value in islice(values, _MOST) if isinstance(value, dict)] if _is_many(values) else []
+
+
+def _is_many(values: Any) -> bool:
+    return not isinstance(values, str | dict) and hasattr(values, "__iter__")
+
+
+def _texts(value: Any) -> list[str]:
+    """A text, or a list of texts and of lists of them."""
+    if isinstance(value, str):
+        return [value]
+    found: list[str] = []
+    for each in islice(value, _MOST) if isinstance(value, list) else ():
+        inner = each if isinstance(each, list) else [each]
+        found += [text for text in inner[:_MOST] if isinstance(text, str)]
+    return found

@@ -1,0 +1,128 @@
+"""Test runners of JavaScript that print TAP: tape and node-tap."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from kotef.checks.model import RED, TestStatus
+from kotef.checks.runners.records import name_part
+from kotef.checks.runners.row import Leavings, Runner, Statuses
+
+_POINT: Final = re.compile(
+    r"(?P<indent>(?:    )*)(?P<status>not ok|ok) \d+(?: -)?(?: (?P<name>.*?))?"
+    r"(?: # (?P<directive>SKIP|TODO)\b.*?)?(?: # time=\S+)?(?P<opens> \{)?$"
+)
+_STEP: Final = 4
+"""Blanks by which the points of a subtest are indented."""
+_SUBTEST: Final = re.compile(r"(?P<indent>(?:    )*)# Subtest: (?P<name>.*)")
+_HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$)(?P<name>\S.*)")
+"""The title of a test of tape, and not one of its closing lines."""
+_CLOSING_OF_TAPE: Final = re.compile(r"# pass  \d+$")
+
+
+def tape_lines(left: Leavings) -> Statuses | None:
+    """Each assertion below the title of its test: tape counts assertions; of equal ones each has its number."""
+    lines = left.out
+    if not any(_CLOSING_OF_TAPE.match(line) for line in lines):
+        return None
+    tests: Statuses = {}
+    seen: Counter[str] = Counter()
+    title = ""
+    for line in lines:
+        if heading := _HEADING.match(line):
+            title = heading["name"]
+        elif (point := _POINT.match(line)) and not point["indent"]:
+            tests[_numbered(seen, title, point["name"] or "")] = _status(point)
+    return tests or None
+
+
+def node_tap_lines(left: Leavings) -> Statuses | None:
+    """Each assertion below its test file and subtests: node-tap counts assertions; of equal ones each has its number.
+
+    A file or subtest that fails without a failing assertion is there itself. None where a test file was run by Node
+    itself.
+    """
+    lines = left.out
+    if not any(line.startswith("# { total:") for line in lines):
+        return None
+    tests: Statuses = {}
+    seen: Counter[str] = Counter()
+    for path, status in _leaves(lines):
+        if not (left.command.root / path[0]).is_file():
+            return None
+        is_file = len(path) == 1
+        test = name_part(path[0]) if is_file else _numbered(seen, "::".join(map(name_part, path[:-1])), path[-1])
+        tests[test] = "error" if is_file and status in RED else status
+    return tests or None
+
+
+class _Scope:
+    """A file or subtest whose points are read."""
+
+    def __init__(self, name: str, status: TestStatus | None = None) -> None:
+        self.name = name
+        self.status = status
+        """Of one whose own point stands in front of its points; None: it follows them."""
+        self.points = 0
+        self.red = 0
+
+
+def _leaves(lines: list[str]) -> Iterator[tuple[list[str], TestStatus]]:
+    """Path and status of each point without points below it; of one with such its own where they do not explain it."""
+    scopes: dict[int, _Scope] = {}
+
+    def told(depth: int, name: str, status: TestStatus) -> Iterator[tuple[list[str], TestStatus]]:
+        above = [scopes[level] for level in range(depth) if level in scopes]
+        for scope in above:
+            scope.points += 1
+            scope.red += status in RED
+        yield [*(scope.name for scope in above), name], status
+
+    def closed(depth: int, status: TestStatus) -> Iterator[tuple[list[str], TestStatus]]:
+        scope = scopes.pop(depth)
+        if not scope.points or (status in RED and not scope.red):
+            yield from told(depth, scope.name, status)
+
+    for line in lines:
+        if begun := _SUBTEST.match(line):
+            scopes[len(begun["indent"]) // _STEP] = _Scope(begun["name"])
+        elif point := _POINT.match(line):
+            depth, name, status = len(point["indent"]) // _STEP, point["name"] or "", _status(point)
+            if point["opens"]:
+                scopes[depth] = _Scope(name, status)
+            elif depth in scopes and scopes[depth].name == name and scopes[depth].status is None:
+                yield from closed(depth, status)
+            else:
+                yield from told(depth, name, status)
+        elif line.strip() == "}" and (scope := scopes.get(len(line) // _STEP)) and scope.status:
+            yield from closed(len(line) // _STEP, scope.status)
+
+
+def _status(point: re.Match[str]) -> TestStatus:
+    failed = point["status"] == "not ok"
+    if point["directive"] == "SKIP":
+        return "skipped"
+    if point["directive"] == "TODO":
+        return "xfailed" if failed else "xpassed"
+    return "failed" if failed else "passed"
+
+
+def _numbered(seen: Counter[str], place: str, name: str) -> str:
+    test = "::".join(name_part(part) for part in (place, name) if part)
+    seen[test] += 1
+    return test if seen[test] == 1 else f"{test} ({seen[test]})"
+
+
+TAPE: Final = Runner(
+    name="tape",
+    ids="`title::assertion`, of equal ones the second with ` (2)`",
+    lines=tape_lines,
+    closing="node:test",  # its closing lines are those of tape
+)
+NODE_TAP: Final = Runner(
+    name="node-tap",
+    ids="`path::subtest::assertion`; a file that fails without a failing assertion by its path",
+    lines=node_tap_lines,
+    closing="node-tap",
+)
