@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kotef.checks.model import TestStatus
+if TYPE_CHECKING:
+    from kotef.checks.model import TestStatus
 
 _PLAN: Final = re.compile(r"(?P<indent> *)1\.\.(?P<number>\d+)(?: *#.*)?$")
 _POINT: Final = re.compile(
@@ -25,7 +26,7 @@ class Point:
     depth: int
     names: tuple[str, ...]
     """Of the subtests above it, then its own; an own name that is missing is its number."""
-    status: TestStatus
+    status: "TestStatus"
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ def leaves(points: Iterable[Point]) -> list[Point]:
     ]
 
 
-def _status(found: re.Match[str]) -> TestStatus:
+def _status(found: re.Match[str]) -> "TestStatus":
     failed = found["status"] == "not ok"
     match (found["directive"] or "").upper():
         case "SKIP":
