@@ -492,6 +492,7 @@ def test_tests_of_one_name_in_a_report_are_counted_each(tmp_path: Path) -> None:
     ("command", "told"),
     [
         ("npx jest", r"npx jest -t '^\s*(?:a\s+b(?:\s+\(2\))?)$'"),
+        ("npx vitest run", r"npx vitest run -t '^\s*(?:a(?:\s+>)?\s+b(?:\s+\(2\))?)$'"),
         ("npx mocha", r"npx mocha --grep '^\s*(?:a\s+b(?:\s+\(2\))?)$'"),
         ("npx ava", None),
         ("npx playwright test", r"npx playwright test --grep '(?:^|\s)(?:b(?:\s+\(2\))?)$'"),

@@ -6,7 +6,7 @@ from typing import Final
 
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.records import report_of
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
+from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner, Single
 
 _PLUGINS: Final = ("preload.cjs", "reporter.mjs", "mocha_hooks.cjs", "ava_messages.cjs", "playwright_reporter.cjs")
 _OPTION_WITH_VALUE: Final = re.compile(r"--(?:test-)?(?:reporter|require|import|config|timeout)|-[rcRt]")
@@ -49,6 +49,12 @@ def jest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str
     return [*arguments, "-t", _titles(tests)]
 
 
+def vitest_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
+    """As jest; from version 5 on ` > ` stands between the titles."""
+    chosen = jest_single(arguments, tests, exists)
+    return [*chosen[:-1], _titles(tests, between=r"(?:\s+>)?\s+")] if chosen else None
+
+
 def ava_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
     """The arguments, and each title as a pattern in which nothing stands for more than itself."""
     if any(re.match(r"-m|--match|--fail-fast", word) for word in arguments) or any("::" not in t for t in tests):
@@ -68,10 +74,10 @@ def playwright_single(arguments: Sequence[str], tests: Sequence[str], _: Callabl
     return [*arguments, "--grep", rf"(?:^|\s)(?:{'|'.join(map(_escaped, titles))})$"]
 
 
-def _titles(tests: Sequence[str]) -> str:
+def _titles(tests: Sequence[str], *, between: str = r"\s+") -> str:
     """A pattern for whole titles; Vitest 1 puts a blank in front of them."""
-    titles = dict.fromkeys(" ".join(test.split("::")[1:]) for test in tests)
-    return rf"^\s*(?:{'|'.join(map(_escaped, titles))})$"
+    titles = dict.fromkeys(between.join(map(_escaped, test.split("::")[1:])) for test in tests)
+    return rf"^\s*(?:{'|'.join(titles)})$"
 
 
 def _escaped(text: str) -> str:
@@ -116,16 +122,16 @@ PLAYWRIGHT: Final = Runner(
 )
 
 
-def _of_titles(name: str) -> Runner:
-    """Jest or Vitest, which take the same option for titles."""
+def _of_titles(name: str, single: Single) -> Runner:
+    """Jest or Vitest, which call their tests alike."""
     return Runner(
         name=name,
         ids="`path::describe::title`; a file that cannot be run by its path",
         tools=frozenset({name}),
         report=report_of(name, repeats=False),
-        single=jest_single,
+        single=single,
     )
 
 
-JEST: Final = _of_titles("jest")
-VITEST: Final = _of_titles("vitest")
+JEST: Final = _of_titles("jest", jest_single)
+VITEST: Final = _of_titles("vitest", vitest_single)
