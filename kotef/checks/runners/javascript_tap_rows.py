@@ -62,7 +62,7 @@ class _Scope:
 
     def __init__(self, name: str, status: TestStatus | None = None) -> None:
         self.name = name
-        self.status = status
+        self.status: TestStatus | None = status
         """Of one whose own point stands in front of its points; None: it follows them."""
         self.points = 0
         self.red = 0
