@@ -115,6 +115,8 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
     evidence = reading.evidence if reading else _without_ids(counts)
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
+    if kind is None and done.exit_code != 0:  # a check that is a search: its answer is no
+        kind, mark = "unknown", fingerprint("unknown", detail, (done.command,))
     admitted = admission_of(done.command, done.exit_code, f"{done.stdout}\n{done.stderr}")
     if conflict := _contradicted(done, diagnosis, tests, counts, admitted):
         kind, detail = kind or (admitted.kind if admitted else "test_failure"), "contradiction"
