@@ -7,6 +7,9 @@ FILES hold one record a line (benchmarks/failures/README.md says what is in it).
   joined       pairs of runs of one failure that got one fingerprint
   apart        pairs of a failure and its near miss that got two
 
+With --outside FOLDER the outputs that lie in public repositories are measured instead (benchmarks/failures/outside/):
+FOLDER holds a clone of each of them, named owner+name; the texts are read at the commits that the manifests name.
+
 Then the speed in CPU time: milliseconds a record, MB/s of an 8 MB log made of all of them, the slowest stress call.
 """
 
@@ -22,9 +25,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import outside_corpus
+
 from kotef.failures import Diagnosis, classify
 
 HERE = Path(__file__).parent / "failures"
+OUTSIDE = (HERE / "outside" / "tuning.jsonl", HERE / "outside" / "aside.jsonl")
 KINDS = ("test_failure", "lint_failure", "runtime_error", "tooling_error", "unknown", "passed")
 SHORT = {kind: kind.partition("_")[0] for kind in KINDS}
 MEGABYTE = 1_000_000
@@ -101,13 +107,13 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="default: both halves of the collection")
+    parser.add_argument("--outside", metavar="FOLDER", type=Path, help="clones of the repositories in failures/outside")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--show", action="store_true", help="also what missed; never for the half that is put aside")
     parser.add_argument("--no-stress", action="store_true", help="leave the slow inputs out")
     options = parser.parse_args()
-    files = options.files or [HERE / "tuning.jsonl", HERE / "aside.jsonl"]
     try:
-        read = {file: list(records_of(file)) for file in files}
+        read = records_asked(options.files, options.outside)
     except (OSError, ValueError, KeyError) as error:
         parser.error(f"cannot read the records: {error!r}")
     scores = [score(file.name, records) for file, records in read.items()]
@@ -127,12 +133,19 @@ def main() -> int:
         return 0
     for one in scores:
         print(table(one))
-        if options.show:
+        if options.show and "aside" not in one.file:
             print("\n".join(one.wrong))
     print(f"{milliseconds:.1f} ms a record, {rate:.0f} MB/s of a long log")
     if stress:
         print(f"slowest stress call: {stress[0][1]:.3f} s ({stress[0][0]})")
     return 0
+
+
+def records_asked(files: Sequence[Path], outside: Path | None) -> dict[Path, list[Record]]:
+    """The records of each file; of the manifests of the outside corpus where a folder of clones is given."""
+    if outside is not None:
+        return {file: list(outside_corpus.records_of(file, outside)) for file in files or OUTSIDE}
+    return {file: list(records_of(file)) for file in files or (HERE / "tuning.jsonl", HERE / "aside.jsonl")}
 
 
 def records_of(file: Path) -> Iterator[Record]:

@@ -129,6 +129,8 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     if red and kind in {"unknown", "lint_failure"}:  # the runner tells of tests, whatever its words look like
         kind, detail = "test_failure", "failed"
         mark = fingerprint(kind, detail, red)
+    if kind is None and done.exit_code != 0:  # a check that is a search: its answer is no
+        kind, mark = "unknown", fingerprint("unknown", detail, (done.command,))
     admitted = admission_of(done.command, done.exit_code, f"{done.stdout}\n{done.stderr}")
     if conflict := _contradicted(done, diagnosis, tests, counts, admitted):
         kind, detail = kind or (admitted.kind if admitted else "test_failure"), "contradiction"

@@ -87,6 +87,9 @@ def as_lines(diagnosis: Diagnosis, exit_code: int | None, *, looks_red: bool = F
     if diagnosis.kind is None and looks_red:
         yield "no failure: exit status 0 is believed, though some lines alone would tell of one"
         return
+    if diagnosis.kind is None and diagnosis.summary:
+        yield f"no failure: {diagnosis.summary}"
+        return
     if diagnosis.kind is None:
         status = "exit status 0" if exit_code == 0 else "the exit status is not known"
         yield f"no failure: {status}, and nothing in the output tells of one"

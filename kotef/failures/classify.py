@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from kotef.failures import summarize
-from kotef.failures.complaints import complained, only_warnings, problems_hidden
-from kotef.failures.endings import not_started, stopped
+from kotef.failures.complaints import complained, only_warnings, positioned, problems_hidden, remarked, remarked_on_code
+from kotef.failures.endings import not_started, nothing_found, stopped
 from kotef.failures.evidence import Run
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.kinds import ENVIRONMENT_FAULTS, MAX_TESTS, FailureKind, Finding
-from kotef.failures.output import read
+from kotef.failures.output import Output, read
+from kotef.failures.refusals import by_its_words, code_reader, in_plain_words, nothing_collected, refused
 from kotef.failures.rules import first_hit, last_line
-from kotef.failures.sayings import by_its_words, could_not_start, died, gave_way, said_late, unknown
+from kotef.failures.sayings import could_not_start, died, gave_way, said_late, unknown
 from kotef.failures.structured import report_of, unwrapped
-from kotef.failures.tested import contradicted, tests_failed
+from kotef.failures.tested import contradicted, tests_counted, tests_failed
 from kotef.failures.unwrap import unwrap
 from kotef.failures.verdicts import FAILED, PASSED
 
@@ -29,9 +30,9 @@ class Diagnosis:
     """What one run of a command is taken to mean: heuristic, and may be wrong."""
 
     kind: FailureKind | None
-    """None: it exited 0 and its output says nothing else."""
+    """None: it exited 0 and its output says nothing else, or it is an answer (`detail` is `no_match`)."""
     detail: str = ""
-    """A machine word; empty with `kind` None."""
+    """A machine word; empty with `kind` None, but for `no_match`: a search that found nothing."""
     summary: str = ""
     """One to three lines, at most 400 characters."""
     fingerprint: str = ""
@@ -78,7 +79,15 @@ def _run(command: str, exit_code: int | None, streams: tuple[str, str], *, timed
     stdout, stderr = map(unwrapped, streams)
     output = read(stdout, stderr)
     announced = [line for line in output.lines[:200] if ANNOUNCEMENT.match(line)]
-    return Run(command, unwrap(command, announced), exit_code, output, timed_out, report_of(stdout, stderr))
+    asked = unwrap(command, announced)
+    if asked.purpose == "test" and re.search(r"&&|[;\n]", command) and _green(output):
+        asked = asked.after_tests()
+    return Run(command, asked, exit_code, output, timed_out, report_of(stdout, stderr))
+
+
+def _green(output: Output) -> bool:
+    """Whether a test runner was content, so that what failed is what a chain of commands runs after it."""
+    return first_hit(PASSED, output) is not None and first_hit(FAILED, output) is None
 
 
 def _first(steps: "Sequence[Step]", run: Run) -> Diagnosis:
@@ -91,6 +100,8 @@ def _first(steps: "Sequence[Step]", run: Run) -> Diagnosis:
 
 
 def _diagnosis(finding: Finding) -> Diagnosis:
+    if finding.kind is None:
+        return Diagnosis(kind=None, detail=finding.detail, summary=summarize.summary(finding.lines))
     essence = [line for line in finding.essence if line] or list(finding.lines)
     return Diagnosis(
         kind=finding.kind,
@@ -118,13 +129,22 @@ CONTRADICTIONS: Final[tuple[Step, ...]] = (contradicted, problems_hidden)
 FAILURES: Final[tuple[Step, ...]] = (
     stopped,
     not_started,
+    nothing_found,
     tests_failed,
+    tests_counted,
     gave_way,
     could_not_start,
     died,
     complained,
+    refused,
+    remarked_on_code,
     said_late,
+    remarked,
+    in_plain_words,
+    nothing_collected,
+    code_reader,
     by_its_words,
+    positioned,
     unknown,
 )
 """The order of trust; the first that answers is believed."""

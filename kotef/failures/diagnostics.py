@@ -43,7 +43,7 @@ SHAPES: Final = (
           "annotations for GitHub"),
     Shape("** (", rf"\s*\*\* \((?P<title>CompileError|SyntaxError|TokenMissingError|MismatchedDelimiterError)\) {PATH}:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", "compile",
           "Elixir"),
-    Shape('File "', r'File "(?P<path>[^"]+\.mli?)", lines? (?P<line>\d+)[-\d]*, characters [\d-]+:$', "compile", "OCaml", "below"),
+    Shape('File "', r'File "(?P<path>[^"]+)", lines? (?P<line>\d+)[-\d]*, characters [\d-]+:$', "compile", "OCaml, dune", "below"),
     Shape("ERROR in ", rf"ERROR in {PATH}[: ](?P<line>\d+):\d+(?:-\d+)?(?:-\d+:\d+)?$", "compile", "webpack", "below"),
     Shape(":", rf"\s*(?:[╭,][─-]\[ ?|at (?:file://)?|→ |from (?:file://)?)?{PATH}:(?P<line>\d+):\d+(?: ?\])?:?$", None, "esbuild, deno, gfortran, rolldown, oxlint", "around"),
     Shape(") Error: ", rf"{PATH}\((?P<line>\d+), ?\d+\) (?P<message>(?:Error|Warning): .*)", "compile", "nim"),

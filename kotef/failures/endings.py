@@ -17,8 +17,8 @@ RUNNING_TEST: Final = re.compile(
 
 def stopped(run: Run) -> Finding | None:
     """Our own limit, `timeout`, or a signal from outside."""
-    words = summarize.last_words(run.output)
     if run.timed_out or (run.exit_code == TIMEOUT_COMMAND and re.search(r"\btimeout\b", run.command)):
+        words = summarize.last_words(run.output)
         running = [match[1] for line in run.output.lines if (match := RUNNING_TEST.search(line))]
         last = running[-1] if running else next(iter(words), "")
         told = f"last output: {last}" if last else "no output"
@@ -30,7 +30,7 @@ def stopped(run: Run) -> Finding | None:
         return None
     memory = re.search(r"out of memory|oom-?kill|OOM", run.output.text)
     detail = "out_of_memory" if memory else "signal"
-    lines = (f"killed from outside by {name} (exit status {run.exit_code})", *words)
+    lines = (f"killed from outside by {name} (exit status {run.exit_code})", *summarize.last_words(run.output))
     return Finding("tooling_error", detail, lines, (name,))
 
 
@@ -61,3 +61,23 @@ def fatal_signal(run: Run) -> Finding | None:
     )
     lines = (f"{words} ({name}, exit status {run.exit_code})", *summarize.last_words(run.output))
     return Finding("runtime_error", "signal", lines, (name, *summarize.last_words(run.output)[:1]))
+
+
+SEARCHES: Final = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "fd", "look"})
+"""Programs whose exit status says whether they found something: 0 for yes, 1 for no, more for a failure."""
+HARMLESS: Final = SEARCHES | {"cd", "pushd", "export", "set"}
+GIT_GREP: Final = re.compile(r"\bgit\s+(?:-\S+\s+)*grep\b")
+
+
+def nothing_found(run: Run) -> Finding | None:
+    """Exit status 1 of a search that wrote no error: no match, which is an answer and no failure."""
+    tools = run.asked.tools
+    searching = tools[-1:] and (tools[-1] in SEARCHES or (tools[-1] == "git" and GIT_GREP.search(run.command)))
+    if run.exit_code != 1 or not searching or "||" in run.command:
+        return None
+    if any(purpose != "read" and tool not in HARMLESS for tool, purpose in zip(tools, run.asked.purposes, strict=True)):
+        return None
+    complains = re.compile(rf"(?:\S*(?:{'|'.join(map(re.escape, tools))})|\S*sh)(?:: line \d+)?: ")
+    if any(run.output.stderr) or any(complains.match(line) for line in run.output.lines):
+        return None
+    return Finding(None, "no_match", (f"{tools[-1]} found no match (exit status 1)",), ())

@@ -101,7 +101,7 @@ STARTUP: Final = (
     Rule("jest", "No tests found", r"^No tests found, exiting with code 1", TOOL, "no_tests", "jest"),
     Rule("vitest", "No test files found", r"No test files found", TOOL, "no_tests", "vitest, mocha"),
     Rule("bun", "No tests found", r"^(?:Error: )?No tests found|^error: 0 test files matching", TOOL, "no_tests", "playwright"),
-    Rule("jest", "Validation Error", r"^● (?:Multiple )?Validation (?:Error|Warning)", TOOL, "config", "jest"),
+    Rule("jest", "Validation Error", r"^\s*● (?:\w+ ){0,3}Validation (?:Error|Warning)", TOOL, "config", "jest"),
     Rule("jest", "Unrecognized CLI Parameter", r"● Unrecognized CLI Parameter", TOOL, "usage", "jest"),
     Rule("jest", "Unrecognized option", r"Unrecognized option", TOOL, "usage", "jest, JVM"),
     Rule("jest", "Preset", r"Preset \S+ (?:not found|is invalid)", TOOL, "config", "jest"),
@@ -251,6 +251,7 @@ LATE: Final = (
     Rule("shell", "bad interpreter", r"bad interpreter: ", TOOL, "not_executable", "shebang"),
     Rule("node", "spawn ", r"\bspawn \S+ ENOENT", TOOL, "command_not_found", "child_process"),
     Rule("shell", "syntax error near", r"syntax error near unexpected token|unexpected EOF while", TOOL, "config", "bash"),
+    Rule("any", "odule not found", r"^(?:error|Error|ERROR): (?:Module not found|Cannot find module)\b", TOOL, "missing_module", "loaders"),
     Rule("ruby", "cannot load such file", r"^cannot load such file -- ", TOOL, "missing_module", "rubocop, rake"),
     Rule("resolver", "Temporary failure in name resolution", r"Temporary failure in name resolution", TOOL, "network_denied", "glibc"),
     Rule("resolver", "Could not resolve host", r"Could not resolve host", TOOL, "network_denied", "curl, git, cargo"),
@@ -270,3 +271,41 @@ LATE: Final = (
          "path_not_found", "common wording"),
 )  # fmt: skip
 """General sentences: true of a command that printed no diagnostics and no traceback, and of nothing stronger."""
+
+PLAIN: Final = (
+    (
+        "command_not_found",
+        (
+            r"command not found|is not recognized as an? (?:internal|name)|not (?:found )?(?:in|on) (?:the |your )?\$?path\b"
+            r"|\b(?:executable|program|binary|compiler|interpreter)\b.{0,60}\b(?:not (?:be )?(?:found|installed|available)|is missing)"
+            r"|(?:could|can)(?:not|n't| not) (?:find|locate|run|execute|start) (?:the )?(?:program|executable|command|binary|compiler)"
+            r"|is it installed\?"
+        ),
+    ),
+    (
+        "no_space",
+        (
+            r"disk (?:is )?full|out of (?:disk )?space|(?:not enough|insufficient) (?:free )?(?:disk )?space"
+            r"|ran out of (?:disk )?space|disk usage exceeded|quota (?:is )?exceeded"
+        ),
+    ),
+    (
+        "out_of_memory",
+        (
+            r"out of memory|(?:not enough|insufficient) memory|memory (?:is )?exhausted|memory limit exceeded|\boom[- ]?kill"
+        ),
+    ),
+    (
+        "network",
+        (
+            r"connection (?:was )?(?:refused|reset|timed out|closed|aborted)|could(?:n't| not) (?:connect|resolve)\b"
+            r"|no route to host|host (?:is )?unreachable|network (?:is )?(?:unreachable|error|timeout|down)|name resolution"
+            r"|(?:failed|unable) to (?:connect|download|fetch|resolve host|access 'http|retrieve)|tls handshake"
+            r"|ssl (?:error|certificate)|certificate (?:verify failed|has expired)|proxy (?:error|authentication)"
+            r"|(?:error|status|status code|response code|returned|http/[\d.]+)[: ]{1,3}(?:40[1347]|429|50\d)\b"
+            r"|404:? not found|403:? forbidden|50\d (?:bad gateway|service unavailable|gateway)"
+            r"|(?:request|operation|download) timed out"
+        ),
+    ),
+)
+"""(detail, how people write it): read last and whatever the command, for what nothing else explained."""

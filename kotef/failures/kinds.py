@@ -28,7 +28,8 @@ ENVIRONMENT_FAULTS: Final = frozenset(
 class Finding:
     """What one reader of the output concluded, before it is shortened for people and hashed for comparison."""
 
-    kind: FailureKind
+    kind: FailureKind | None
+    """None: an answer with a status other than 0, such as that of a search that found nothing."""
     detail: str
     lines: tuple[str, ...]
     """What a person should see first, best first; any length, shortened later."""

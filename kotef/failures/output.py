@@ -30,6 +30,8 @@ PREFIXES: Final = (
     re.compile(r"[\w@/.-]{1,60} [a-z][\w:-]{0,30}(?:: (?=.)|\$ )"),
     # logs of CI services: a time
     re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}Z? ?"),
+    # Taskcluster: `[task TIME] `, and the level that a harness puts behind a time
+    re.compile(r"\[[a-z]{1,20} \d{4}-\d\d-\d\d[T ][\d:.]{1,20}Z?\] {0,4}(?:\d\d:\d\d:\d\d +[A-Z]{4,8} - {0,2})?"),
     # BuildKit: `#12 3.456 `
     re.compile(r"#\d{1,4} \d{1,6}\.\d{1,3} "),
 )

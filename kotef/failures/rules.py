@@ -55,11 +55,21 @@ def lines_with(output: Output, hint: str) -> Iterator[tuple[int, str]]:
     yield from found
 
 
-def first_hit(rules: Sequence[Rule], output: Output) -> Hit | None:
-    """The first rule, in the order of the table, that some line matches."""
+MERE_WARNING: Final = re.compile(r"\s*(?:\[?(?:warning|warn|WARNING|WARN|Warning|notice|NOTICE|info|INFO)\b)")
+
+
+def first_hit(rules: Sequence[Rule], output: Output, *, ignored: re.Pattern[str] | None = None) -> Hit | None:
+    """The first rule, in the order of the table, that some line matches; no line that starts like `ignored` counts.
+
+    A rule whose pattern speaks of a warning itself is about one.
+    """
+    text = output.text
     for rule in rules:
+        if rule.hint not in text:  # most rules end here, without the cost of a generator
+            continue
+        skipped = None if "arning" in rule.pattern else ignored
         for index, line in lines_with(output, rule.hint):
-            if compiled(rule.pattern).search(line):
+            if compiled(rule.pattern).search(line) and not (skipped and skipped.match(line)):
                 return Hit(rule, line, index)
     return None
 

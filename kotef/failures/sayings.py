@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kotef.failures import summarize
+from kotef.failures.complaints import ABOUT_CODE
 from kotef.failures.diagnostics import diagnostics_of
 from kotef.failures.endings import fatal_signal
 from kotef.failures.evidence import FATAL_TO_ITSELF, Run
@@ -12,11 +13,9 @@ from kotef.failures.faults import LATE, STARTUP, UNREACHED
 from kotef.failures.kinds import FailureKind, Finding
 from kotef.failures.missing import MISSING_MODULE, missing_module
 from kotef.failures.output import Output
-from kotef.failures.rules import Hit, first_hit
+from kotef.failures.rules import MERE_WARNING, Hit, first_hit
 from kotef.failures.tracebacks import crash_of
 from kotef.failures.unwrap import PURPOSE
-
-PYTEST_NOTHING_COLLECTED: Final = 5
 
 
 def gave_way(run: Run) -> Finding | None:
@@ -30,8 +29,8 @@ def gave_way(run: Run) -> Finding | None:
 
 
 def could_not_start(run: Run) -> Finding | None:
-    """A tool said, in its own words, that it could not do its job."""
-    hit = first_hit(STARTUP, run.output)
+    """A tool said, in its own words, that it could not do its job; what it only warned of did not stop it."""
+    hit = first_hit(STARTUP, run.output, ignored=MERE_WARNING)
     if hit is None:
         return None
     if hit.rule.detail == "missing_runner" and hit.rule.tool == "python":
@@ -65,6 +64,8 @@ def died(run: Run) -> Finding | None:
         return fatal_signal(run)
     if crash.language in {"go", "node"} and not crash.places and diagnostics_of(run.output):
         return None
+    if crash.language == "any" and run.asked.role in ABOUT_CODE:  # such tools quote stacks, and chains of inclusion
+        return fatal_signal(run)
     lines = summarize.of_crash(crash.error, crash.places, innermost_last=crash.language == "python")
     files = (place.rpartition(":")[0] for place in crash.places[-1:])
     essence = (crash.error, *crash.functions[-1:], *(path.rpartition("/")[2] for path in files))
@@ -82,6 +83,8 @@ CONFIGURATION: Final = re.compile(
 )
 """A place in a file that configures a tool, in the languages in which programs are written too."""
 
+SYNTAX: Final = re.compile(r"\w*(?:Syntax|Indentation|Tab)Error")
+"""Of a tool that looks at code: what it could not read is the code."""
 NO_NETWORK: Final = re.compile(
     r"Network is unreachable|Temporary failure in name resolution|\b(?:ENETUNREACH|EAI_AGAIN)\b"
 )
@@ -106,14 +109,12 @@ def _blame(run: Run, error: str, places: Sequence[str]) -> tuple[FailureKind, st
         return "tooling_error", "network_denied"
     if run.asked.purpose != "run" and CONFIGURATION.search(next(iter(places), "")):
         return "tooling_error", "config"
-    if not places and run.asked.purpose in {"lint", "types", "format", "test"}:
-        return "tooling_error", "config"
-    if run.asked.purpose == "test":
-        return "test_failure", "error"
-    if run.asked.purpose in {"lint", "types", "format", "build"} and re.match(
-        r"\w*(?:Syntax|Indentation|Tab)Error", error
-    ):
+    if run.asked.role in ABOUT_CODE and SYNTAX.match(error):
         return "lint_failure", "compile"
+    if not places and run.asked.role in {"lint", "types", "format", "test"}:
+        return "tooling_error", "config"
+    if run.asked.role == "test":
+        return "test_failure", "error"
     return "runtime_error", "traceback"
 
 
@@ -121,37 +122,6 @@ def said_late(run: Run) -> Finding | None:
     """General sentences about commands, networks, permissions and paths."""
     hit = first_hit(LATE, run.output)
     return hit.finding() if hit else None
-
-
-UNABLE: Final = re.compile(
-    r"(?i)\b(?:(?:no|not) (?:\w+ ){0,4}(?:found|installed|configured|defined|specified|supported|recognized|readable)"
-    r"|no such|unknown"
-    r"|unrecogni[sz]ed|unsupported|could(?: not|n't)|can(?:not|'t| not)|unable to|is (?:missing|required)"
-    r"|(?:invalid|missing) (?:\w+ )?"
-    r"(?:option|argument|config\w*|value|parameter|flag|command|key|plugin))\b"
-)
-"""How a tool says that it could not begin, in whatever sentence; heard only of tools whose job is known."""
-
-
-def by_its_words(run: Run) -> Finding | None:
-    """A tool with a documented exit status that said little, or a compiler's error without a place."""
-    words = summarize.last_words(run.output)
-    tool = next((tool for tool in run.asked.tools if tool in PURPOSE), "")
-    if tool == "pytest" and run.exit_code == PYTEST_NOTHING_COLLECTED:
-        return Finding("tooling_error", "no_tests", ("pytest collected no test (exit status 5)", *words), ("no tests",))
-    purpose = run.asked.purpose
-    if run.exit_code == 1 and tool and purpose in {"lint", "types", "format"}:
-        lines = words or (f"{tool} failed with exit status 1, no output",)
-        return Finding("lint_failure", purpose, lines, (*run.output.stdout[-50:], *words))
-    unable = next((word for word in words if UNABLE.search(word)), "")
-    if unable and tool:
-        return Finding("tooling_error", "config", (unable, *words), (unable,))
-    error = next((line for line in run.output.lines if re.match(r"(?:fatal )?error(?:\[\w+\])?: ", line)), "")
-    if purpose == "build" and error:
-        return Finding("lint_failure", "compile", (error, *words), (error,))
-    if run.exit_code == 1 and purpose == "test" and tool and words:
-        return Finding("test_failure", "failed", words, words)
-    return None
 
 
 def unknown(run: Run) -> Finding:

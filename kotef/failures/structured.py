@@ -116,10 +116,11 @@ def _from_json(document: Any) -> Report:
     """Walk the document; a path further up holds for what stands below it."""
     tests: dict[str, FailingTest] = {}
     found: dict[Diagnostic, None] = {}
+    started: dict[Any, str] = {}
     for node, path in _objects(document):
         if len(tests) >= MAX_FAILING or len(found) >= MAX_ROWS:
             break
-        test = _failing(node)
+        test = _failing(node) or _ended(node, started)
         if test is not None:
             tests.setdefault(test.name, test)
             continue
@@ -218,6 +219,19 @@ def _failing(node: Mapping[str, Any]) -> FailingTest | None:
     return FailingTest(name, error_of(block), found, "report")
 
 
+def _ended(node: Mapping[str, Any], started: dict[Any, str]) -> FailingTest | None:
+    """A failing test of a stream of events that name a test at its start and count it by `testID` at its end (Dart)."""
+    match node:
+        case {"test": {"id": int(number), "name": str(name)}}:
+            started[number] = name
+        case {"testID": int(number), "error": str(error)} if number in started:
+            block = [*plain_lines(error), *plain_lines(str(node.get("stackTrace") or ""))]
+            return FailingTest(started[number], error_of(block), tuple(places(block)), "report")
+        case {"testID": int(number), "result": "error" | "failure"} if number in started:
+            return FailingTest(started[number], "", (), "report")
+    return None
+
+
 WHY: Final = (
     *("failureMessages", "exception", "err", "error", "errors", "call", "crash", "longrepr"),
     *("message", "class", "stack", "backtrace"),
@@ -249,20 +263,29 @@ class _Attributes(dict[str, str]):
 
 
 TAG: Final = re.compile(
-    r"<(testsuite|testcase|failure|error|file|/testcase)\b([^<>]{0,20000})>(?:<!\[CDATA\[)?([^<]{0,20000})"
+    r"<(testsuite|testcase|failure|error|file|/testcase)\b"
+    r"((?:[^<>\"']|\"[^\"]{0,20000}\"|'[^']{0,20000}'){0,200}+)>(?:<!\[CDATA\[)?([^<]{0,20000})",
+    re.IGNORECASE,
+)
+RESULT: Final = re.compile(
+    r"<([\w:.-]{1,60})\b((?:[^<>\"']|\"[^\"]{0,20000}\"|'[^']{0,20000}'){0,400}+)>(?:[^<]{0,400})"
+)
+"""An element of a report in a form of its own: NUnit, xUnit, TRX, Catch2, doctest."""
+FAILED_RESULT: Final = re.compile(
+    r"\b(?:result|outcome|status|success|\w+_success)\s?=\s?[\"'](?i:fail|failed|failure|error|false)[\"']"
 )
 ATTRIBUTE: Final = re.compile(r"([\w:-]{1,40})\s{0,4}=\s{0,4}(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def _from_xml(text: str) -> Report:
     """JUnit's and Checkstyle's forms, read by tag, for logs are cut and no parser takes half a document."""
-    if "<testcase" not in text and "<checkstyle" not in text:
-        return Report()
+    if "<testcase" not in text and "<checkstyle" not in text and "<testCase" not in text:
+        return _from_results(text[-MAX_XML:]) if "<?xml" in text[:MAX_XML] else Report()
     tests: list[FailingTest] = []
     found: list[Diagnostic] = []
     case, path = _Attributes(), ""
     for match in TAG.finditer(text[-MAX_XML:]):
-        tag, below = match[1], html.unescape(match[3])
+        tag, below = match[1].lower(), html.unescape(match[3])
         own = _Attributes((key, html.unescape(one or other)) for key, one, other in ATTRIBUTE.findall(match[2]))
         if tag == "testcase":
             case = own
@@ -275,6 +298,28 @@ def _from_xml(text: str) -> Report:
             rule = own["source"].rpartition(".")[2]
             found.append(Diagnostic(path, own["line"], f"{own['severity']}: {own['message']} [{rule}]", None))
     return Report(tuple(tests[:MAX_FAILING]), tuple(found[:MAX_ROWS]) if not tests else ())
+
+
+def _from_results(text: str) -> Report:
+    """Elements whose result is bad, named by themselves or by the last test case above them."""
+    if not FAILED_RESULT.search(text):
+        return Report()
+    tests: dict[str, FailingTest] = {}
+    case = ""
+    for match in RESULT.finditer(text):
+        tag = match[1].lower()
+        if not re.search(r"test|case|section|result|expression", tag) or re.search(r"suites?$|run$|assembly$", tag):
+            continue
+        own = _Attributes((key, html.unescape(one or other)) for key, one, other in ATTRIBUTE.findall(match[2]))
+        name = own["fullname"] or own["testName"] or own["name"]
+        case = name or case
+        if case and FAILED_RESULT.search(match[2]):
+            place = own["filename"] or own["file"]
+            line = own["line"] or own["lineno"]
+            tests.setdefault(
+                case, FailingTest(case, "", (f"{shorten(place)}:{line}",) if place and line else (), "report")
+            )
+    return Report(tuple(islice(tests.values(), MAX_FAILING)))
 
 
 def _case(case: _Attributes, why: _Attributes, below: str, suite: str) -> FailingTest:

@@ -18,11 +18,24 @@ NOISE: Final = re.compile(
     r"|\[INFO\]|\[ERROR\] (?:\[Help|To see|Re-run|For more)|\[ERROR\]\s*$|Node\.js v\d|> \S+(?:@\S+ \S+)?$"
     r"|npm error A complete log|Execution halted$|\(See full trace|\s+at \S.*:\d+:\d+\)?$|\W*$"
     r"|note: run with `RUST_BACKTRACE|[-=_~*#─⎯ ]*$|\s*\^[\^~ ]*$"
+    r"|Cleaning up|Finished: [A-Z]+$|Done\. Your build exited with|Post job cleanup|Terminate orphan process"
+    r"|##\[(?:end)?group\]|##\[error\]Process completed with|The command \".*\" exited with"
+    r"|travis_|Job (?:failed|succeeded)\b"
+    r"|ERROR: Job failed: |Unsuccessful task run|Your build has been stopped|\[Pipeline\]|Build step .* marked build as"
+    r"|\[(?:taskcluster|command)\b"
 )
 """Lines of wrappers, rulers and carets: they say that something failed, not what."""
 
 
 FATAL: Final = re.compile(r"(?:[\w./-]{1,60}: )?(?:fatal|Fatal|FATAL|fatal error)[: ]")
+ERROR_LINE: Final = re.compile(
+    r"\s{0,4}(?:\S{1,60}: )?(?:##\[error\]|\[(?i:error)\] ?(?=[^\s>|])|\[(?i:fatal)\]"
+    r"|(?i:fatal(?: error)?|error)(?:\[\w+\])?: (?=\S)|ERROR (?=\w)|E: (?=\w)"
+    r"|✘ |✖ |[×x] (?=[A-Z])|(?i:(?:fatal )?error):$)"
+)
+"""How a line begins in which a tool says what went wrong; later lines tell what came of it."""
+BARE_ERROR: Final = re.compile(r"\s{0,4}(?i:(?:fatal )?error):$")
+"""The same where the next line says what."""
 
 
 def summary(lines: Iterable[str]) -> str:
@@ -70,10 +83,21 @@ def of_crash(error: str, places: Sequence[str], *, innermost_last: bool) -> tupl
     return (error, f"at {ordered[0]}" if ordered else "")
 
 
+def first_error(output: Output) -> str:
+    """The first line that is marked as an error, of stderr before stdout; empty if there is none."""
+    lines = (*output.stderr, *output.stdout)
+    marked = next((at for at, line in enumerate(lines) if ERROR_LINE.match(line) and not NOISE.match(line)), None)
+    if marked is None:
+        return ""
+    below = next((line.strip() for line in lines[marked + 1 :] if line.strip()), "")
+    return f"{lines[marked].strip()} {below}" if BARE_ERROR.match(lines[marked]) else lines[marked].strip()
+
+
 def last_words(output: Output) -> tuple[str, ...]:
-    """What stderr calls fatal, else its last telling line, and that of stdout; a wrapper's only if there is none."""
+    """What is marked as an error, else the last telling line of each stream; a wrapper's only if there is none."""
     fatal = next((line for line in output.stderr if FATAL.match(line)), "")
-    told = [fatal or _last(output.stderr), _last(output.stdout)]
+    marked = fatal or first_error(output)
+    told = [marked, _last(output.stderr), _last(output.stdout)]
     noise = [_last_of_any(output.stderr), _last_of_any(output.stdout)]
     return tuple(dict.fromkeys(line.strip() for line in (*told, *noise) if line))
 

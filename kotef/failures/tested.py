@@ -12,9 +12,9 @@ from kotef.failures.failing import MAX_BLOCK, FailingTest, error_of, evident_err
 from kotef.failures.kinds import FailureKind, Finding
 from kotef.failures.missing import missing_module
 from kotef.failures.places import places
-from kotef.failures.rules import Hit, first_hit, last_line
+from kotef.failures.rules import MERE_WARNING, Hit, first_hit, last_line
 from kotef.failures.tracebacks import Crash, crash_of
-from kotef.failures.verdicts import FAILED, PASSED
+from kotef.failures.verdicts import COUNTED, FAILED, PASSED
 
 
 def tests_failed(run: Run) -> Finding | None:
@@ -32,6 +32,23 @@ def tests_failed(run: Run) -> Finding | None:
     if not any(test.error for test in failing):
         failing = [_explained(run, failing[0], hit), *failing[1:]]
     return _of_tests(failing, *_cause(run, failing, compiled=hit.rule.detail != "compile"))
+
+
+ABOUT_TESTS: Final = re.compile(r"(?i)\w?tests?\b|\b(?:specs?|scenarios?|examples?|suites?|assertions?)\b")
+"""A word that some line of a runner's output holds."""
+
+
+def tests_counted(run: Run) -> Finding | None:
+    """A runner that is in no table counted failures; which tests failed is read from what the tables know."""
+    if run.asked.role in {"lint", "types", "format", "read"}:
+        return None
+    hit = first_hit(COUNTED, run.output, ignored=MERE_WARNING)
+    if hit is None or not (run.asked.role == "test" or ABOUT_TESTS.search(run.output.text)):
+        return None
+    failing = failing_tests(run.output)
+    if failing and any(test.error for test in failing):
+        return _of_tests(failing, *_cause(run, failing, compiled=True))
+    return _verdict_only(run, hit)
 
 
 def _explained(run: Run, test: FailingTest, hit: Hit) -> FailingTest:
@@ -57,7 +74,7 @@ def _cause(run: Run, failing: Sequence[FailingTest], *, compiled: bool) -> tuple
     """Whether tests failed or could not be collected, and whether a module that is not installed is the reason."""
     errors = " ".join(test.error for test in failing)
     if not compiled:
-        return missing_module(run, errors) or ("test_failure", "compile")
+        return missing_module(run, errors) or ("lint_failure", "compile")
     if _collection(run, failing):
         return missing_module(run, errors) or ("test_failure", "collection")
     if re.search(r"[Aa]ssert|[Ee]xpect|mismatch|!==?|==", errors):

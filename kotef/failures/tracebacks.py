@@ -34,6 +34,8 @@ CRASHES: Final = (
     ("c++", "terminate called", r"(terminate called .*)", "below"),
     ("sanitizer", "Sanitizer: ", r"(?:==\d+==)?\s*((?:ERROR|WARNING): \w+Sanitizer: .*)", "below"),
     ("ubsan", "runtime error: ", r"(\S+:\d+:\d+: runtime error: .*)", "here"),
+    ("any", "RUNTIME ERROR", r"(RUNTIME ERROR: .*)", "below"),
+    ("any", "untime error: ", r"([Rr]untime error: .*)", "below"),
     ("valgrind", "== ", r"==\d+== ((?:Invalid (?:read|write|free)|Conditional jump|Use of uninit|Process terminating|Mismatched free).*)", "below"),
     ("elixir", "** (", r"\s*(\*\* \((?!Mix|CompileError|SyntaxError|TokenMissing|MismatchedDel)[A-Z][\w.]*\) .*)", "below"),
     ("haskell", "Prelude.", r"[\w./-]+: ((?:Prelude\.\w+): .*)", "below"),
@@ -72,11 +74,74 @@ class Crash:
 
 def crash_of(output: Output) -> Crash | None:
     """The crash that ended the program: the last Python traceback, else the first crash of any other language."""
-    return _python(output.lines) or _syntax_error(output.lines) or _other(output)
+    lines = output.lines
+    return _python(lines) or _boxed(lines) or _syntax_error(lines) or _other(output) or _any_stack(lines)
+
+
+GROUP: Final = "Exception Group Traceback (most recent call last):"
+GROUPED: Final = re.compile(r"^[ \t]{0,80}[|+]+(?:-[-+ ]*\d* ?-*$)? ?")
+"""What stands in front of every line of an exception group, and the line between two of its exceptions."""
+
+
+def _group(lines: Sequence[str]) -> Crash | None:
+    """The last exception group: its own words, and the first exception that is no group."""
+    start = max((at for at, line in enumerate(lines) if GROUP in line), default=-1)
+    if start < 0:
+        return None
+    inner = [GROUPED.sub("", line) for line in lines[start + 1 : start + 400]]
+    told = [line for line in inner if re.match(r"[A-Z][\w.]*(?:Error|Exception|Group|Exit|Interrupt|Warning)\b", line)]
+    if not told:
+        return None
+    leaf = next((line for line in told if "Group" not in line.partition(":")[0]), "")
+    stack = tuple(line for line in inner if line.lstrip().startswith("File "))
+    return Crash("python", "; ".join(part for part in (told[0], leaf) if part), tuple(places(stack)), _functions(stack))
+
+
+BOXED: Final = re.compile(r"\W{2,} Traceback \(most recent call last\) \W{2,}$")
+BOX_END: Final = re.compile(r"[╰└+][─━-]{5,}[╯┘+]$")
+
+
+def _boxed(lines: Sequence[str]) -> Crash | None:
+    """The last traceback that a library drew a box around; its error stands below the box."""
+    start = max((at for at, line in enumerate(lines) if "Traceback" in line and BOXED.match(line)), default=-1)
+    end = next((at for at in range(start + 1, len(lines)) if BOX_END.match(lines[at])), None) if start >= 0 else None
+    if end is None:
+        return None
+    error = next((line for line in lines[end + 1 : end + 4] if line), "")
+    return Crash("python", error, tuple(places(lines[start + 1 : end]))) if error else None
+
+
+FRAME: Final = re.compile(
+    r"\s*(?:at |from |in |by )\S.{0,300}[:(]\d+\)?[:'`\"]?"
+    r"|\s*#\d{1,4} {1,3}\S.*|\s*\S.{0,300}:\d+:in [`'\"].*"
+    r"|\s+[\w.$<>]+\(\S*(?::\d+|Native Method|Unknown Source)\)|\s+at [\w.$<>/]+\(?.*\)?"
+    r"|\s*File \"[^\"]{1,300}\", line \d+.*"
+)
+"""One frame of a stack, in whatever language."""
+FAULT: Final = re.compile(r"(?i)error|exception|panic|fatal|fault|abort")
+MIN_FRAMES: Final = 2
+CAPTION: Final = re.compile(r"\W*(?:(?:stack ?)?trace(?:back)?|backtrace|call stack)\b.{0,40}$", re.IGNORECASE)
+
+
+def _any_stack(lines: Sequence[str]) -> Crash | None:
+    """The first stack of at least two frames below a line that says something; that line is the error."""
+    for at, line in enumerate(lines[:-MIN_FRAMES]):
+        if not FRAME.fullmatch(lines[at + 1]) or FRAME.fullmatch(line) or "included from" in line:
+            continue
+        if not all(FRAME.fullmatch(below) for below in lines[at + 1 : at + 1 + MIN_FRAMES]):
+            continue
+        above = (other for other in reversed(lines[max(0, at - 3) : at + 1]) if other and not CAPTION.match(other))
+        error = next(above, "").strip()
+        if error and (line.strip() or FAULT.search(error)):
+            return Crash("any", error, tuple(places(lines[at : at + MAX_STACK])))
+    return None
 
 
 def _python(lines: Sequence[str]) -> Crash | None:
     """The last traceback; its error is its first line that stands as far left as `Traceback` itself."""
+    group = _group(lines)
+    if group is not None:
+        return group
     starts = [index for index, line in enumerate(lines) if "Traceback (most recent call last):" in line]
     for start in reversed(starts):
         head = lines[start].index("Traceback")

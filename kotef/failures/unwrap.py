@@ -2,10 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Purpose = Literal["test", "lint", "types", "format", "build", "run", "read", "other"]
 
@@ -109,6 +109,30 @@ ECHOES: Final = re.compile(
 )
 """How npm and pnpm (`> `), yarn (`$ `), `set -x` (`+ `), nox and tox announce what they run."""
 
+NAMED: Final[tuple[tuple[Purpose, str], ...]] = (
+    ("lint", r"lint|check|style|sniff|audit|analy[sz]e|vet$|critic$"),
+    ("types", r"typecheck|-tc$"),
+    ("format", r"(?:^|[-_])fmt|fmt$|format(?:ter)?$"),
+    ("test", r"(?:^|[-_])tests?$|^test(?!$)|spec$|tester$"),
+    ("build", r"(?:^|[-_\d])(?:g?cc|c\+\+|ld|asm)\d*$|cc$|compiler?$|build(?:er)?$"),
+)
+"""What the name of a program tells that nobody knows: `puppet-lint`, `luacheck`, `armcc`."""
+
+INTERPRETERS: Final = frozenset(
+    {"perl", "lua", "luajit", "julia", "Rscript", "elixir", "groovy", "tclsh", "guile", "racket"}
+)
+"""Programs that run programs; those of other languages have that purpose anyway."""
+
+ERRANDS: Final[dict[str, Purpose]] = {
+    **dict.fromkeys(("lint", "check", "validate", "analyze", "analyse", "vet", "audit"), "lint"),
+    **dict.fromkeys(("fmt", "format"), "format"),
+    **dict.fromkeys(("typecheck", "tc"), "types"),
+    **dict.fromkeys(("test", "tests", "spec"), "test"),
+    **dict.fromkeys(("build", "compile", "make"), "build"),
+    **dict.fromkeys(("run", "exec", "start", "serve", "server"), "run"),
+}
+"""What the first word after such a program asks of it: `buf lint`, `gleam build`."""
+
 MAX_COMMAND: Final = 4000
 MAX_DEPTH: Final = 3
 
@@ -123,15 +147,37 @@ class Asked:
     """One per program."""
     modules: frozenset[str] = frozenset()
     """What `python -m` was given."""
+    roles: tuple[Purpose, ...] = ()
+    """One per program: its purpose, or what its name and its first word suggest."""
+    own: bool = False
+    """Whether a program that is given by its path, as a project's own scripts are, has no purpose that is known."""
 
     @property
     def purpose(self) -> Purpose:
         """The purpose of the whole line: that of its first program that has one, readers last."""
-        telling: list[Purpose] = [purpose for purpose in self.purposes if purpose not in {"other", "read"}]
-        if telling:
-            return telling[0]
-        only_reads = bool(self.purposes) and all(purpose == "read" for purpose in self.purposes)
-        return "read" if only_reads else "other"
+        return _telling(self.purposes)
+
+    @property
+    def role(self) -> Purpose:
+        """The purpose, and where there is none what the names of the programs suggest: weaker evidence."""
+        return self.purpose if self.purpose != "other" else _telling(self.roles)
+
+    def after_tests(self) -> "Asked":
+        """The programs behind the last test runner; all of them if none is behind it."""
+        last = max((at for at, purpose in enumerate(self.purposes) if purpose == "test"), default=-1)
+        rest = slice(last + 1, None)
+        if not self.purposes[rest]:
+            return self
+        return replace(self, tools=self.tools[rest], purposes=self.purposes[rest], roles=self.roles[rest])
+
+
+def _telling(purposes: Sequence[Purpose]) -> Purpose:
+    """The first purpose that says something; only readers read."""
+    told: Purpose | None = next((purpose for purpose in purposes if purpose not in {"other", "read"}), None)
+    if told is not None:
+        return told
+    only_reads = bool(purposes) and all(purpose == "read" for purpose in purposes)
+    return "read" if only_reads else "other"
 
 
 def unwrap(command: str, announced: Iterable[str] = ()) -> Asked:
@@ -144,13 +190,43 @@ def unwrap(command: str, announced: Iterable[str] = ()) -> Asked:
     for line in announced:
         match = ECHOES.fullmatch(line)
         if match:
-            found += [item for item in _programs(match["command"], 1) if item[1] != "other"]
-    modules = frozenset(name for name, _, is_module in found if is_module)
-    return Asked(tuple(name for name, _, _ in found), tuple(purpose for _, purpose, _ in found), modules)
+            found += [item for item in _programs(match["command"], 1) if item.purpose != "other"]
+    return Asked(
+        tools=tuple(each.name for each in found),
+        purposes=tuple(each.purpose for each in found),
+        modules=frozenset(each.name for each in found if each.module),
+        roles=tuple(_role(each) for each in found),
+        own=any(each.by_path and each.purpose == "other" for each in found),
+    )
 
 
-def _programs(command: str, depth: int) -> Iterator[tuple[str, Purpose, bool]]:
-    """Yield (name, purpose, given to `python -m`) of each simple command of a line."""
+class Program(NamedTuple):
+    """One simple command of a line, its wrappers taken off."""
+
+    name: str
+    purpose: Purpose
+    module: bool = False
+    """Whether it was given to `python -m`."""
+    errand: str = ""
+    """Its first word that is no option."""
+    by_path: bool = False
+
+
+def _role(program: Program) -> Purpose:
+    """What a program is for; of one that nobody knows, what its first word and its name suggest."""
+    if program.purpose != "other":
+        return program.purpose
+    if program.name in INTERPRETERS or SHELL.fullmatch(program.name):
+        return "run"
+    if program.errand in ERRANDS and not program.by_path:
+        return ERRANDS[program.errand]
+    name = program.errand if program.name in RUNNERS else program.name
+    guesses: list[Purpose] = [purpose for purpose, names in NAMED if re.search(names, name)]
+    return guesses[0] if guesses else "other"
+
+
+def _programs(command: str, depth: int) -> Iterator[Program]:
+    """Yield each simple command of a line."""
     for words in _simple_commands(command):
         inner = _strip(words)
         if not inner:
@@ -161,11 +237,11 @@ def _programs(command: str, depth: int) -> Iterator[tuple[str, Purpose, bool]]:
             yield from _programs(script, depth - 1)
         elif PYTHON.fullmatch(name) and "-m" in inner[:-1]:
             rest = inner[inner.index("-m") + 1 :]
-            yield rest[0], _purpose(rest[0].split(".")[0], rest[1:]), True
+            yield Program(rest[0], _purpose(rest[0].split(".")[0], rest[1:]), module=True)
         elif PYTHON.fullmatch(name) and PurePosixPath(script).name == "manage.py":
-            yield "manage.py", _purpose("manage.py", inner[2:]), False
+            yield Program("manage.py", _purpose("manage.py", inner[2:]))
         else:
-            yield name, _purpose(name, inner[1:]), False
+            yield Program(name, _purpose(name, inner[1:]), errand=script, by_path="/" in inner[0])
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:

@@ -78,7 +78,12 @@ FAILED: Final = (
     Rule("testthat", "FAIL", r"^\[ FAIL [1-9]", TEST, "failed", "reporters"),
     Rule("julia", "did not pass", r"Some tests did not pass: ", TEST, "failed", "last line"),
     Rule("prove", "Result: FAIL", r"^Result: FAIL", TEST, "failed", "summary"),
-    Rule("tap", "not ok ", r"^not ok \d+(?!.*# (?:TODO|SKIP))", TEST, "failed", "TAP: bats, node, tape, tap"),
+    Rule("tap", "not ok", r"^not ok(?: \d+\b| (?:\S+ )?- |\s*$)(?!.*# ?(?i:TODO|SKIP))", TEST, "failed", "TAP: bats, node, tape, tap"),
+    Rule("tap", "Bail out!", r"^Bail out!", TEST, "failed", "TAP: the run was given up"),
+    Rule("cucumber", "scenario", r"^\d+ scenarios? \(.*\b[1-9]\d* failed\b", TEST, "failed", "summary"),
+    Rule("automake", ":test-result: ", r"^:test-result: (?:FAIL|XPASS|ERROR)\b", TEST, "failed", "test driver"),
+    Rule("automake", "# ", r"^# (?:FAIL|XPASS|ERROR): +[1-9]", TEST, "failed", "summary of `make check`, DejaGnu's alike"),
+    Rule("teamcity", "##teamcity[testFailed", r"^\s*##teamcity\[testFailed\b", TEST, "failed", "service messages"),
     Rule("coverage", "fail-under", r"^(?:ERROR: )?Coverage failure: total of", TEST, "coverage", "pytest-cov, coverage report"),
     Rule("coverage", "Required test coverage", r"^(?:ERROR|FAIL):? Required test coverage of", TEST, "coverage", "pytest-cov"),
     Rule("nyc", "does not meet", r"^ERROR: Coverage for \w+ \([\d.]+%\) does not meet", TEST, "coverage", "check-coverage"),
@@ -117,6 +122,9 @@ COMPLAINED: Final = (
     Rule("vite", "error during build", r"^error during build:", LINT, "compile", "above the bundler's error"),
     Rule("deno", "not formatted file", r"^error: Found \d+ not formatted files?", LINT, "format", "deno fmt --check"),
     Rule("djlint", " would be ", r"^\d+ files? would be (?:updated|reformatted)", LINT, "format", "djlint, and black's closing line"),
+    Rule("perl", "compilation errors", r"(?:aborted due to|had) compilation errors", LINT, "compile", "last line"),
+    Rule("ld", "undefined", r"(?:undefined (?:reference|symbol)|[Uu]nresolved external|[Ss]ymbol \S+ .*is undefined)", LINT, "compile", "linkers"),
+    Rule("ld", "ld", r"^(?:\S*/)?(?:[\w-]*\b)?l?ld(?:[.-][\w.]+)?: (?:error|fatal|cannot find -l)", LINT, "compile", "linkers"),
     Rule("php", "Errors parsing ", r"^Errors parsing ", LINT, "compile", "php -l"),
     Rule("dotnet format", "whitespace", r"error WHITESPACE: ", LINT, "format", "per place"),
     Rule("spotless", "format violations", r"The following files had format violations", LINT, "format", "Maven, Gradle"),
@@ -134,3 +142,27 @@ PROBLEMS: Final = (
     Rule("tsc", "error TS", r"^\S+\(\d+,\d+\): error TS\d+: ", LINT, "types", "each"),
 )
 """Linters' and type checkers' closing lines that contradict an exit status of 0 when a pipe or `;` hid the real one."""
+
+_TESTS: Final = r"(?:unit |integration )?(?:tests?|test ?(?:cases|suites|files)|test ?case|specs?|examples?|scenarios?|suites?|assertions?)"
+_BAD: Final = r"(?:failed|failures?|failing|errors?|errored|broken|unexpected)"
+
+_HINTS: Final = ("est", "EST", "pec", "cenario", "xample", "uite", "ssertion")
+_SUMS: Final = (
+    ("tests … N failed", rf"(?i)^\W{{0,6}}{_TESTS}\b[^\n]{{0,80}}?(?:\b[1-9]\d* {_BAD}|\b{_BAD}\s*[:=]\s*[1-9])"),
+    ("N tests, M failed", rf"(?i)^\W{{0,6}}(?:[a-z]+:? ){{0,2}}\d+ {_TESTS}\b[^\n]{{0,80}}?(?:\b[1-9]\d* {_BAD}|\b{_BAD}\s*[:=]\s*[1-9])"),
+    ("N tests failed", rf"(?i)^\W{{0,6}}(?:\w+ ){{0,4}}?[1-9]\d*(?: of \d+| out of \d+|/\d+)? {_TESTS} (?:have |had |has )?(?:failed|failing|errored)\b"),
+)  # fmt: skip
+
+COUNTED: Final = (
+    *(Rule("any", hint, pattern, TEST, "failed", source) for source, pattern in _SUMS for hint in _HINTS),
+    Rule("cucumber", "scenario", r"^\d+ scenarios? \(.*\b[1-9]\d* (?:undefined|ambiguous|pending)\b", TEST, "failed", "summary, --strict"),
+    Rule("any", "ass", r"(?i)\b\d+ (?:passed|passing|passes)\b[^\n]{0,30}?\b[1-9]\d* (?:failed|failures?|failing|errors?|broken)\b", TEST, "failed", "N passed, M failed"),
+    Rule("any", "ass", r"(?i)\b[1-9]\d* (?:failed|failures?|failing|errors?|broken)\b[^\n]{0,30}?\b\d+ (?:passed|passing|passes)\b", TEST, "failed", "M failed, N passed"),
+    Rule("any", "FAIL: ", r"^FAIL: +\S", TEST, "failed", "per test: DejaGnu, automake"),
+    Rule("any", "TEST-UNEXPECTED-", r"^(?:\S+ +){0,3}?TEST-UNEXPECTED-\w+ \|", TEST, "failed", "per test: harnesses of browsers"),
+    Rule("any", "FAIL", r"^\s*\[\s*FAIL(?:ED|URE)?\s*\]", TEST, "failed", "per test"),
+    Rule("any", "nexpected", r"(?i)\b[1-9]\d* unexpected (?:\w+ )?(?:results?|status\w*|crash\w*|fail\w*|pass\w*|errors?)\b|\bunexpected: +[1-9]", TEST, "failed", "harnesses"),
+    Rule("any", "ailed:", r"^\s*(?:[\w-]+ ){0,2}(?:F|f)ailed:\s+[1-9]\d*\s*$", TEST, "failed", "a column of counts"),
+    Rule("any", "tests failed", r"(?i)^\W*(?:one or more|some|\d+) (?:unit ?)?tests? (?:have )?failed", TEST, "failed", "last line"),
+)  # fmt: skip
+"""How runners that nobody listed count what failed; heard only where the command was not for looking at code."""

@@ -34,10 +34,11 @@ def tell(result: CommandResult, keep: Keep | None = None) -> Told:
 def red_of(result: CommandResult) -> Category | None:
     """What a command's end reports, tests before builds; None where it passed, or only said no.
 
-    `grep`, `test` and `diff` say no with status 1 and without a word.
+    `grep`, `test` and `diff` say no with status 1 and without a word; `grep -c` prints a 0 as well.
     """
     silent = not (result.stdout + result.stderr).strip()
-    if result.passed or (result.exit_code == 1 and silent):
+    said_no = result.exit_code == 1 and (silent or result.detail == "no_match")
+    if result.passed or said_no:
         return None
     match result.kind:
         case "test_failure":

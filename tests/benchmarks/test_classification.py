@@ -1,5 +1,6 @@
 """The classifier meets its targets on the collection, and the script that measures it tells the truth."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -124,6 +125,76 @@ def test_a_file_of_something_else_is_a_usage_error(tmp_path: Path, text: str) ->
     assert done.returncode == 2
     assert "cannot read the records" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder with one clone, of which a file holds outputs and another one is JSON."""
+    clone = tmp_path / "clones" / "someone+tool"
+    clone.mkdir(parents=True)
+    (clone / "expected.txt").write_text("run\n    src/a.zz:3: %s is unused\n    1 problem\nend\n")
+    (clone / "log.json").write_text(json.dumps({"steps": [{"said": "error: gone\n"}]}))
+    (clone / "all.log.gz").write_bytes(gzip.compress(b"3 tests, 1 failed\n"))
+    git = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@example.com"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *arguments], check=True)
+    (clone / "expected.txt").write_text("changed since\n")
+    return tmp_path / "clones"
+
+
+def rows(folder: Path, **changes: Any) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        ["git", "-C", str(folder / "someone+tool"), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    )
+    row = {
+        "tool": "tool",
+        "repository": "someone/tool",
+        "commit": done.stdout.strip(),
+        "command": "zzlint",
+        "exit_code": 1,
+    }
+    cut = {"stdout": [2, 3], "dedent": 4, "replace": [["%s", "x"]]}
+    return [
+        row | {"path": "expected.txt", "kind": "lint_failure"} | cut | changes,
+        row | {"path": "log.json", "kind": "tooling_error", "json": ["steps", 0, "said"], "command": "gizmo publish"},
+        row | {"path": "all.log.gz", "kind": "test_failure", "command": "./suite"},
+    ]
+
+
+def test_outputs_that_lie_elsewhere_are_read_at_their_commit(tmp_path: Path, outside: Path) -> None:
+    manifest = written(tmp_path / "some.jsonl", *rows(outside))
+    done = measure("--no-stress", "--show", "--outside", outside, manifest)
+
+    assert "3 records, 100.0% of the kinds right" in done.stdout, done.stdout
+
+
+def test_a_clone_that_is_not_there_is_named(tmp_path: Path, outside: Path) -> None:
+    manifest = written(tmp_path / "some.jsonl", *rows(outside, repository="someone/else"))
+    done = measure("--no-stress", "--outside", outside, manifest)
+
+    assert done.returncode == 2
+    assert "clone https://github.com/someone/else" in done.stderr
+
+
+def test_what_missed_of_the_half_put_aside_is_not_shown(tmp_path: Path, outside: Path) -> None:
+    wrong = rows(outside, kind="runtime_error")
+
+    for name, shown in (("tuning.jsonl", True), ("aside.jsonl", False)):
+        done = measure("--no-stress", "--show", "--outside", outside, written(tmp_path / name, *wrong))
+        assert ("runtime_error expected" in done.stdout) is shown
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_manifests_say_where_each_output_lies(half: str) -> None:
+    text = (COLLECTION / "outside" / f"{half}.jsonl").read_text("utf-8")
+    every = [json.loads(line) for line in text.split("\n") if line]
+
+    assert len(every) >= 500
+    for row in every:
+        assert re.fullmatch(r"[0-9a-f]{40}", row["commit"])
+        assert row["repository"].count("/") == 1
+        assert row["kind"] in {"test_failure", "lint_failure", "runtime_error", "tooling_error", "unknown", None}
+        assert (row["kind"] is None) == (row["exit_code"] == 0), row
 
 
 def test_the_slowest_stress_call_is_within_its_bound() -> None:

@@ -159,3 +159,13 @@ def test_errors_of_collection_are_red_files(run):
     result = run(PYTEST, test_a="import not_there_at_all")
 
     assert (result.passed, result.tests, result.tests_executed) == (False, {"test_a.py": "error"}, 0)
+
+
+@pytest.mark.parametrize("command", ["grep -q todo notes.py", "grep -c todo notes.py"])
+def test_a_check_that_is_a_search_fails_where_it_finds_nothing(run, command):
+    result = run(command, notes="done = 1\n")
+
+    assert not result.passed
+    assert (result.kind, result.detail) == ("unknown", "no_match"), "a check has to say yes; alone it is an answer"
+    assert result.fingerprint
+    assert "no match" in result.summary

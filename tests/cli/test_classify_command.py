@@ -230,3 +230,10 @@ def test_a_number_that_there_is_not_is_told_with_those_there_are(arguments: tupl
 
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_a_search_that_found_nothing_is_no_failure() -> None:
+    done = classify("--command", "grep -rn todo src", "--exit-code", "1", output="")
+
+    assert done.output == "no failure: grep found no match (exit status 1)\n"
+    assert told("--command", "grep -rn todo src", "--exit-code", "1", output="")["detail"] == "no_match"

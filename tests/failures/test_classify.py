@@ -61,7 +61,7 @@ OUTPUTS = [
     (
         "go test that does not build", "go test ./...", 2,
         "# example.com/q\n./q.go:4:9: undefined: missing\nFAIL\texample.com/q [build failed]\nFAIL\n",
-        "test_failure", "compile", ["example.com/q"],
+        "lint_failure", "compile", ["example.com/q"],
     ),
     ("go vet", "go vet ./...", 1, "# example.com/q\nvet: ./q.go:4:9: undefined: missing\n", "lint_failure", "lint", ["q.go:4"]),
     ("go build", "go build ./...", 1, "# example.com/q\n./q.go:4:9: undefined: missing\n", "lint_failure", "compile", ["q.go:4"]),

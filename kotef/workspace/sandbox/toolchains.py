@@ -84,6 +84,7 @@ _DOWNLOADS: Final = frozenset({".cargo/git", ".cargo/registry", "go/pkg"})
 """What of it a package manager writes into; with network there is one in our cache to write into instead."""
 _MOVED: Final = {".cargo": "CARGO_HOME", "go": "GOPATH"}
 """Variables that name the place of what is otherwise a folder of the home."""
+_CARGO_SETTINGS: Final = ("config.toml", "config")
 _BY_LINE: Final = frozenset({".gitconfig", ".npmrc", ".config/git/config"})
 """Settings of which each line is one, so that those with a login can be left out."""
 _LOGIN: Final = re.compile(r"://[^/\s]*@|passw|_auth|token|secret|extraheader|api.?key", re.IGNORECASE)
@@ -139,6 +140,7 @@ def toolchains(env: Mapping[str, str], home: Path, root: Path, *, public: Collec
     kotef = Path(__file__).parents[3]  # may be installed as editable, and its supervisor is read inside
     return (
         *(home / name for name in IN_HOME),
+        *(path for path in [_real(".cargo/config.toml", home, env)] if _harmless(path, by_line=False) is not None),
         *outside,
         *_bases(outside),
         *_interpreters(inside, home, root),
@@ -285,6 +287,7 @@ def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str
     return {
         "HOME": str(place),
         **{name: str(place / folder) for folder, name in _MOVED.items() if env.get(name)},
+        **_cargo_home(place / ".cargo", home, env),
         "XDG_CACHE_HOME": str(cache),
         "PIP_CACHE_DIR": str(cache / "pip"),
         "UV_CACHE_DIR": str(cache / "uv"),
@@ -304,6 +307,18 @@ def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str
         "CARGO_NET_RETRY": "0",
         "NUGET_HTTP_CACHE_PATH": str(cache / "nuget"),
     }
+
+
+def _cargo_home(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """The real folder, where `own` only leads there: to cargo, packages below another path are other packages.
+
+    With a fresh home for each check it would compile them all for each, and for the person once more.
+    """
+    real = _real(".cargo", home, env)
+    has_downloads = os.access(real / "registry", os.R_OK)
+    leads_there = os.path.realpath(own / "registry") == os.path.realpath(real / "registry")
+    hidden = [name for name in _CARGO_SETTINGS if os.access(real / name, os.F_OK) and not (own / name).exists()]
+    return {"CARGO_HOME": str(real)} if has_downloads and leads_there and not hidden else {}
 
 
 def _go_cache(written: Path, home: Path, env: Mapping[str, str]) -> str:
