@@ -113,7 +113,9 @@ def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseE
 
 def _report_passed(item: pytest.Item, when: Any) -> None:
     """Fixtures such as `tmp_path` learn from the report of a phase how it went; a failing one is not worth a report."""
-    call: Any = pytest.CallInfo.from_call(lambda: None, when)
+    from _pytest.runner import CallInfo  # `pytest.CallInfo` exists from version 7 on
+
+    call: Any = CallInfo.from_call(lambda: None, when)
     report = item.ihook.pytest_runtest_makereport(item=item, call=call)
     if report.failed:
         raise AssertionError("a plugin calls it failed")
