@@ -13,7 +13,7 @@ import pytest
 from projects import project, search
 
 from kotef.coders.repair import budget as module
-from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.coder import _ended, _is_python
 from kotef.coders.repair.inside.trials import Trials, _Deadline
 from kotef.coders.repair.model import Repair
@@ -187,3 +187,13 @@ def test_a_second_look_sees_what_an_edit_fixes_between_tests_that_still_fail(bli
         assert not trials._failing_pass(0, request, told.append)
 
     assert len(fixed & set(told)) == seen
+
+
+@pytest.mark.parametrize(("load", "wall"), [(0.0, 30), (2.0, 30), (4.0, 60), (60.0, 120)])
+def test_a_busy_machine_gives_a_search_more_wall_time(
+    monkeypatch: pytest.MonkeyPatch, load: float, wall: float
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+
+    assert wall_seconds(10) == wall

@@ -129,6 +129,7 @@ def test_cheaper_edits_come_first_and_every_operator_has_its_turn() -> None:
         ("def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n"),
         ("def f(xs, ys):\n    return xs[1:]\n", "def f(xs, ys):\n    return xs[:]\n"),
         ("def f(n, m):\n    if n:\n        return m\n", "def f(n, m):\n    if not n:\n        return m\n"),
+        ("def f(n, m):\n    if 0 < n < m:\n        return m\n", "def f(n, m):\n    if not 0 < n < m:\n        return m\n"),
         ("def f(xs):\n    return max(xs)\n", "def f(xs):\n    return min(xs)\n"),
         ("def f(s):\n    return s\n", "def f(s):\n    return s.strip()\n"),
         ("def f(n):\n    while n:\n        print(n)\n", "def f(n):\n    while n:\n        print(n)\n        n -= 1\n"),

@@ -11,7 +11,7 @@ from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
 from kotef.coders.chain import SEARCH_SECONDS, longer
-from kotef.coders.repair.budget import WALL
+from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
 from kotef.coders.repair.survey import told
@@ -101,7 +101,7 @@ class SearchCoder:
 
     def _wall(self) -> float:
         """Wall seconds for the search: its own bound, or what is left when the edit is confirmed and then judged."""
-        return min(WALL * self.seconds, self.clock.left() - 2 * self.reserve())
+        return min(wall_seconds(self.seconds), self.clock.left() - 2 * self.reserve())
 
     async def _confirmed(self, patch: Patch, check: Check, brief: Brief) -> bool:
         """Write the patch and run the real command in a fresh process; a patch that fails there leaves no trace."""
@@ -184,7 +184,7 @@ class SearchCoder:
         if seconds < self.seconds:
             return f"; --max-time left this search {seconds:.0f} s"
         more = f"search:{longer(self.seconds):g}s searches longer"
-        wall = f", or {WALL * seconds:g} s in all, which the tests or the machine used up" if found.waited else ""
+        wall = f" or {found.seconds:.0f} s in all, which the tests or the machine used up" if found.waited else ""
         return f"; this search had {seconds:g} s of CPU time{wall} (--coder search:{self.seconds:g}s; {more})"
 
 

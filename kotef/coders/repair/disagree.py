@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 from kotef.coders.repair.arguments import generated
-from kotef.coders.repair.budget import WALL
+from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.model import Disagreement
 from kotef.coders.repair.phrase import Phrase, answers_of, phrase_of
@@ -132,7 +132,7 @@ async def compare(
         for path, line, name, calls, _ in functions
     ]
     request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
-    limits = {"cpu": each, "wall": WALL * each, "total": WALL * each}
+    limits = {"cpu": each, "wall": wall_seconds(each), "total": wall_seconds(each)}
     answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
     calls = list(_of_calls(functions, asked, answers))
     saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from statistics import median
+from statistics import median, quantiles
 from typing import Final
 
 from kotef.coders.repair.budget import Budget
@@ -28,6 +28,10 @@ _USUAL: Final = 0.005
 """CPU seconds expected of a test that does not end without an edit."""
 _QUICK: Final = 0.015
 """CPU seconds every candidate has, besides five times what the failing tests take without it."""
+_TICKS: Final = 3
+"""The same in ticks of a clock that is coarse, of which the shortest test took one."""
+_LONG: Final = 0.1
+"""CPU seconds that are taken for a usual passing test at most."""
 _LADDER: Final = 8.0
 """How much longer those get in the end that ran out of time."""
 _COMPILE: Final = 1.5e-6
@@ -105,6 +109,10 @@ class Hunt:
         unending = [run for run in times if run.state != "failed"]
         self._failing_cpu = sum(run.cpu for run in times if run.state == "failed") + usual * min(3, len(unending))
         self._failing_wall = sum(run.wall if run.state == "failed" else _USUAL for run in times)
+        passing = [ground.ran[test].cpu for test in ground.others if ground.ran[test].cpu > 0]
+        self._allowance = max(_QUICK, _TICKS * min(passing, default=0.0))
+        if len(passing) > 1:  # a test that fails at once may take as long as others once it passes
+            self._allowance += min(_LONG, quantiles(passing, n=10)[-1]) * min(len(times), self._looks())
         by_wall = self._failing_wall * budget.seconds / budget.wall if budget.wall else 0.0
         self._expected = max(self._failing_cpu, by_wall) * min(1.0, _BLINDLY / len(times))
         """What an edit that fixes nothing takes of the budget: it is not run with all the failing tests."""
@@ -268,7 +276,7 @@ class Hunt:
         return batch
 
     def _limits(self, count: int, size: int, factor: float) -> dict[str, float]:
-        each = factor * (_QUICK + 5 * self._failing_cpu + _COMPILE * size)
+        each = factor * (self._allowance + 5 * self._failing_cpu + _COMPILE * size)
         wall = 1.5 + factor * 4 * self._failing_wall
         return {"each": each, "cpu": each * count + self._all_cpu, "cpu_all": self._all_cpu, "wall": wall}
 

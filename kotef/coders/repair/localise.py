@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kotef.coders.repair.budget import WALL, Budget
+from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
 
@@ -168,7 +168,7 @@ async def watch(
             wall = budget.wall_left
             limits = {
                 "cpu": min(left, len(rest) * each + 1),
-                "wall": min(wall, WALL * each + 1),
+                "wall": min(wall, wall_seconds(each) + 1),
                 "total": wall,
                 "each": each,
             }

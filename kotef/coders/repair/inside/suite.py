@@ -78,10 +78,16 @@ def _tear_down_others(item: pytest.Item) -> None:
 
 
 def _no_explanations() -> None:
-    """A comparison that fails is not worth a difference between its sides."""
-    from _pytest.assertion import util
+    """What a failed assertion says is not read here; without it, no code of the project runs because a test failed."""
+    from _pytest.assertion import rewrite, util
 
+    told: Any = rewrite
+    told._saferepr = _no_text
     util._reprcompare = None
+
+
+def _no_text(_value: object) -> str:
+    return "?"
 
 
 def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseException | None]:
