@@ -127,6 +127,8 @@ def test_cheaper_edits_come_first_and_every_operator_has_its_turn() -> None:
         ("def f(n):\n    return n * f(n - 1)\n", "def f(n):\n    if n == 0:\n        return 1\n    return n * f(n - 1)\n"),
         ("def f(xs):\n    xs.append([1])\n", "def f(xs):\n    xs.extend([1])\n"),
         ("def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n"),
+        ("def f(a, b):\n    return a and \\\n        b\n", "def f(a, b):\n    return a or \\\n        b\n"),
+        ("def f(a, b):\n    return a \\\n        and b\n", "def f(a, b):\n    return a \\\n        or b\n"),
         ("def f(xs, ys):\n    return xs[1:]\n", "def f(xs, ys):\n    return xs[:]\n"),
         ("def f(n, m):\n    if n:\n        return m\n", "def f(n, m):\n    if not n:\n        return m\n"),
         ("def f(n, m):\n    if 0 < n < m:\n        return m\n", "def f(n, m):\n    if not 0 < n < m:\n        return m\n"),
