@@ -130,8 +130,8 @@ def test_what_a_module_starts_on_import_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "reason", "seconds"),
     [
-        ("while True: pass", "collecting the tests takes longer than the 4.5 s allowed for it", 2),
-        ("import time\ntime.sleep(60)", "collecting the tests takes longer than the 4.5 s allowed for it", 2),
+        ("while True: pass", "collecting the tests takes longer than the", 2),
+        ("import time\ntime.sleep(60)", "collecting the tests takes longer than the", 2),
         ("import os\nos._exit(3)", "the tests cannot be collected: exit status 3", 15),
         ("import sys\nsys.exit(3)", "cannot be collected", 15),
         ("raise OSError('no such device')", "cannot be collected: E   OSError: no such device", 15),

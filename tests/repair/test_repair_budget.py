@@ -4,14 +4,18 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from projects import project, search
 
 from kotef.coders.repair import budget as module
-from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.coder import _ended, _is_python
+from kotef.coders.repair.inside.trials import Trials, _Deadline
 from kotef.coders.repair.model import Repair
 from kotef.coders.repair.search import Meter
 
@@ -157,3 +161,39 @@ def test_tests_that_run_an_installed_copy_are_told_so(tmp_path: Path) -> None:
 def test_other_languages_are_known_by_their_command() -> None:
     assert _is_python("python -m pytest -q")
     assert not _is_python("go test ./...")
+
+
+def test_the_time_of_a_call_is_what_it_computes_not_what_a_busy_machine_takes() -> None:
+    def outlasts(work: Callable[[], object]) -> bool:
+        deadline = _Deadline(0.1)
+        with deadline:
+            work()
+        return deadline.over
+
+    assert not outlasts(lambda: time.sleep(0.15)), "waiting for a processor is not computing"
+    assert outlasts(lambda: time.sleep(2)), "but what waits for ever ends too"
+    assert outlasts(lambda: sum(1 for _ in iter(int, 1)))
+
+
+@pytest.mark.parametrize(("blind", "seen"), [(2, 0), (4, 2)])
+def test_a_second_look_sees_what_an_edit_fixes_between_tests_that_still_fail(blind: int, seen: int) -> None:
+    trials = object.__new__(Trials)
+    trials._kills, trials._seconds = {}, {}
+    told: list[Any] = []
+    fixed = {2, 3}
+    request = {"failing": [0, 1, 2, 3, 4, 5], "looks": 6, "blind": blind}
+
+    with patch.object(Trials, "_one", lambda _, __, test, ___, tell: tell(test) or test in fixed):
+        assert not trials._failing_pass(0, request, told.append)
+
+    assert len(fixed & set(told)) == seen
+
+
+@pytest.mark.parametrize(("load", "wall"), [(0.0, 30), (2.0, 30), (4.0, 60), (60.0, 120)])
+def test_a_busy_machine_gives_a_search_more_wall_time(
+    monkeypatch: pytest.MonkeyPatch, load: float, wall: float
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+
+    assert wall_seconds(10) == wall

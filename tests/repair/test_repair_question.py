@@ -136,9 +136,10 @@ def test_the_question_names_the_rivals_and_ends_with_what_is_asked() -> None:
     question = question_of(Repair(patches=patches, plausible=2, compared=2, disagreements=(differ,)))
     assert question is not None
     assert question.text == (
-        "several edits pass every test, but disagree (True with in `f` (m.py:1): a; False with in `f` (m.py:1): b): "
+        "several edits pass every test, but disagree: "
         "With Account('bob', overdraft=500), should may_pay(500) return True or False?"
     )
+    assert question.rivals == ("True: in `f` (m.py:1): a", "False: in `f` (m.py:1): b")
 
 
 SOURCE = Source("m.py", b"a = 1\nb = 2\nc = 3\n")

@@ -379,6 +379,36 @@ def test_candidates_tried_one_after_the_other_are_judged_alike_where_tests_stand
     assert [word for word in answers if word[0] == "failed" and word[1] == 3] == []
 
 
+def test_one_round_tries_many_candidates_whatever_objects_and_caches_the_module_has(tmp_path: Path) -> None:
+    """An object that fails when it is asked anything, and state that every run of the tests changes, end no round."""
+    files = {
+        "m.py": "def up(n):\n    return n - 1\n\nclass Proxy:\n    def __getattribute__(self, name):\n"
+        "        raise RuntimeError('not bound')\n\nproxy = Proxy()\nseen = {}\n",
+        "test_m.py": "import m\n\ndef test_up():\n    m.seen[len(m.seen)] = 1\n    assert m.up(3) == 4\n",
+        "test_z.py": "def test_control(): pass\n",
+    }
+
+    answers = asyncio.run(screened(project(tmp_path / "p", files), tmp_path, ["n", "0", "n - 2", "n + 2"]))
+
+    assert [word[1] for word in answers if word[0] == "end"] == [0, 1, 2, 3]
+    assert ["control", True] in answers
+
+
+def test_tests_that_pass_in_the_check_and_fail_here_are_the_reason(tmp_path: Path) -> None:
+    files = {
+        "m.py": "def up(n):\n    return n - 1\n",
+        "test_m.py": "import os, sys\nfrom m import up\nquick = 'worker.py' in sys.argv[0]\n\n"
+        "def test_up(): assert up(3) == 4\n"
+        + "".join(f"def test_{n}(): assert not quick, 'no room'\n" for n in range(5)),
+    }
+    found = search(project(tmp_path / "p", files), failing=["test_m.py::test_up"])
+
+    assert found.ending == "cannot run"
+    assert (
+        found.declined == "5 of 5 tests that pass in the check fail here: test_m.py::test_0 (AssertionError: no room)"
+    )
+
+
 async def screened(root: Path, scratch: Path, bodies: list[str]) -> list[list[Any]]:
     """What the worker tells of one round in which `up` of m.py returns one expression after the other."""
     session = Session.start(root, scratch, python=sys.executable, env=dict(os.environ), arguments=[])
@@ -386,13 +416,16 @@ async def screened(root: Path, scratch: Path, bodies: list[str]) -> list[list[An
         tests = (await session.collected()).tests
         await session.set_jobs(1)
         unit = {"path": "m.py", "trail": ["up"], "line": 1, "defaults": False}
+        failing = [number for number, test in enumerate(tests) if "control" not in test]
+        await session.ask({"do": "measure", "tests": failing, "each": 2, "cpu": 20, "wall": 20, "total": 20})
         request = {
             "do": "screen",
             "candidates": [[{**unit, "source": f"def up(n):\n    return {body}\n"}] for body in bodies],
-            "failing": [number for number, test in enumerate(tests) if "control" not in test],
+            "failing": failing,
             "control": len(tests) - 1,
             "modules": ["m.py"],
             "looks": 2,
+            "blind": 2,
         }
         limits = {"each": 2, "cpu": 20, "cpu_all": 5, "wall": 20}
         return (await session.ask({**request, **limits})).told

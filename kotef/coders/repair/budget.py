@@ -1,11 +1,23 @@
 """CPU seconds of one search, and the wall time that bounds them."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Final, Self
 
-WALL: Final = 3.0
-"""Wall seconds that a search may take for each of its CPU seconds: tests wait for something, and machines are busy."""
+_WALL: Final = 3.0
+"""Wall seconds for each CPU second on a machine that has nothing else to do: tests may wait for something."""
+_BUSY: Final = 4.0
+"""How many times as many on a busy machine at most."""
+
+
+def wall_seconds(cpu: float) -> float:
+    """Wall seconds that may pass while so many CPU seconds are used: more where other programs take the processors."""
+    try:
+        busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):  # the system does not say
+        busy = 1.0
+    return _WALL * cpu * min(_BUSY, max(1.0, busy))
 
 
 class Budget:

@@ -11,7 +11,7 @@ from kotef.checks.model import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
 from kotef.coders.chain import SEARCH_SECONDS, longer
-from kotef.coders.repair.budget import WALL
+from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
 from kotef.coders.repair.survey import told
@@ -101,7 +101,7 @@ class SearchCoder:
 
     def _wall(self) -> float:
         """Wall seconds for the search: its own bound, or what is left when the edit is confirmed and then judged."""
-        return min(WALL * self.seconds, self.clock.left() - 2 * self.reserve())
+        return min(wall_seconds(self.seconds), self.clock.left() - 2 * self.reserve())
 
     async def _confirmed(self, patch: Patch, check: Check, brief: Brief) -> bool:
         """Write the patch and run the real command in a fresh process; a patch that fails there leaves no trace."""
@@ -130,7 +130,7 @@ class SearchCoder:
                 if chosen is None:
                     self.emit("answered", visit=brief.plan.visit, question=question.text, answer=LEFT_OPEN)
             if chosen is None:
-                return _Answer(found.patches, question.text, said)
+                return _Answer(found.patches, question.text, said, rivals=question.rivals)
             if chosen == len(question.options):
                 self.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
                 return _Answer((), said=said, refused=f"a person says: {question.refusal}")
@@ -146,6 +146,7 @@ class SearchCoder:
         differing, unknown = found.rivals(patch)
         ran = counted(patch.covering_tests, "test runs", "tests run")
         evidence = [
+            *answer.rivals,
             f"{_tried(found)}; {_others(found, differing, unknown)}",
             _slowly(found) or f"{ran} the edited line",
             "passing its tests is not being right: read the diff",
@@ -184,7 +185,7 @@ class SearchCoder:
         if seconds < self.seconds:
             return f"; --max-time left this search {seconds:.0f} s"
         more = f"search:{longer(self.seconds):g}s searches longer"
-        wall = f", or {WALL * seconds:g} s in all, which the tests or the machine used up" if found.waited else ""
+        wall = f" or {found.seconds:.0f} s in all, which the tests or the machine used up" if found.waited else ""
         return f"; this search had {seconds:g} s of CPU time{wall} (--coder search:{self.seconds:g}s; {more})"
 
 
@@ -258,15 +259,16 @@ def _slowly(found: Repair) -> str:
 def _others(found: Repair, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
     """What else passes: only what behaves differently counts, and what may, for it was not compared."""
     more = found.plausible - len(found.patches) + len(unknown)
+    if found.plausible == 1:
+        return "no other edit passes every test as well"
     said = []
     if differing:
-        said.append(
-            counted(len(differing), "other edit behaves differently and passes", "others behave differently and pass")
-        )
+        said.append(counted(len(differing), "other that behaves differently", "others that behave differently"))
     if more:
-        said.append(counted(more, "other edit, not compared with it, passes", "others, not compared with it, pass"))
-    none = "no other edit passes" if found.plausible == 1 else "no edit that was seen to behave differently passes"
-    return f"{' and '.join(said) or none} every test as well"
+        said.append(counted(more, "other that was not compared with it", "others that were not compared with it"))
+    if not said:
+        return "others pass every test, and behaved alike where they were compared"
+    return f"{' and '.join(said)} {'pass' if len(differing) + more > 1 else 'passes'} every test as well"
 
 
 def _as_hints(hints: Hints) -> tuple[str, ...]:
@@ -286,5 +288,7 @@ class _Answer(NamedTuple):
     question: str = ""
     """What is still open; empty when nothing is."""
     said: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    """What each answer to the question stands for."""
     refused: str = ""
     """What a person says of all the edits: that none is right. Empty otherwise."""

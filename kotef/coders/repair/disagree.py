@@ -9,6 +9,7 @@ from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 from kotef.coders.repair.arguments import generated
+from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.model import Disagreement
 from kotef.coders.repair.phrase import Phrase, answers_of, phrase_of
@@ -27,7 +28,7 @@ _VARIANTS: Final = 200
 _SEED: Final = 7
 _RECORDED: Final = 24
 _CALL: Final = 0.2
-"""Seconds one call may take."""
+"""CPU seconds one call may take."""
 
 
 class Function(NamedTuple):
@@ -122,7 +123,7 @@ async def compare(
 ) -> Compared:
     """Call functions, and run variants of tests, under each candidate; where two of them differ.
 
-    `units` is one list per candidate, `tests` are variants with the id of their test, `each` is in seconds, for one
+    `units` is one list per candidate, `tests` are variants with the id of their test, `each` is in CPU seconds, for one
     candidate. What raises or does not end counts only where the program as it is gives a value: outside what a function
     is for, errors prove nothing.
     """
@@ -131,7 +132,7 @@ async def compare(
         for path, line, name, calls, _ in functions
     ]
     request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
-    limits = {"cpu": each, "wall": each, "total": each}
+    limits = {"cpu": each, "wall": wall_seconds(each), "total": wall_seconds(each)}
     answers = await asyncio.gather(*(session.ask({**request, **limits, "units": made}) for made in ([], *units)))
     calls = list(_of_calls(functions, asked, answers))
     saw = [{word[1] for word in answer.told if word[0] == "saw"} for answer in answers[1:]]

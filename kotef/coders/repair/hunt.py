@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from statistics import median
+from statistics import median, quantiles
 from typing import Final
 
 from kotef.coders.repair.budget import Budget
@@ -28,6 +28,10 @@ _USUAL: Final = 0.005
 """CPU seconds expected of a test that does not end without an edit."""
 _QUICK: Final = 0.015
 """CPU seconds every candidate has, besides five times what the failing tests take without it."""
+_TICKS: Final = 3
+"""The same in ticks of a clock that is coarse, of which the shortest test took one."""
+_LONG: Final = 0.1
+"""CPU seconds that are taken for a usual passing test at most."""
 _LADDER: Final = 8.0
 """How much longer those get in the end that ran out of time."""
 _COMPILE: Final = 1.5e-6
@@ -57,6 +61,12 @@ _BLIND: Final = 80
 _PARTNERS: Final = 400
 _SHARE: Final = 60
 """Candidates of one kind before the other kind has its turn."""
+_BLINDLY: Final = 2
+"""Failing tests that are run of an edit that makes none of them pass."""
+_APART: Final = 0.25
+"""Share of the time for edits that need a process of their own, as long as there are others."""
+_UNBEGUN: Final = 2
+"""Rounds that may end before their first candidate; after that each candidate gets a process of its own."""
 _TURN: Final = 0.4
 """Part of the time after which pairs get their turn, if single edits have brought near misses only."""
 
@@ -85,7 +95,12 @@ class Hunt:
         self._exhausted = False
         self._again: deque[Candidate] = deque()
         self._single = False
+        self._unbegun = 0
+        self._apart: deque[Candidate] = deque()
+        """Edits of whole modules, which cannot be undone."""
+        self._apart_cpu = 0.0
         self._factor = 1.0
+        self._blindly = _BLINDLY
         self._cheap: list[Candidate] = []
         self._compared = Compared(0, [])
         self._rivals = 0
@@ -94,9 +109,13 @@ class Hunt:
         unending = [run for run in times if run.state != "failed"]
         self._failing_cpu = sum(run.cpu for run in times if run.state == "failed") + usual * min(3, len(unending))
         self._failing_wall = sum(run.wall if run.state == "failed" else _USUAL for run in times)
+        passing = [ground.ran[test].cpu for test in ground.others if ground.ran[test].cpu > 0]
+        self._allowance = max(_QUICK, _TICKS * min(passing, default=0.0))
+        if len(passing) > 1:  # a test that fails at once may take as long as others once it passes
+            self._allowance += min(_LONG, quantiles(passing, n=10)[-1]) * min(len(times), self._looks())
         by_wall = self._failing_wall * budget.seconds / budget.wall if budget.wall else 0.0
-        self._failing_each = max(self._failing_cpu, by_wall)
-        """What running the failing tests takes of the budget."""
+        self._expected = max(self._failing_cpu, by_wall) * min(1.0, _BLINDLY / len(times))
+        """What an edit that fixes nothing takes of the budget: it is not run with all the failing tests."""
         self._all_cpu = 0.5 + 4 * sum(ground.ran[test].cpu for test in ground.others)
         self._all_wall = 2.0 + 4 * sum(ground.ran[test].wall for test in ground.others)
         failed_lines = {test: _test_line(ground, test) for test in ground.failing}
@@ -186,8 +205,10 @@ class Hunt:
                 self._cheap.append(candidate)
             yield from self._near.complete(candidate.cost)
             yield candidate
-            if turn and self._budget.elapsed > turn and self._near and not self.plausible:
-                early, turn = self._near.with_others(self._partners()), 0.0
+            if turn and self._budget.elapsed > turn and not self.plausible:
+                turn = 0.0
+                yield from self._looked_at_again()
+                early = self._near.with_others(self._partners())
             if number % _SHARE == 0:
                 yield from islice(early, _SHARE)
         if not self.plausible:
@@ -198,6 +219,14 @@ class Hunt:
             yield from early
             yield from self._near.with_others(self._partners())
             yield from pairs(self._cheap[:_BLIND], self._cheap[:_BLIND])
+
+    def _looked_at_again(self) -> Iterator[Candidate]:
+        """The cheapest edits, now with more of the failing tests; then the pairs that this brought."""
+        self._blindly = self._looks()
+        if self._blindly > _BLINDLY:
+            yield from [each for each in self._cheap if each not in self._near and each not in self._slow]
+        self._blindly = _BLINDLY
+        yield from self._near.complete(float("inf"))
 
     def _partners(self) -> list[Candidate]:
         """Second edits, cheapest first; among them some on lines that only run once the first is made."""
@@ -222,11 +251,14 @@ class Hunt:
                 self._exhausted = True
                 return
             if len(batch) == 1:
-                await self._try(batch[0], self._factor)
+                await self._try_alone(batch[0])
             else:
                 await self._screen(batch)
 
     def _next_batch(self, source: Iterator[Candidate]) -> list[Candidate]:
+        """The next candidates that are undone in turn; or one that needs a process of its own, which takes long."""
+        if self._apart and self._apart_cpu <= _APART * (self._budget.elapsed - self._start):
+            return [self._apart.popleft()]
         batch: list[Candidate] = []
         most, expected = 1 if self._single else _BATCH, 0.0
         while len(batch) < most and expected < _BATCH_CPU:
@@ -235,16 +267,16 @@ class Hunt:
                 break
             units = units_of(candidate, self._ground.sources)
             if not is_undoable(units):
-                if batch:
-                    self._again.appendleft(candidate)
-                    break
-                return [candidate]
+                self._apart.append(candidate)
+                continue
             batch.append(candidate)
-            expected += self._failing_each + 0.004 + _COMPILE / 2 * size_of(units)
+            expected += self._expected + 0.004 + _COMPILE / 2 * size_of(units)
+        if not batch and self._apart:
+            return [self._apart.popleft()]
         return batch
 
     def _limits(self, count: int, size: int, factor: float) -> dict[str, float]:
-        each = factor * (_QUICK + 5 * self._failing_cpu + _COMPILE * size)
+        each = factor * (self._allowance + 5 * self._failing_cpu + _COMPILE * size)
         wall = 1.5 + factor * 4 * self._failing_wall
         return {"each": each, "cpu": each * count + self._all_cpu, "cpu_all": self._all_cpu, "wall": wall}
 
@@ -252,11 +284,12 @@ class Hunt:
         ground = self._ground
         units = [units_of(candidate, self._ground.sources) for candidate in batch]
         size = max(size_of(made) for made in units)
-        request = {"do": "screen", "candidates": units, "failing": list(ground.failing), "looks": self._looks()}
+        request = {"do": "screen", "candidates": units, "failing": list(ground.failing), **self._looking()}
         request |= {"modules": list(ground.modules), "control": ground.control}
         answer = await self._session.ask({**request, **self._limits(len(batch), size, self._factor)})
         told = _Screened(answer, len(batch))
-        if told.polluted:
+        self._unbegun += told.unbegun
+        if told.polluted or self._unbegun > _UNBEGUN:
             self._single = True
         self._again.extend(batch[number] for number in told.repeat)
         for number in told.done:
@@ -268,6 +301,12 @@ class Hunt:
                 self._slow.append(batch[number])
         for number in told.promising:
             await self._try(batch[number], self._factor)
+
+    async def _try_alone(self, candidate: Candidate) -> None:
+        before = self._session.cpu
+        await self._try(candidate, self._factor)
+        if not is_undoable(units_of(candidate, self._ground.sources)):
+            self._apart_cpu += self._session.cpu - before
 
     async def _try(self, candidate: Candidate, factor: float) -> None:
         answer = await self._trial(candidate, factor)
@@ -288,12 +327,15 @@ class Hunt:
         request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
         limits = self._limits(1, size_of(units), factor)
         wall = limits["wall"] + self._all_wall
-        return await self._session.ask({**request, **limits, "looks": self._looks(), "wall": wall})
+        return await self._session.ask({**request, **limits, **self._looking(), "wall": wall})
 
     async def _passes(self, candidate: Candidate) -> bool:
         """Whether every test passes with it, with the time that a slow edit gets."""
         self._tried += 1
         return _is_plausible(await self._trial(candidate, _LADDER))
+
+    def _looking(self) -> dict[str, int]:
+        return {"looks": self._looks(), "blind": self._blindly}
 
     def _looks(self) -> int:
         """Failing tests that are run even if the first fails, to see what an edit does fix."""
@@ -358,7 +400,9 @@ class _Screened:
             stopped = begun[-1]
             self.done.append(stopped)
             self.late |= {stopped} if answer.ended == "time" else set()
-        if answer.ended != "done" and not begun:  # it did not even come to the first: nobody is to blame
+        self.unbegun = answer.ended != "done" and not begun
+        """Whether it did not even come to the first: no candidate is to blame."""
+        if self.unbegun:
             stopped = -1
         self.promising = [number for number in self.done if number not in self.late and self.all_passed(number)]
         self.done = [number for number in self.done if number not in self.promising]

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
 
@@ -17,7 +17,7 @@ _FOR_REPEATING: Final = 0.6
 _WITHOUT_ANY: Final = 0.4
 """Part of the time after which no more tests are run if none has ended: either all hang, or all are too slow."""
 _TRACED: Final = 0.5
-"""Wall seconds one test is watched at most."""
+"""CPU seconds one test is watched at most."""
 _LOOPING: Final = 0.15
 """The same for one that hangs: it runs the same lines over and over."""
 _FRAME: Final = 0.25
@@ -166,7 +166,12 @@ async def watch(
             most = _LOOPING if rest[0] in unending else _TRACED
             each = min(most, max(0.05, left / (len(groups) - place)))
             wall = budget.wall_left
-            limits = {"cpu": min(left, len(rest) * each + 1), "wall": min(wall, each + 1), "total": wall, "each": each}
+            limits = {
+                "cpu": min(left, len(rest) * each + 1),
+                "wall": min(wall, wall_seconds(each) + 1),
+                "total": wall,
+                "each": each,
+            }
             request = {"do": "watch", "tests": rest, "files": list(files), "values": True}
             request["at_once"] = rest[0] in unending
             answer = await session.ask({**request, **limits})

@@ -26,8 +26,8 @@ class NearMisses:
         self._complete: list[tuple[float, int, Candidate]] = []
         self._order = count()
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
+    def __contains__(self, candidate: Candidate) -> bool:
+        return any(candidate is known for _, _, known in self._found)
 
     def add(self, candidate: Candidate, cured: frozenset[int], further: int) -> None:
         """One more: the tests it makes pass, and how many others now fail at a later line."""

@@ -18,6 +18,8 @@ class Question:
     """Answer → patches that agree with it, best first."""
     refusal: str
     """What is said by choosing none: `price(n=2, fee=3) is neither 5 nor 6`."""
+    rivals: tuple[str, ...] = ()
+    """One line per answer, with the best edit that gives it."""
 
 
 def question_of(found: Repair) -> Question | None:
@@ -35,9 +37,8 @@ def question_of(found: Repair) -> Question | None:
             options[answer] = (*options.get(answer, ()), patch)
         asked = f"{f'{before}, ' if before else ''}should {first.call} {choice_of(list(options), first.verb)}?"
         refusal = f"{about} is neither {' nor '.join(options)}"
-        rivals = "; ".join(f"{answer} with {patches[0].rationale}" for answer, patches in options.items())
-        text = f"several edits pass every test, but disagree ({rivals}): {asked}"
-        return Question(text, about, options, refusal)
+        rivals = tuple(f"{answer}: {patches[0].rationale}" for answer, patches in options.items())
+        return Question(f"several edits pass every test, but disagree: {asked}", about, options, refusal, rivals)
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
         text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"

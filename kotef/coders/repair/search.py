@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.protected import is_protected
-from kotef.coders.repair.budget import WALL, Budget
+from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.hunt import Hunt
 from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
@@ -45,14 +45,14 @@ async def repair(
 ) -> Repair:
     """Search for at most `seconds` of CPU time; writes nothing into the workspace and leaves no process.
 
-    `wall` is the wall time it may take, three times as many seconds if none is given.
+    `wall` is the wall time it may take, at least three times as many seconds if none is given.
     `command` is the real check, `failing` are pytest ids (none: whatever fails), `python` is the interpreter to use,
     `env` its whole environment. Files that are `protected` (workspace-relative paths) are not edited.
     All the code of the project runs in `sandbox`.
     """
     started, used = time.monotonic(), cpu_seconds()
     meter = Meter()
-    budget = Budget(seconds, wall=WALL * seconds if wall is None else wall, used=meter.used)
+    budget = Budget(seconds, wall=wall_seconds(seconds) if wall is None else wall, used=meter.used)
     said = invocation(command)
     whole = {**env, **said.variables}
     where = _resolved(root)

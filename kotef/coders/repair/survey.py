@@ -36,6 +36,10 @@ _OUTSIDE: Final = 0.45
 """Suspicion of a module-level statement whose names a suspected function reads."""
 _PACKAGE: Final = 2
 """Parts of the path of a file in a package."""
+_MANY: Final = 5
+"""Tests that fail here alone before that is a reason: a caller may name only some failing tests."""
+_SAID: Final = 120
+"""Characters of an exception in a reason."""
 _UNITS: Final = 60
 """Functions searched, the most suspicious ones."""
 
@@ -163,6 +167,8 @@ def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str
     broken = [test for test, how in ran.items() if how.state in {"failed", "hangs", "crashes"}]
     named = [test for test in broken if collected.tests[test] in wanted]
     red = named if wanted else broken
+    if wanted:
+        _check_others(collected, ran, wanted)
     if red:
         return red
     if collected.errors:
@@ -174,6 +180,16 @@ def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str
     if wanted and not wanted & set(collected.tests):
         raise DeclinedError("none of the failing tests is among those that pytest collects here")
     raise DeclinedError("no failing test here, though the check is red")
+
+
+def _check_others(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> None:
+    """Decline where most tests that pass in the check fail here: then a failure here says nothing of an edit."""
+    others = [test for test in ran if collected.tests[test] not in wanted]
+    failed = [test for test in others if ran[test].state == "failed"]
+    if len(failed) >= _MANY and len(failed) > len(others) / 2:
+        said = ": ".join(filter(None, ran[failed[0]].error)).partition("\n")[0]
+        example = f"{collected.tests[failed[0]]} ({said[:_SAID]})"
+        raise DeclinedError(f"{len(failed)} of {len(others)} tests that pass in the check fail here: {example}")
 
 
 async def _alone(

@@ -78,10 +78,16 @@ def _tear_down_others(item: pytest.Item) -> None:
 
 
 def _no_explanations() -> None:
-    """A comparison that fails is not worth a difference between its sides."""
-    from _pytest.assertion import util
+    """What a failed assertion says is not read here; without it, no code of the project runs because a test failed."""
+    from _pytest.assertion import rewrite, util
 
+    told: Any = rewrite
+    told._saferepr = _no_text
     util._reprcompare = None
+
+
+def _no_text(_value: object) -> str:
+    return "?"
 
 
 def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseException | None]:
@@ -113,7 +119,9 @@ def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseE
 
 def _report_passed(item: pytest.Item, when: Any) -> None:
     """Fixtures such as `tmp_path` learn from the report of a phase how it went; a failing one is not worth a report."""
-    call: Any = pytest.CallInfo.from_call(lambda: None, when)
+    from _pytest.runner import CallInfo  # `pytest.CallInfo` exists from version 7 on
+
+    call: Any = CallInfo.from_call(lambda: None, when)
     report = item.ihook.pytest_runtest_makereport(item=item, call=call)
     if report.failed:
         raise AssertionError("a plugin calls it failed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import __future__
 
+import functools
 import gc
 import os
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Dict, Iterator, List, Tuple
 
+_CACHE = type(functools.lru_cache(lambda: None))
 _FLAGS = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 
 Unit = Dict[str, Any]
@@ -124,17 +126,17 @@ class Swapper:
             self._spaces = [vars(other) for other in self.modules().values()]
         return self._spaces if any(space is vars(module) for space in self._spaces) else [vars(module), *self._spaces]
 
-    def traces(self, paths: list[str]) -> list[Any]:
+    def traces(self, paths: list[str]) -> dict[tuple[str, ...], Any]:
         """What changes when the modules' own state changes: their names' values, and the sizes of containers."""
-        modules = self.modules_of(paths)
-        found: list[Any] = []
-        for module in modules:
-            for value in list(vars(module).values()):
-                found += (id(value), _size(value))
-                if isinstance(value, type) and value.__module__ == module.__name__:
-                    found += [(id(inner), _size(inner)) for inner in list(vars(value).values())]
+        found: dict[tuple[str, ...], Any] = {}
+        for module in self.modules_of(paths):
+            for name, value in list(vars(module).items()):
+                found[module.__name__, name] = (id(value), _size(value))
+                if _is_class(value) and value.__module__ == module.__name__:
+                    for inner, own in list(vars(value).items()):
+                        found[module.__name__, name, inner] = (id(own), _size(own))
                 elif type(value) is FunctionType and value.__defaults__:
-                    found += [_size(default) for default in value.__defaults__]
+                    found[module.__name__, name, "()"] = [_size(default) for default in value.__defaults__]
         return found
 
     def modules_of(self, paths: list[str]) -> list[ModuleType]:
@@ -175,11 +177,16 @@ class Swapper:
         _graft(module, fresh)
 
 
+def _is_class(value: Any) -> bool:
+    return issubclass(type(value), type)
+
+
 def _size(value: Any) -> Any:
-    if isinstance(value, (list, dict, set)):
-        return len(value)
-    info = getattr(value, "cache_info", None)
-    return info() if info is not None and not isinstance(value, type) else None
+    """Of a container or a cache; asks types alone, for the project's objects may do anything when they are asked."""
+    kind = type(value)
+    if issubclass(kind, (list, dict, set)):
+        return kind.__len__(value)
+    return value.cache_info() if issubclass(kind, _CACHE) else None
 
 
 def _dig(code: CodeType, trail: list[str]) -> CodeType:

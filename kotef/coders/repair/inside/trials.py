@@ -12,17 +12,22 @@ from kotef.coders.repair.inside import fence, suite, swap, watching
 
 _SAW = "__kotef_saw__"
 _ENDLESS = "it does not end"
+_ANY_TEST = 0.001
+"""CPU seconds of a test that does next to nothing."""
+_WAITING = 3
+"""Wall seconds for each CPU second of a deadline: the machine may be busy."""
 Tell = Callable[[Any], None]
 
 
 class Trials:
-    """Makes the body of each request; remembers which tests end most candidates."""
+    """Makes the body of each request; remembers which tests end most candidates, and what each test takes."""
 
     def __init__(self, tests: suite.Suite, swapper: swap.Swapper, guard: fence.Fence) -> None:
         self._tests = tests
         self._swapper = swapper
         self._guard = guard
         self._kills: dict[int, int] = {}
+        self._seconds: dict[int, float] = {}
 
     def body(self, request: dict[str, Any]) -> Callable[[Tell], None]:
         """The function that answers a request, to be called in a child."""
@@ -36,10 +41,12 @@ class Trials:
         return lambda tell: do[request["do"]](request, tell)
 
     def learn(self, told: list[Any]) -> None:
-        """Count which tests end candidates; those go first next time."""
+        """Count which tests end candidates, which go first next time, and keep the CPU seconds of each test."""
         for word in told:
             if word[0] == "failed":
                 self._kills[word[2]] = self._kills.get(word[2], 0) + 1
+            elif word[0] == "test":
+                self._seconds[word[1]] = word[3]
 
     def _measure(self, request: dict[str, Any], tell: Tell) -> None:
         """Run tests in their order, telling of each how it ended, its CPU seconds, and its exception."""
@@ -88,6 +95,7 @@ class Trials:
         """
         if request["control"] is not None:
             self._tests.run(request["control"], None)  # what a first run costs shall not count against a candidate
+        unsettled = self._unsettled(request)
         before = self._swapper.traces(request["modules"])
         limit = fence.SoftLimit()
         for number, units in enumerate(request["candidates"]):
@@ -105,25 +113,40 @@ class Trials:
             limit.allow(0)
             tell(["end", number])
             clean = in_time or self._control_passes(request)
-            if fixed or not clean or self._swapper.traces(request["modules"]) != before:
+            if fixed or not clean or self._changed(before, request) - unsettled:
                 tell(["stop", number])
                 return
         tell(["begin", len(request["candidates"])])
         limit.allow(request["cpu_all"])
         tell(["control", self._control_passes(request)])
 
+    def _unsettled(self, request: dict[str, Any]) -> set[Any]:
+        """State of the modules that changes whenever failing tests run, such as a cache: no candidate's trace."""
+        before = self._swapper.traces(request["modules"])
+        ending = [test for test in self._in_turn(request["failing"]) if test in self._seconds]
+        for test in ending[: request["blind"]]:
+            self._tests.run(test, None)
+        return self._changed(before, request)
+
+    def _changed(self, before: dict[Any, Any], request: dict[str, Any]) -> set[Any]:
+        after = self._swapper.traces(request["modules"])
+        return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
     def _control_passes(self, request: dict[str, Any]) -> bool:
         control = request["control"]
         return control is None or self._tests.run(control, None)[0] == "passed"
 
     def _failing_pass(self, number: int, request: dict[str, Any], tell: Tell) -> bool:
-        """Whether all failing tests pass; the hardest goes first, then the easiest: if both fail, that is enough."""
-        failing = self._in_order(request["failing"])
-        order = failing[:1] + failing[:0:-1]
+        """Whether all failing tests pass.
+
+        If `blind` tests fail and none passes, that is enough; otherwise `looks` tests say what an edit fixes.
+        """
+        order = self._in_turn(request["failing"])
         right = 0
         for place, (index, following) in enumerate(zip(order, [*order[1:], None])):
             right += self._one(number, index, following, tell)
-            if right <= place and ((place >= 1 and not right) or place + 1 >= request["looks"]):
+            looked = place + 1
+            if right < looked and ((not right and looked >= request["blind"]) or looked >= request["looks"]):
                 return False
         return right == len(order)
 
@@ -160,6 +183,16 @@ class Trials:
         file = self._swapper.relative(str(getattr(item, "path", None) or item.fspath))
         lines = [line for path, line in suite.place_of(error, self._swapper.relative) if path == file]
         return int(lines[0]) if lines else 0
+
+    def _in_turn(self, failing: list[int]) -> list[int]:
+        """A hard one goes first, then easy ones, each time one that takes little time."""
+        hardest = max(failing, key=lambda test: (1 + self._kills.get(test, 0)) / self._effort(test))
+        others = [test for test in failing if test != hardest]
+        return [hardest, *sorted(others, key=lambda test: (1 + self._kills.get(test, 0)) * self._effort(test))]
+
+    def _effort(self, test: int) -> float:
+        """Its CPU seconds, with what running any test takes."""
+        return self._seconds.get(test, 0.0) + _ANY_TEST
 
     def _in_order(self, indices: list[int]) -> list[int]:
         return sorted(indices, key=lambda index: -self._kills.get(index, 0))
@@ -237,20 +270,26 @@ def _receiver(function: Any, attributes: Any) -> Any:
 
 
 class _Deadline:
-    """Ends its block after some seconds of wall time; should it resist, the child's own timer ends the child."""
+    """Ends its block after some seconds of CPU time, or a few times as many of wall time if it waits for something.
+
+    Should the block resist, the child's own timer ends the child.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self.over = False
 
     def __enter__(self) -> None:
+        signal.signal(signal.SIGVTALRM, self._ring)
         signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self._seconds)
+        signal.setitimer(signal.ITIMER_REAL, _WAITING * self._seconds)
 
     def _ring(self, _number: int, _frame: Any) -> None:
         self.over = True
         raise fence.TimeIsUpError
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         return kind is not None and issubclass(kind, fence.TimeIsUpError)

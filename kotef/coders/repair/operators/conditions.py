@@ -33,7 +33,8 @@ def negated(site: Site) -> Iterator[Proposal]:
         yield from site.put(site.text(node.operand))
         return
     returned = isinstance(site.parent, ast.Return) and isinstance(node, ast.BoolOp | ast.Name | ast.Call)
-    if (_is_condition(site) or returned) and not isinstance(node, ast.Compare | ast.Constant):
+    opposed = isinstance(node, ast.Constant) or (isinstance(node, ast.Compare) and len(node.ops) == 1)
+    if (_is_condition(site) or returned) and not opposed:  # `<` has an opposite of its own, `a < b < c` has none
         old = site.text(node)
         yield from site.put(f"not ({old})" if isinstance(node, ast.BoolOp) else f"not {old}")
 

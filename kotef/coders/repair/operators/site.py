@@ -72,7 +72,7 @@ class Site:
         if "(" not in between and ")" not in between and "#" not in between and "\n" not in between:
             yield Proposal(Edit(source.path, start, end, f" {text} "), extra, anti)
         else:
-            old = between.strip().strip("()").strip()
+            old = between.strip("() \t\r\n\\")  # the operator alone: a line may be continued before or after it
             at = between.find(old)
             if old and "#" not in between and "\n" not in old:
                 begin = start + len(between[:at].encode())
