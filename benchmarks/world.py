@@ -57,6 +57,8 @@ class Runner:
 
     ran: str = ""
     """Pattern with the number of tests that ran; what several places say is added up. Without it, named tests count."""
+    skipped: str = ""
+    """Pattern with the number of skipped tests that `ran` counts too; a match that is no number stands for one."""
     closing: str = ""
     """Where this is given, only the last line that matches it is read for `ran`."""
     listing: str = ""
@@ -241,7 +243,9 @@ def ran_of(runner: Runner, output: str) -> int | None:
         closing = [line for line in output.splitlines() if re.search(runner.closing, line)]
         output = closing[-1] if closing else ""
     found = list(re.finditer(runner.ran, output, re.MULTILINE)) if runner.ran else []
-    return sum(int(number) for match in found for number in match.groups() if number) if found else None
+    skipped = re.findall(runner.skipped, output, re.MULTILINE) if runner.skipped else []
+    ran = sum(int(number) for match in found for number in match.groups() if number)
+    return ran - sum(int(number) if number.isdigit() else 1 for number in skipped) if found else None
 
 
 def known_of(named: Collection[str], report: Mapping[str, Any]) -> int:

@@ -81,8 +81,15 @@ def _files(root: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tuple[Path, _File]]:
-    """Environment files by their name, keys by their content as well, and what links of such a name lead to."""
+    """Environment files by their name, keys by their content as well, and what links of such a name lead to.
+
+    A copy of a file that git tracks, as builds make them, is as public as that file.
+    """
     seen = 0
+    tracked: dict[str, list[Path]] = {}
+    for path in public:
+        if holds_secrets(path.name):
+            tracked.setdefault(path.name, []).append(path)
     for root in roots:
         for place, folders, files in walk_within(root, most=_MOST_ENTRIES):
             folders[:] = [name for name in folders if name not in REBUILT and name != ".git"]
@@ -93,11 +100,30 @@ def _secrets_in(roots: Iterable[Path], public: Collection[Path]) -> Iterator[tup
                 if linked and (real in public or not real.is_relative_to(root) or _is_sample(real)):
                     continue
                 what = _identity(real)
-                is_secret = _has_settings(real, public) if _is_environment(path) else _is_key(real, public)
+                told = _original(real, tracked.get(real.name, ()))
+                is_secret = _has_settings(told, public) if _is_environment(path) else _is_key(told, public)
                 if what and is_secret:
                     yield real, what
             if seen > _MOST_ENTRIES:
                 return
+
+
+def _original(path: Path, tracked: Collection[Path]) -> Path:
+    """The tracked file of its name that has its content; else the file itself."""
+    if path in tracked or not tracked:
+        return path
+    try:
+        content = read_regular(path, largest=_LARGEST_ENVIRONMENT)
+    except OSError:  # nor can a command read it, or it is larger than any key
+        return path
+    return next((each for each in tracked if _content(each) == content), path)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_regular(path, largest=_LARGEST_ENVIRONMENT)
+    except OSError:
+        return None
 
 
 def _is_environment(path: Path) -> bool:

@@ -139,6 +139,33 @@ def test_a_tracked_environment_file_is_hidden_for_its_values_and_not_for_its_nam
     assert not untracked.stdout
 
 
+PUBLIC_KEY = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(("copy", "is_shown"), [(PUBLIC_KEY, True), (PUBLIC_KEY.replace("MIIB", "MIIC"), False)])
+@pytest.mark.parametrize("place", ["target/classes/server.key", "build/a/b/server.key"])
+def test_a_copy_that_a_build_made_of_a_tracked_key_is_shown_and_can_be_written(
+    copy: str, is_shown: bool, place: str, make: Make, project: Path
+) -> None:
+    for path, text in {"tests/server.key": PUBLIC_KEY, place: copy}.items():
+        (project / path).parent.mkdir(parents=True)
+        (project / path).write_text(text)
+    done = checked(f"cat {place} && cp tests/server.key {place}", make("bwrap", public=["tests/server.key"]), project)
+
+    assert (done.stdout, done.passed) == ((copy, True) if is_shown else ("", False))
+
+
+@pytest.mark.parametrize("value", ["changeme", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"])
+def test_a_copy_of_a_tracked_environment_file_is_as_public_as_that_file(value: str, make: Make, project: Path) -> None:
+    text = f"API_TOKEN={value}\n"
+    for path in (".env", "dist/.env"):
+        (project / path).parent.mkdir(exist_ok=True)
+        (project / path).write_text(text)
+    done = checked("cat dist/.env", make("bwrap", public=[".env"]), project)
+
+    assert done.stdout == (text if value == "changeme" else "")
+
+
 @each_level
 def test_a_write_outside_is_named_with_what_lifts_it(level: Level, make: Make, project: Path) -> None:
     done = checked("touch /usr/share/kotef-was-here", make(level), project)
