@@ -4,11 +4,22 @@ import os
 import stat
 from pathlib import Path
 
+from kotef.workspace.safe_open import parent_within
+
 
 def facts_of(path: Path | str) -> os.stat_result | None:
     """What `lstat` says; None where nothing is, or nothing that we may look at."""
     try:
         return os.lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def facts_within(root: Path, path: str) -> os.stat_result | None:
+    """The same of a path of the workspace: nothing is there where a folder on the way to it is a link."""
+    try:
+        with parent_within(root, path.rstrip("/")) as (folder, name):
+            return os.lstat(name, dir_fd=folder)
     except (OSError, ValueError):
         return None
 

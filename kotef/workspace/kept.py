@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from kotef.workspace.facts import facts_within
 from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import os_fault
 from kotef.workspace.transfer import copy_in, copy_out
@@ -83,8 +84,8 @@ def bring_back(
 
     Nothing is written where a directory of the path is a link or a file now.
     """
-    back = [path for path in copied if not os.path.lexists(root / path) and _brought(kept / path, root, path)]
-    lost = [path for path in left_out if not os.path.lexists(root / path)]
+    back = [path for path in copied if facts_within(root, path) is None and _brought(kept / path, root, path)]
+    lost = [path for path in left_out if facts_within(root, path) is None]
     return tuple(back), tuple(lost)
 
 

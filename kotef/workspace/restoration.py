@@ -12,7 +12,7 @@ from kotef.errors import WorkspaceError
 from kotef.workspace.activity import Activity
 from kotef.workspace.details import differing, make_empty, put_back, remove_empty
 from kotef.workspace.entries import EXECUTABLE, LINK, PLAIN, write_entry
-from kotef.workspace.facts import facts_of
+from kotef.workspace.facts import facts_within
 from kotef.workspace.kept import KEPT_CAP, bring_back, ignored_files
 from kotef.workspace.nested import GitFolder, refs_of, repositories
 from kotef.workspace.paths import os_fault, write_atomic
@@ -99,7 +99,7 @@ class _Restore:
                 self._ignored(path)
             for path in self._record.left_out:
                 self._uncopied(path)
-            gone += tuple(f"{path}/" for path in self._record.clean if facts_of(self._root / path) is None)
+            gone += tuple(f"{path}/" for path in self._record.clean if facts_within(self._root, path) is None)
             self._new()
             if self._whole:
                 self._details(touched)
@@ -117,12 +117,12 @@ class _Restore:
         return self._record.unkept if self._record.details.complete else (*self._record.unkept, ".")
 
     def _author(self, path: str) -> str | None:
-        found = facts_of(self._root / path)
+        found = facts_within(self._root, path)
         return None if found is None else self._activity.author(path, found.st_ctime)
 
     def _repository(self, known: NestedRepository) -> None:
         """Restore the git folder first, because git needs it to list the files."""
-        in_the_way = facts_of(self._root / known.path)
+        in_the_way = facts_within(self._root, known.path)
         if self._whole and in_the_way is not None and not stat.S_ISDIR(in_the_way.st_mode) and self._author(known.path):
             move_out(self._root, known.path, self._aside / known.path)
         was_gone = GitFolder(self._root, known.path, self._git_copies / str(known.number)).bring_back()
@@ -135,7 +135,7 @@ class _Restore:
         now = _taken(nested)
         ignored = {path[len(known.path) + 1 :] for path in self._known if path.startswith(f"{known.path}/")}
         changed = [path for path in nested.changed(known.tree, now) if path not in ignored]
-        here = {path for path in changed if facts_of(nested.root / path) is not None}
+        here = {path for path in changed if facts_within(nested.root, path) is not None}
         theirs = {path for path in here if self._author(f"{known.path}/{path}") is None}
         if self._whole or was_gone:
             if here:
@@ -156,7 +156,7 @@ class _Restore:
     def _ignored(self, path: str) -> None:
         """Compare and restore one file that has a copy."""
         copy, here = self._place / path, self._root / path
-        found = facts_of(here)
+        found = facts_within(self._root, path)
         if found is None or not os.path.lexists(copy):
             if os.path.lexists(copy):
                 self._differences.add(Difference(path, "blocked", str(copy)))
@@ -178,7 +178,7 @@ class _Restore:
 
     def _uncopied(self, path: str) -> None:
         """Report a file without a copy if its change time says that it was written."""
-        found = facts_of(self._root / path)
+        found = facts_within(self._root, path)
         if found is None or path.endswith("/") or path in self._record.written or found.st_ctime < self._record.since:
             return
         author = self._author(path)
@@ -229,7 +229,7 @@ class _Restore:
         done = put_back(self._root, known, lambda path: path in written or self._author(path) is not None, state=state)
         self._put.update(path for path in done if path not in written and not self._holds_written(path, written))
         for path in differing(self._root, known, state=state):
-            reason: Reason = "mode" if path in known.modes and facts_of(self._root / path) else "blocked"
+            reason: Reason = "mode" if path in known.modes and facts_within(self._root, path) else "blocked"
             mode = f"{known.modes[path]:04o}" if path in known.modes else ""
             self._differences.add(Difference(path, reason, mode))
 

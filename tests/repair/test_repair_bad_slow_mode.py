@@ -107,7 +107,7 @@ def test_a_check_that_does_not_end_is_declined_in_time_and_ended(tmp_path: Path,
     found = slowly(root, bare, seconds=8)
 
     assert time.monotonic() - started < 40
-    assert re.fullmatch(r"the check takes longer than the [0-6](\.\d+)? s allowed for one run", found.declined)
+    assert re.fullmatch(r"the check takes longer than the \d+(\.\d+)? s allowed for one run", found.declined)
     assert not left_by(root)
 
 

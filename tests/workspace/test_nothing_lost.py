@@ -240,13 +240,14 @@ def test_files_without_a_copy_are_named_if_they_were_overwritten(root: Path, tmp
     assert elsewhere.unknown == (".",), "what was not compared is reported as unknown"
 
 
-@pytest.mark.parametrize("deed", ["echo x > cache", "ln -s /tmp cache"])
+@pytest.mark.parametrize("deed", ["echo x > cache", "ln -s /tmp cache", "ln -s ../beside cache"])
 def test_what_stands_in_the_place_of_an_ignored_folder_is_named_and_the_rest_comes_back(
     root: Path, tmp_path: Path, deed: str
 ) -> None:
     (root / ".gitignore").write_text("cache\n.env\n")
     (root / "cache").mkdir()
-    for name in ("cache/rows", ".env"):
+    for name in ("cache/rows", ".env", "../beside/rows"):
+        (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text("before")
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
