@@ -72,10 +72,16 @@ def words_of(command: str) -> list[str]:
         return command.split()
 
 
+_MAKE_VARIABLE: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
+
+
 def programs_of(command: str) -> tuple[str, ...]:
-    """The first word of each simple command in it, assignments and the like in front taken off."""
-    words = (_bare(part.words) for part in _parts(command))
-    return tuple(dict.fromkeys(found[0] for found in words if found))
+    """The first word of each simple command in it, assignments and the like in front taken off.
+
+    A variable names no program that is known here; that of make, `$(CURDIR)`, is no command that the shell puts in.
+    """
+    words = (_bare(part.words) for part in _parts(_MAKE_VARIABLE.sub(r"$\1", command)))
+    return tuple(dict.fromkeys(found[0] for found in words if found and not found[0].startswith("$")))
 
 
 def judging_files(command: str) -> tuple[str, ...]:

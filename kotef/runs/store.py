@@ -17,6 +17,7 @@ from kotef.errors import UsageError
 from kotef.runs.public_record import RECORDS, copy_record, foreign_records
 from kotef.runs.result import Result
 from kotef.state import SCHEMA_VERSION, Task
+from kotef.workspace.facts import facts_within
 from kotef.workspace.git import run_git
 from kotef.workspace.paths import os_fault, state_dir, write_atomic
 
@@ -127,13 +128,21 @@ def at(root: Path, run_id: str) -> RunDir:
 
 
 def uncommitted(root: Path, *, sdd: bool = False) -> bool:
-    """Whether the workspace differs from its HEAD by more than `.sdd`, which no check judges.
+    """Whether the workspace differs from its HEAD by more than `.sdd`, which no check judges, and environments.
 
-    With `sdd` the spec and tickets count too; what a run itself leaves in `.sdd` never does.
+    An installed environment that nobody told git to ignore is no work. With `sdd` it counts, and so do the spec and
+    tickets; what a run itself leaves in `.sdd` never does.
     """
     own = (":(exclude).sdd/runs", ":(exclude).sdd/issues.md") if sdd else (":(exclude).sdd",)
     status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", *own]
-    return bool(run_git(status, cwd=root, user_config=True).stdout)
+    entries = filter(None, run_git(status, cwd=root, user_config=True).stdout.decode("utf-8", "replace").split("\0"))
+    return any(sdd or not _is_environment(root, entry) for entry in entries)
+
+
+def _is_environment(root: Path, entry: str) -> bool:
+    """Whether an entry of git's status is a new folder that Python's venv or npm has made."""
+    new, path = entry.startswith("?? ") and entry.endswith("/"), entry[3:]
+    return new and (path.endswith("node_modules/") or facts_within(root, f"{path}pyvenv.cfg") is not None)
 
 
 def changed_paths(root: Path) -> tuple[str, ...]:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.commands import created_by_the_task, judging_files, role_of, status_of_failing_tests, without_watch
+from kotef.checks.commands import (
+    created_by_the_task,
+    judging_files,
+    programs_of,
+    role_of,
+    status_of_failing_tests,
+    without_watch,
+)
 
 
 @pytest.mark.parametrize(
@@ -107,3 +114,15 @@ def test_no_command_line_raises(command: str):
     status_of_failing_tests(command)
     created_by_the_task(command, command)
     without_watch(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("$(MAKE) install DESTDIR=$(PWD)/tmp", ()),
+        ("$(CC) -o a a.c && ./a $(CURDIR)", ("./a",)),
+        ("echo $(date) $(CURDIR)", ("echo", "date")),
+    ],
+)
+def test_a_variable_of_make_is_no_program(command: str, programs: tuple[str, ...]) -> None:
+    assert set(programs_of(command)) == set(programs)

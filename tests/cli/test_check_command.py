@@ -94,6 +94,18 @@ def test_uncommitted_work_is_compared_with_head(repository: Path) -> None:
     assert (every(repository), git(repository, "status", "--porcelain=v2")) == (before, status)
 
 
+@pytest.mark.parametrize(
+    ("made", "is_work"),
+    [("venv/pyvenv.cfg", False), ("node_modules/a/index.js", False), ("venv/app.py", True), ("extra.txt", True)],
+)
+def test_an_environment_that_git_does_not_ignore_is_no_uncommitted_work(
+    repository: Path, made: str, is_work: bool
+) -> None:
+    (repository / made).parent.mkdir(parents=True, exist_ok=True)
+    (repository / made).write_text("home = /usr/bin\n")
+    assert checked(repository, "--check", UNITTEST)[1]["against"] == ("HEAD" if is_work else None)
+
+
 def test_a_clean_tree_is_not_compared_and_no_compare_never_does(repository: Path) -> None:
     assert checked(repository, "--check", UNITTEST)[1]["against"] is None
     (repository / "calc.py").write_text(GREEN)
