@@ -11,7 +11,7 @@ from typing import Final
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.records import name_part, recorded
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
-from kotef.workspace.safe_open import read_within
+from kotef.workspace.safe_open import read_regular, read_within
 
 _STARTER: Final = """\
 #!/bin/sh
@@ -33,7 +33,7 @@ _TAKES_VALUE: Final = re.compile(r"-(?!-?(?:v|race|short|cover|trimpath|a|n|x|ms
 
 def go_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
     """`-exec` by GOFLAGS, which commands of go that do not know it pass over; nothing where it could not be started."""
-    before = env.get("GOFLAGS", "")
+    before = env["GOFLAGS"] if "GOFLAGS" in env else _flags_in_settings(env)
     if "-exec" in before or re.search(r"\s", str(command.folder)) or _may_not_start(command.folder):
         return {}
     program = copy_of(command.folder, "goexec.py") / "goexec.py"
@@ -67,6 +67,17 @@ def go_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[
     places = dict.fromkeys(f"./{place}" if exists(place) else "." for place, _ in pairs)
     names = "|".join(map(re.escape, tops))
     return ["test", *flags, "-run", f"^({names})$", *places]
+
+
+def _flags_in_settings(env: Mapping[str, str]) -> str:
+    """GOFLAGS as `go env -w` keeps it, which the variable would hide."""
+    usual = Path(env.get("XDG_CONFIG_HOME") or Path(env.get("HOME", "/"), ".config"), "go", "env")
+    try:
+        text = read_regular(Path(env.get("GOENV") or usual), largest=_MAX_MODULE).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [line.strip() for line in text.splitlines()]
+    return next((line.partition("=")[2] for line in reversed(lines) if line.startswith("GOFLAGS=")), "")
 
 
 def _may_not_start(folder: Path) -> bool:

@@ -6,14 +6,18 @@ JSON object a line, and keeps entries in the layout of Go's own cache, so that g
 and the other way round. Standard library only.
 """
 
+from __future__ import annotations
+
 import base64
 import json
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # each go command starts this program: `typing` would take a third of its start
+    from collections.abc import Iterator, Sequence
+    from typing import Any, BinaryIO
 
 _ENTRY = b"v1 %s %s %20d %20d\n"
 _FIELDS = 5
@@ -85,10 +89,10 @@ def _write(path: str, content: bytes) -> None:
     """Replace a file in one step, for several go commands may share the cache."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=folder)
-    with open(descriptor, "wb") as file:
+    part = f"{path}.{os.getpid()}-{time.monotonic_ns()}"
+    with open(part, "xb") as file:
         file.write(content)
-    os.replace(name, path)
+    os.replace(part, path)
 
 
 def _path(folder: str, name: str, kind: str) -> str:

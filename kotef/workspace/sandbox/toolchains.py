@@ -67,25 +67,39 @@ IN_HOME: Final = (
 logins and settings beside them are not in it."""
 
 SETTINGS: Final = (
+    ".bunfig.toml",
     ".cargo/config.toml",
     ".condarc",
     ".config/git/attributes",
     ".config/git/config",
     ".config/git/ignore",
+    ".config/go/env",
+    ".config/hatch/config.toml",
+    ".config/mise/config.toml",
+    ".config/pdm/config.toml",
     ".config/pip/pip.conf",
+    ".config/pypoetry/config.toml",
     ".config/uv/uv.toml",
     ".gemrc",
     ".gitconfig",
+    ".gradle/gradle.properties",
     ".m2/settings.xml",
+    ".mavenrc",
     ".npmrc",
+    ".pip/pip.conf",
+    ".tool-versions",
+    ".yarnrc",
+    ".yarnrc.yml",
 )
-"""Settings that programs follow; a copy of each is there unless it holds a login."""
+"""Settings that programs follow, by their documentation; a copy of each is there unless it holds a login."""
 _DOWNLOADS: Final = frozenset({".cargo/git", ".cargo/registry", "go/pkg"})
 """What of it a package manager writes into; with network there is one in our cache to write into instead."""
-_MOVED: Final = {".cargo": "CARGO_HOME", "go": "GOPATH"}
+_MOVED: Final = {".cargo": "CARGO_HOME", ".config": "XDG_CONFIG_HOME", "go": "GOPATH"}
 """Variables that name the place of what is otherwise a folder of the home."""
 _CARGO_SETTINGS: Final = ("config.toml", "config")
-_BY_LINE: Final = frozenset({".gitconfig", ".npmrc", ".config/git/config"})
+_BY_LINE: Final = frozenset(
+    {".config/git/config", ".config/go/env", ".gitconfig", ".gradle/gradle.properties", ".npmrc", ".tool-versions"}
+)
 """Settings of which each line is one, so that those with a login can be left out."""
 _LOGIN: Final = re.compile(r"://[^/\s]*@|passw|_auth|token|secret|extraheader|api.?key", re.IGNORECASE)
 _MOST_SETTINGS: Final = 64 * 1024
@@ -298,6 +312,7 @@ def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str
         "COREPACK_HOME": str(cache / "corepack"),
         "GOCACHE": str(cache / "go-build"),
         **({"GOCACHEPROG": caching} if caching else {}),
+        **_go_modules(place / "go", home, env),
         "GRADLE_USER_HOME": str(cache / "gradle"),
         "GRADLE_RO_DEP_CACHE": str(home / ".gradle" / "caches"),
         "MAVEN_ARGS": maven,
@@ -319,6 +334,13 @@ def _cargo_home(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]
     leads_there = os.path.realpath(own / "registry") == os.path.realpath(real / "registry")
     hidden = [name for name in _CARGO_SETTINGS if os.access(real / name, os.F_OK) and not (own / name).exists()]
     return {"CARGO_HOME": str(real)} if has_downloads and leads_there and not hidden else {}
+
+
+def _go_modules(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """The real folder of downloaded modules, where `own` only leads there: go compiles them anew at another path."""
+    real = Path(env.get("GOMODCACHE") or _real("go", home, env) / "pkg/mod")
+    leads_there = os.path.realpath(own / "pkg/mod") == os.path.realpath(real)
+    return {"GOMODCACHE": str(real)} if leads_there and os.access(real, os.R_OK) else {}
 
 
 def _go_cache(written: Path, home: Path, env: Mapping[str, str]) -> str:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 
 FRAME = re.compile(r"(?: *)(=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP|BENCH):) +(\S+.*?)?(?: \(([\d.]+)s\))?$")
@@ -82,22 +81,37 @@ def write(folder, binary, status, code):
     os.rename(path + ".part", path)
 
 
+def start(command):
+    """Its process number and what it prints; the subprocess module alone would take a third of this program's time."""
+    reading, writing = os.pipe()
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1)])
+    os.close(writing)
+    return pid, os.fdopen(reading, "rb")
+
+
+def pass_on(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
 def main(folder, binary, arguments):
     """Run it; the exit status is that of the binary."""
     asked = [word for word in arguments if re.match(r"-test\.v(=|$)", word)]
     own = [word for word in arguments if word not in asked]
     verbose = bool(asked) and asked[-1] != "-test.v=false"
     level = asked[-1:] if verbose else ["-test.v=test2json"]
-    child = subprocess.Popen([binary] + level + own, stdout=subprocess.PIPE)
+    pid, printed = start([binary] + level + own)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
-        signal.signal(number, lambda got, _: child.send_signal(got))
+        signal.signal(number, lambda got, _: pass_on(pid, got))
     console = Console(marked=level[0].endswith("test2json"))
     out = sys.stdout.buffer
-    for raw in child.stdout or ():
+    for raw in printed:
         shown = console.line(raw.decode("utf-8", "surrogateescape"))
         out.write(raw if verbose else shown.encode("utf-8", "surrogateescape"))
         out.flush()
-    code = child.wait()
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     for _, line in console.order:
         out.write(line.encode("utf-8", "surrogateescape"))
     out.flush()
