@@ -50,7 +50,7 @@ def parse_junit(xml: bytes) -> dict[str, TestStatus] | None:
         if (case.get("classname"), case.get("name")) == ("pytest", "internal"):
             continue  # pytest's own crash, written as if it were a test
         test = _test_id(case.get("file") or "", case.get("classname") or "", case.get("name") or "")
-        status = status_of((child.tag, child.get("type") or "") for child in case)
+        status = status_of_case(case)
         tests[test] = worse(tests[test], status) if test in tests else status
     return tests
 
@@ -107,6 +107,11 @@ def _test_id(file: str, classname: str, name: str) -> str:
     else:
         path, classes = classname, ""
     return "::".join((path, *classes.split("."), name) if classes else (path, name))
+
+
+def status_of_case(case: "Element") -> TestStatus:
+    """From what a test case of a JUnit report holds."""
+    return status_of((child.tag, child.get("type") or "") for child in case)
 
 
 def status_of(children: Iterable[tuple[str, str]]) -> TestStatus:

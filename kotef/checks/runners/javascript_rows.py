@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.records import report_of
@@ -35,29 +35,23 @@ def node_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable
     return [*kept, *(f"--test-name-pattern=^{_escaped(name)}$" for name in names), *files]
 
 
-def mocha_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The arguments, and one pattern for the whole titles."""
-    if any(re.match(r"-[gfb]|--(?:grep|fgrep|bail)", word) for word in arguments) or any("::" not in t for t in tests):
-        return None
-    return [*arguments, "--grep", _titles(tests)]
+def by_titles(option: str, taken: str, between: str = r"\s+", command: str = "") -> Single:
+    """The arguments, and the option with one pattern for the whole titles.
 
+    Nothing where an argument is `taken` already, or where the first is not the `command` of the tool that runs tests.
+    """
 
-def jest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The arguments, and one pattern for the whole titles."""
-    if any(re.match(r"-t|--testNamePattern|--bail", word) for word in arguments) or any("::" not in t for t in tests):
-        return None
-    return [*arguments, "-t", _titles(tests)]
+    def single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
+        if not _may_choose(arguments, tests, taken) or (command and arguments[:1] != [command]):
+            return None
+        return [*arguments, option, _titles(tests, between=between)]
 
-
-def vitest_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """As jest; from version 5 on ` > ` stands between the titles."""
-    chosen = jest_single(arguments, tests, exists)
-    return [*chosen[:-1], _titles(tests, between=r"(?:\s+>)?\s+")] if chosen else None
+    return single
 
 
 def ava_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
     """The arguments, and each title as a pattern in which nothing stands for more than itself."""
-    if any(re.match(r"-m|--match|--fail-fast", word) for word in arguments) or any("::" not in t for t in tests):
+    if not _may_choose(arguments, tests, r"-m|--match|--fail-fast"):
         return None
     titles = dict.fromkeys(test.partition("::")[2] for test in tests)
     if any(re.search(r"[*!\\]", title) for title in titles):
@@ -67,11 +61,15 @@ def ava_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str]
 
 def playwright_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
     """The arguments, and one pattern for the ends of the titles: the file and the project stand in front of them."""
-    taken = any(re.match(r"-g|-x|--(?:grep|max-failures|last-failed)", word) for word in arguments)
-    if arguments[:1] != ["test"] or taken or any("::" not in test for test in tests):
+    if arguments[:1] != ["test"] or not _may_choose(arguments, tests, r"-g|-x|--(?:grep|max-failures|last-failed)"):
         return None
     titles = dict.fromkeys(test.rpartition("::")[2] for test in tests)
     return [*arguments, "--grep", rf"(?:^|\s)(?:{'|'.join(map(_escaped, titles))})$"]
+
+
+def _may_choose(arguments: Sequence[str], tests: Sequence[str], taken: str) -> bool:
+    """Whether no argument chooses tests already, and all of the tests have titles."""
+    return all("::" in test for test in tests) and not any(re.match(taken, word) for word in arguments)
 
 
 def _titles(tests: Sequence[str], *, between: str = r"\s+") -> str:
@@ -90,48 +88,33 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", text).replace(" ", r"\s+")
 
 
-NODE_TEST: Final = Runner(
-    name="node:test",
-    ids="`path::suite::name`; a file that fails as a whole by its path",
-    tools=frozenset({"node"}),
+def _row(name: str, single: Single, ids: str, **more: Any) -> Runner:
+    """A runner whose results our plug-in records, each test of one name by itself."""
+    tool = {"node:test": "node"}.get(name, name)
+    report = report_of(tool, repeats=False)
+    return Runner(name=name, ids=ids, tools=frozenset({tool}), report=report, single=single, **more)
+
+
+_OF_TITLES: Final = "`path::describe::title`; a file that cannot be run by its path"
+
+NODE_TEST: Final = _row(
+    "node:test",
+    node_single,
+    "`path::suite::name`; a file that fails as a whole by its path",
     environment=node_environment,
-    report=report_of("node", repeats=False),
-    single=node_single,
 )
-MOCHA: Final = Runner(
-    name="mocha",
-    ids="`path::suite::title`; a failing hook as its suite",
-    tools=frozenset({"mocha"}),
-    report=report_of("mocha", repeats=False),
-    single=mocha_single,
+MOCHA: Final = _row(
+    "mocha",
+    by_titles("--grep", r"-[gfb]|--(?:grep|fgrep|bail)"),
+    "`path::suite::title`; a failing hook as its suite",
     failing_status=lambda status, failed: status == failed,
 )
-AVA: Final = Runner(
-    name="ava",
-    ids="`path::title`; a failing hook by its title, a file that cannot be run by its path",
-    tools=frozenset({"ava"}),
-    report=report_of("ava", repeats=False),
-    single=ava_single,
+JEST: Final = _row("jest", by_titles("-t", r"-t|--testNamePattern|--bail"), _OF_TITLES)
+VITEST: Final = _row("vitest", by_titles("-t", r"-t|--testNamePattern|--bail", r"(?:\s+>)?\s+"), _OF_TITLES)
+"""From version 5 on ` > ` stands between the titles."""
+AVA: Final = _row(
+    "ava", ava_single, "`path::title`; a failing hook by its title, a file that cannot be run by its path"
 )
-PLAYWRIGHT: Final = Runner(
-    name="playwright",
-    ids="`path::describe::title`, with several projects `path::project::describe::title`",
-    tools=frozenset({"playwright"}),
-    report=report_of("playwright", repeats=False),
-    single=playwright_single,
+PLAYWRIGHT: Final = _row(
+    "playwright", playwright_single, "`path::describe::title`, with several projects `path::project::describe::title`"
 )
-
-
-def _of_titles(name: str, single: Single) -> Runner:
-    """Jest or Vitest, which call their tests alike."""
-    return Runner(
-        name=name,
-        ids="`path::describe::title`; a file that cannot be run by its path",
-        tools=frozenset({name}),
-        report=report_of(name, repeats=False),
-        single=single,
-    )
-
-
-JEST: Final = _of_titles("jest", jest_single)
-VITEST: Final = _of_titles("vitest", vitest_single)

@@ -2,17 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kotef.checks.model import RED, TestStatus
-from kotef.checks.runners.records import name_part
+from kotef.checks.runners.records import name_part, numbered, test_id
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 
 _POINT: Final = re.compile(
-    r"(?P<indent>(?:    )*)(?P<status>not ok|ok) \d+(?: -)?(?: (?P<name>.*?))?"
+    r"(?P<indent>(?:    )*)(?P<status>not ok|ok)(?: \d+)?(?: -)?(?: (?P<name>.*?))?"
     r"(?: # (?P<directive>SKIP|TODO)\b.*?)?(?: # time=\S+)?(?P<opens> \{)?$"
 )
+_PLAN: Final = re.compile(r"(?:    )*1\.\.(?P<number>\d+)(?: *#.*)?$")
 _STEP: Final = 4
 """Blanks by which the points of a subtest are indented."""
 _SUBTEST: Final = re.compile(r"(?P<indent>(?:    )*)# Subtest: (?P<name>.*)")
@@ -41,10 +42,10 @@ def node_tap_lines(left: Leavings) -> Statuses | None:
     """Each assertion below its test file and subtests: node-tap counts assertions; of equal ones each has its number.
 
     A file or subtest that fails without a failing assertion is there itself. None where a test file was run by Node
-    itself.
+    itself, and where the points are not as many as planned.
     """
     lines = left.out
-    if not any(line.startswith("# { total:") for line in lines):
+    if not any(line.startswith("# { total:") for line in lines) or not _is_whole(lines):
         return None
     tests: Statuses = {}
     seen: Counter[str] = Counter()
@@ -55,6 +56,12 @@ def node_tap_lines(left: Leavings) -> Statuses | None:
         test = name_part(path[0]) if is_file else _numbered(seen, "::".join(map(name_part, path[:-1])), path[-1])
         tests[test] = "error" if is_file and status in RED else status
     return tests or None
+
+
+def _is_whole(lines: Sequence[str]) -> bool:
+    """Whether there are as many points as planned, subtests included."""
+    planned = sum(int(plan["number"]) for line in lines if (plan := _PLAN.match(line)))
+    return planned == sum(_POINT.match(line) is not None for line in lines)
 
 
 class _Scope:
@@ -93,6 +100,8 @@ def _leaves(lines: list[str]) -> Iterator[tuple[list[str], TestStatus]]:
                 scopes[depth] = _Scope(name, status)
             elif depth in scopes and scopes[depth].name == name and scopes[depth].status is None:
                 yield from closed(depth, status)
+                if name.endswith("\\"):  # node-tap does not take it for the end of the subtest, and counts it too
+                    yield from told(depth, name, status)
             else:
                 yield from told(depth, name, status)
         elif line.strip() == "}" and (scope := scopes.get(len(line) // _STEP)) and scope.status:
@@ -109,9 +118,7 @@ def _status(point: re.Match[str]) -> TestStatus:
 
 
 def _numbered(seen: Counter[str], place: str, name: str) -> str:
-    test = "::".join(name_part(part) for part in (place, name) if part)
-    seen[test] += 1
-    return test if seen[test] == 1 else f"{test} ({seen[test]})"
+    return numbered(seen, test_id(place, name))
 
 
 TAPE: Final = Runner(
@@ -124,5 +131,4 @@ NODE_TAP: Final = Runner(
     name="node-tap",
     ids="`path::subtest::assertion`; a file that fails without a failing assertion by its path",
     lines=node_tap_lines,
-    closing="node-tap",
 )

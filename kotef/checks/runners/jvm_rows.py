@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.reports import MAX_REPORT, junit_root, status_of
+from kotef.checks.reports import status_of_case
 from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import name_part
+from kotef.checks.runners.records import DamagedReportError, numbered, test_id
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.checks.runners.written_files import written_files
-from kotef.workspace.safe_open import read_within
+from kotef.checks.runners.xml_reports import documents
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
 _FOLDER: Final = re.compile(r"(?:(?P<module>.*)/)?(?:target/(?:surefire|failsafe)-reports|build/test-results/[^/]+)")
@@ -27,23 +27,18 @@ def jvm_report(left: Leavings) -> Statuses | None:
     """What the XML files say that were written since the command began; None where there is none, or one is damaged."""
     if not _BUILDS.intersection(left.command.asked.tools) and "BUILD " not in left.stdout:
         return None
-    root, budget = left.command.root, MAX_REPORT
+    root = left.command.root
+    written = written_files(root, left.started, _FOLDER, _REPORT, passed_over=_SOURCES)
+    modules = {file.path: file.folder["module"] or "" for file in written}
     tests: Statuses = {}
-    for file in written_files(root, left.started, _FOLDER, _REPORT, passed_over=_SOURCES):
-        try:
-            xml = read_within(root, file.path, largest=budget)
-        except OSError:
-            return None
-        budget -= len(xml)
-        cases = junit_root(xml)
-        if cases is None:
-            return None
-        seen: Counter[str] = Counter()
-        for case in cases.iter("testcase"):
-            test = _id(case.get("classname") or "", case.get("name") or "", file.folder["module"] or "", root)
-            seen[test] += 1  # each turn of a repeated test has the same name
-            turn = f" [{seen[test]}]" if seen[test] > 1 else ""
-            add(tests, f"{test}{turn}", status_of((child.tag, child.get("type") or "") for child in case))
+    try:
+        for path, suite in documents(root, modules):
+            seen: Counter[str] = Counter()  # each turn of a repeated test has the same name
+            for case in suite.iter("testcase"):
+                test = _id(case.get("classname") or "", case.get("name") or "", modules[path], root)
+                add(tests, numbered(seen, test, "[{}]"), status_of_case(case))
+    except DamagedReportError:
+        return None
     return tests or None
 
 
@@ -56,8 +51,8 @@ def _id(classname: str, name: str, module: str, root: Path) -> str:
             part for part in (module, f"src/test/{language}", f"{outer.replace('.', '/')}.{ending}") if part
         )
         if outer and os.path.isfile(root / path):  # noqa: PTH113 - whether it is there says nothing more
-            return "::".join(map(name_part, (path, *inner, name.removesuffix("()"))))
-    return "::".join(name_part(part) for part in (classname, name.removesuffix("()")) if part)
+            return test_id(path, *inner, name.removesuffix("()"))
+    return test_id(classname, name.removesuffix("()"))
 
 
 def jvm_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kotef.checks.model import TestStatus
 from kotef.checks.reports import worse
-from kotef.checks.runners.records import name_part
+from kotef.checks.runners.records import test_id
 from kotef.checks.runners.row import Leavings, Statuses
 
 
@@ -36,8 +36,7 @@ def tests_in(rows: Lines, lines: Iterable[str]) -> Statuses:
         if status is None:
             continue
         said = found.groupdict()
-        parts = [part for part in (said.get("place") or place, said["name"]) if part]
-        add(tests, "::".join(map(name_part, parts)), status)
+        add(tests, test_id(said.get("place") or place, said["name"]), status)
     return tests
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kotef.checks.model import TestStatus
 from kotef.checks.reports import status_of
 from kotef.checks.runners.plugins import copy_of, settings_file
-from kotef.checks.runners.records import name_part, place_of
+from kotef.checks.runners.records import place_of, test_id
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
 from kotef.checks.runners.xml_reports import cases_in
 
@@ -37,8 +37,7 @@ def php_report(left: Leavings) -> Statuses | None:
         for case in report.iter("testcase"):
             name = case.get("class") or case.get("classname") or ""
             place = place_of((case.get("file") or "").partition("::")[0], name, root)
-            parts = (place, re.split(r"[\\.]", name)[-1], case.get("name") or "")
-            yield "::".join(name_part(part) for part in parts if part), _status(case)
+            yield test_id(place, re.split(r"[\\.]", name)[-1], case.get("name") or ""), _status(case)
 
     return cases_in(left.command.folder, r"phpunit-\d+\.xml", cases)
 

@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.model import RED
 from kotef.checks.reports import MAX_REPORT, parse_junit, report_request
 from kotef.checks.runners.lines import together
-from kotef.checks.runners.plugins import copy_of
+from kotef.checks.runners.plugins import copy_of, first_on
 from kotef.checks.runners.records import report_of
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
 from kotef.checks.runners.written_files import written_files
@@ -56,8 +56,7 @@ def pytest_report(left: Leavings) -> Statuses | None:
 def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
     """Our `sitecustomize` in front of all other modules; tox is asked to pass it on."""
     folder = copy_of(command.folder, "sitecustomize.py")
-    before = env.get("PYTHONPATH", "")
-    added = {REPORT_FOLDER: str(command.folder), "PYTHONPATH": f"{folder}:{before}" if before else str(folder)}
+    added = {REPORT_FOLDER: str(command.folder), "PYTHONPATH": first_on(env.get("PYTHONPATH", ""), folder)}
     if env.get("TOX_OVERRIDE") == _PASSED_ON:
         added["TOX_OVERRIDE"] = f"{_PASSED_ON},PYTHONPATH,{REPORT_FOLDER}"
     return added

@@ -57,6 +57,17 @@ def name_part(text: str) -> str:
     return f"{flat[:MAX_NAME]}…{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
+def test_id(*parts: str) -> str:
+    """An id of these parts, the empty ones left out."""
+    return "::".join(name_part(part) for part in parts if part)
+
+
+def numbered(seen: Counter[str], test: str, mark: str = "({})") -> str:
+    """The id, with its number behind it from the second of one name on."""
+    seen[test] += 1
+    return test if seen[test] == 1 else f"{test} {mark.format(seen[test])}"
+
+
 def place_of(file: str, module: str, root: Path) -> str:
     """The first part of an id: the path from the root, else the name of the module or package."""
     if not file:
@@ -77,9 +88,8 @@ def _merged(folder: Path, root: Path, names: Iterable[str], *, repeats: bool) ->
         seen: Counter[str] = Counter()
         for file, module, parts, status in _entries(content):
             test = "::".join([place_of(file, module, root), *map(name_part, parts)])
-            seen[test] += 1
-            if not repeats and parts and seen[test] > 1:
-                test = f"{test} ({seen[test]})"
+            if not repeats and parts:
+                test = numbered(seen, test)
             tests[test] = worse(tests[test], status) if test in tests else status
     return tests
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from kotef.checks.runners.plugins import copy_of
+from kotef.checks.runners.plugins import copy_of, first_on
 from kotef.checks.runners.records import report_of
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
 
@@ -23,8 +23,7 @@ def rspec_environment(command: Command, env: Mapping[str, str]) -> dict[str, str
 def minitest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
     """A folder with a plug-in in front of the load path."""
     folder = copy_of(command.folder, "kotef_plugin.rb", to="ruby/minitest").parent
-    before = env.get("RUBYLIB", "")
-    return {REPORT_FOLDER: str(command.folder), "RUBYLIB": f"{folder}:{before}" if before else str(folder)}
+    return {REPORT_FOLDER: str(command.folder), "RUBYLIB": first_on(env.get("RUBYLIB", ""), folder)}
 
 
 def rspec_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.checks.model import TestStatus
 from kotef.checks.runners.lines import Lines, add, read_by
-from kotef.checks.runners.records import name_part
+from kotef.checks.runners.records import name_part, test_id
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 
 _CARGO_HEADING: Final = re.compile(
@@ -60,7 +60,7 @@ def _cargo_id(place: str, name: str, seen: Counter[str]) -> str:
     """A doctest by its file and item: the line would change with every edit above it."""
     doctest = _CARGO_DOCTEST.match(name)
     if doctest is None:
-        return "::".join(name_part(part) for part in (place, name) if part)
+        return test_id(place, name)
     whole = f"{doctest['path']}::{doctest['name']} (doctest"
     seen[whole] += 1
     return name_part(f"{whole} {seen[whole]})" if seen[whole] > 1 else f"{whole})")

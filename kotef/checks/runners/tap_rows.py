@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.checks.reports import MAX_REPORT
 from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import name_part
+from kotef.checks.runners.records import name_part, numbered, test_id
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
 from kotef.checks.tap import Stream, leaves, read_tap
 from kotef.workspace.safe_open import read_within, walk_within
@@ -27,10 +27,7 @@ def _tests(stream: Stream, place: str = "") -> Statuses | None:
     tests: Statuses = {}
     seen: Counter[str] = Counter()
     for point in leaves(stream.points):
-        names = (place, *point.names) if place else point.names
-        test = "::".join(map(name_part, names))
-        seen[test] += 1
-        tests[f"{test} [{seen[test]}]" if seen[test] > 1 else test] = point.status
+        tests[numbered(seen, test_id(place, *point.names), "[{}]")] = point.status
     return tests or None
 
 

@@ -1,13 +1,14 @@
 """A reader for XML reports below a folder, whichever tool wrote them."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kotef.checks.model import TestStatus
 from kotef.checks.reports import MAX_REPORT, xml_root
 from kotef.checks.runners.lines import add
+from kotef.checks.runners.records import DamagedReportError
 from kotef.checks.runners.row import Statuses
 from kotef.workspace.safe_open import read_within, walk_within
 
@@ -17,28 +18,41 @@ if TYPE_CHECKING:
 _MAX_FILES: Final = 20_000
 
 
+def documents(folder: Path, paths: Iterable[str]) -> Iterator[tuple[str, "Element"]]:
+    """Path and root element of each file.
+
+    Raises `DamagedReportError` for one that cannot be read, and where all of them together are too large.
+    """
+    budget = MAX_REPORT
+    for path in paths:
+        try:
+            xml = read_within(folder, path, largest=budget)
+        except OSError as error:
+            raise DamagedReportError from error
+        budget -= len(xml)
+        root = xml_root(xml)
+        if root is None:
+            raise DamagedReportError
+        yield path, root
+
+
 def cases_in(
     folder: Path, files: str, cases: Callable[["Element"], Iterable[tuple[str, TestStatus]]]
 ) -> Statuses | None:
     """The tests of all files whose path from the folder matches; None without one, or where one is damaged."""
     pattern = re.compile(files)
     tests: Statuses = {}
-    budget = MAX_REPORT
     found = False
-    for below in walk_within(folder, most=_MAX_FILES):
-        for name in below.others:
-            path = f"{below.path}/{name}".lstrip("/")
-            if not pattern.fullmatch(path):
-                continue
-            try:
-                xml = read_within(folder, path, largest=budget)
-            except OSError:
-                return None
-            budget -= len(xml)
-            root = xml_root(xml)
-            if root is None:
-                return None
+    try:
+        for _, root in documents(folder, filter(pattern.fullmatch, _files(folder))):
             found = True
             for test, status in cases(root):
                 add(tests, test, status)
+    except DamagedReportError:
+        return None
     return tests if found else None
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for below in walk_within(folder, most=_MAX_FILES):
+        yield from (f"{below.path}/{name}".lstrip("/") for name in below.others)

@@ -18,6 +18,11 @@ def copy_of(folder: Path, *names: str, to: str = "") -> Path:
     return target
 
 
+def first_on(path: str, folder: Path) -> str:
+    """A search path such as PYTHONPATH, with the folder in front."""
+    return f"{folder}:{path}" if path else str(folder)
+
+
 def settings_file(path: Path, text: str) -> None:
     """Settings of a tool that name a plug-in, beside it."""
     path.write_text(text, encoding="utf-8")
