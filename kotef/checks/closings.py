@@ -55,7 +55,7 @@ _CLOSINGS: Final = (
     _Closing("jest", "Tests:", r"Tests:\s+(?:<> [a-z]+, )*<> total"),
     _Closing("vitest", "Tests ", r"\s*Tests  <> [a-z]+.*"),
     _Closing("vitest", "No test files", r"No test files found"),
-    _Closing("mocha", "ing", r" +<> (?:passing(?: \(\d+m?s\))?|failing|pending)$", "joins"),
+    _Closing("mocha", "ing", r" +<> (?:passing(?: \(\d+(?:ms|[smh])\))?|failing|pending)$", "joins"),
     _Closing(
         "node:test",
         " ",
@@ -139,6 +139,12 @@ _CLOSINGS: Final = (
     _Closing(
         "xctest", "Executed ", r"\s*Executed <total> tests?, with (?:<skipped> tests? skipped and )?<failed> failures?"
     ),
+    _Closing(
+        "swift-testing",
+        " Test run ",
+        r"\S+ Test run with (?!0 )<total> tests? (?:in <> suites? )?(?:passed|failed) after"
+        r"(?:.* with <failed> issues?)?",
+    ),
     _Closing("deno", " passed", r"(?:ok|FAILED) \| <passed> passed.*? \| <failed> failed"),
     _Closing("bun", " ", r"\s*<> (?:pass|fail|skip)$", "joins"),
     _Closing("playwright", "ed", r"  <> (?:passed|failed|skipped)(?: \(.*\))?$", "joins"),
@@ -146,7 +152,7 @@ _CLOSINGS: Final = (
     _Closing("prove", " subtests", r"Failed <failed>/<> subtests", "adds"),
     _Closing("node-tap", "# { total:", r"# \{ total: <total>, pass: <>(?:, fail: <failed>)?(?:.*, skip: <skipped>)?"),
     _Closing("catch2", "test case", r"All tests passed \(<> assertions? in <total> test cases?\)"),
-    _Closing("catch2", "test cases:", r"test cases: +<total> \|(?:.*? <failed> failed)?"),
+    _Closing("catch2", "test cases:", r"test cases: +<total> \|(?:.*? <failed> failed(?! as expected))?"),
     _Closing("doctest-cpp", "test cases:", r"\[doctest\] test cases: +<> \| +<passed> passed \| +<failed> failed"),
 )
 """Only lines that a runner writes on success and on failure alike, or the counts of two runs could not be compared

@@ -102,6 +102,27 @@ OF_PLAYWRIGHT = {
     "t/a.test.js::suite::three": "skipped",
     "t/a.test.js::five": "xfailed",
 }
+DENO = """\
+Deno.test('one', () => {});
+Deno.test('two', () => { throw new Error('no'); });
+Deno.test.ignore('three', () => {});
+Deno.test('prints', () => { console.log('one ... FAILED (1ms) of them'); });
+Deno.test('outer', async (t) => { await t.step('inner', () => { throw new Error('no'); }); });
+"""
+OF_DENO = {
+    "t/a.test.js::one": "passed",
+    "t/a.test.js::two": "failed",
+    "t/a.test.js::three": "skipped",
+    "t/a.test.js::prints": "passed",
+    "t/a.test.js::outer": "failed",
+    "t/b.test.js": "error",
+}
+OF_MOCHA_BY_LINES = {
+    "suite::one": "passed",
+    "suite::two": "failed",
+    "suite::three": "skipped",
+    'broken::"before all" hook': "failed",
+}
 VITEST = f"import {{ describe, expect, test }} from 'vitest';\n{TITLES}"
 THROWS = "throw new Error('x');\n"
 RUNNERS = {
@@ -109,6 +130,10 @@ RUNNERS = {
     "jest@30": ("jest", "commonjs", TITLES, THROWS, OF_TITLES),
     "vitest@1": ("vitest run", "module", VITEST, THROWS, OF_TITLES),
     "vitest@4": ("vitest run", "module", VITEST, THROWS, OF_TITLES),
+    "bun@1": ("bun test", "commonjs", TITLES, THROWS, OF_TITLES),
+    "deno@2": ("deno test", "module", DENO, THROWS, OF_DENO),
+    "mocha@5": ("mocha t/a.test.js", "commonjs", MOCHA, "", OF_MOCHA_BY_LINES),
+    "mocha@7": ("mocha t/a.test.js", "commonjs", MOCHA, "", OF_MOCHA_BY_LINES),
     "mocha@9": ("mocha t/a.test.js", "commonjs", MOCHA, "", OF_MOCHA),
     "mocha@12": ("mocha t/a.test.js", "commonjs", MOCHA, "", OF_MOCHA),
     "ava@4": ("ava", "module", AVA, THROWS, OF_AVA),

@@ -41,10 +41,10 @@ def by_titles(option: str, taken: str, between: str = r"\s+", command: str = "")
     Nothing where an argument is `taken` already, or where the first is not the `command` of the tool that runs tests.
     """
 
-    def single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
+    def single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
         if not _may_choose(arguments, tests, taken) or (command and arguments[:1] != [command]):
             return None
-        return [*arguments, option, _titles(tests, between=between)]
+        return [*arguments, option, _titles(tests, exists, between)]
 
     return single
 
@@ -72,10 +72,12 @@ def _may_choose(arguments: Sequence[str], tests: Sequence[str], taken: str) -> b
     return all("::" in test for test in tests) and not any(re.match(taken, word) for word in arguments)
 
 
-def _titles(tests: Sequence[str], *, between: str = r"\s+") -> str:
-    """A pattern for whole titles; Vitest 1 puts a blank in front of them."""
-    titles = dict.fromkeys(between.join(map(_escaped, test.split("::")[1:])) for test in tests)
-    return rf"^\s*(?:{'|'.join(titles)})$"
+def _titles(tests: Sequence[str], exists: Callable[[str], bool], between: str) -> str:
+    """A pattern for whole titles, which an id without a file begins with; Vitest 1 puts a blank in front of them."""
+    names = [test.split("::") for test in tests]
+    titles = (parts[1:] if exists(parts[0]) else parts for parts in names)
+    patterns = dict.fromkeys(between.join(map(_escaped, parts)) for parts in titles)
+    return rf"^\s*(?:{'|'.join(patterns)})$"
 
 
 def _escaped(text: str) -> str:

@@ -2,30 +2,29 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from kotef.checks.closings import Closings, Counts
-from kotef.checks.model import RED, TestStatus
-from kotef.checks.reports import status_of
+from kotef.checks.closings import Closings
+from kotef.checks.model import TestStatus
+from kotef.checks.reports import status_of_case
 from kotef.checks.runners.lines import Lines, read_by, tests_in
-from kotef.checks.runners.records import name_part
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted
+from kotef.checks.runners.records import name_part, test_id
+from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted, as_many_ran
 from kotef.checks.runners.tap_rows import tests_of_tap
 from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_GTEST: Final = Lines(
-    "[ ",
-    re.compile(r"\[ *(?P<status>OK|FAILED|SKIPPED) *\] (?P<name>[\w/]+\.[\w/]+)(?:,.*)? \(\d+ ms\)$"),
-    {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"},
-)
-_CMOCKA: Final = Lines(
-    "[ ",
-    re.compile(r"\[ *(?P<status>OK|FAILED|SKIPPED) *\] (?P<name>(?!GROUP )[^\s:]+)$"),
-    {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"},
-)
+
+def _in_brackets(name: str) -> Lines:
+    """Lines such as `[       OK ] name`."""
+    statuses: dict[str, TestStatus] = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
+    return Lines("[ ", re.compile(rf"\[ *(?P<status>{'|'.join(statuses)}) *\] {name}$"), statuses)
+
+
+_GTEST: Final = _in_brackets(r"(?P<name>[\w/]+\.[\w/]+)(?:,.*)? \(\d+ ms\)")
+_CMOCKA: Final = _in_brackets(r"(?P<name>(?!GROUP )[^\s:]+)")
 _UNITY: Final = Lines(
     ":",
     re.compile(r"(?:[^\s:]*/)?(?P<place>[^\s:/]+):\d+:(?P<name>\w[^:]*):(?P<status>PASS|FAIL|IGNORE)\b"),
@@ -62,15 +61,14 @@ def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
     for suite in root.iter("testsuite"):
         for case in suite.findall("testcase"):
             above = case.get("classname") or ("" if root is suite else suite.get("name") or "")
-            parts = (*above.split("."), case.get("name") or "")
-            yield "::".join(name_part(part) for part in parts if part), _status(case)
+            yield test_id(*above.split("."), case.get("name") or ""), status_of_case(case)
 
 
 def _gtest_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
     """As GoogleTest prints them; a list of tests has no status."""
     for case in root.iter("testcase"):
         if "status" in case.keys():  # noqa: SIM118 - an element's attributes
-            status: TestStatus = "skipped" if case.get("status") == "notrun" else _status(case)
+            status: TestStatus = "skipped" if case.get("status") == "notrun" else status_of_case(case)
             yield name_part(f"{case.get('classname')}.{case.get('name')}"), status
 
 
@@ -90,51 +88,44 @@ def _check_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
             yield "::".join(map(name_part, parts)), _CHECK.get(test.get("result") or "", "error")
 
 
-def _status(case: "Element") -> TestStatus:
-    return status_of((child.tag, child.get("type") or "") for child in case)
-
-
-def as_many_ran(tests: Statuses, counts: Counts) -> bool:
-    """Whether as many ran, and something failed where the runner says so: Boost counts failed assertions."""
-    ran = sum(status != "skipped" for status in tests.values())
-    return ran == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
+def _library(name: str, ids: str, asked: tuple[str, str], report: ReportReader, closing: str, **more: Any) -> Runner:
+    """A library that writes a report where an environment variable says so."""
+    return Runner(
+        name=name, ids=ids, environment=variable(*asked), report=report, closing=closing, kind="program", **more
+    )
 
 
 PROGRAMS: Final = (
-    Runner(
-        name="GoogleTest",
-        ids="`Suite.Test`",
-        environment=variable("GTEST_OUTPUT", "xml:{folder}/gtest/"),
-        report=report_in(r"gtest/.*\.xml", _gtest_cases),
+    _library(
+        "GoogleTest",
+        "`Suite.Test`",
+        ("GTEST_OUTPUT", "xml:{folder}/gtest/"),
+        report_in(r"gtest/.*\.xml", _gtest_cases),
+        "gtest",
         lines=read_by(_GTEST),
-        closing="gtest",
-        kind="program",
     ),
-    Runner(
-        name="Boost.Test",
-        ids="`suite::case`",
-        environment=variable("BOOST_TEST_LOGGER", "HRF,error,stdout:JUNIT,test_suite,{folder}/boost.xml"),
-        report=report_in(r"boost\.xml", _junit_cases),
-        closing="boost",
+    _library(
+        "Boost.Test",
+        "`suite::case`",
+        ("BOOST_TEST_LOGGER", "HRF,error,stdout:JUNIT,test_suite,{folder}/boost.xml"),
+        report_in(r"boost\.xml", _junit_cases),
+        "boost",
         agrees=as_many_ran,
         failing_status=lambda status, _: status == 201,  # noqa: PLR2004 - Boost's own
-        kind="program",
     ),
-    Runner(
-        name="Check",
-        ids="`Suite::case::function`",
-        environment=variable("CK_XML_LOG_FILE_NAME", "{folder}/check.xml"),
-        report=report_in(r"check\.xml", _check_cases),
-        closing="check",
-        kind="program",
+    _library(
+        "Check",
+        "`Suite::case::function`",
+        ("CK_XML_LOG_FILE_NAME", "{folder}/check.xml"),
+        report_in(r"check\.xml", _check_cases),
+        "check",
     ),
-    Runner(
-        name="Criterion",
-        ids="`suite::test`",
-        environment=variable("CRITERION_OUTPUTS", "xml:{folder}/criterion.xml"),
-        report=report_in(r"criterion\.xml", _junit_cases),
-        closing="criterion",
-        kind="program",
+    _library(
+        "Criterion",
+        "`suite::test`",
+        ("CRITERION_OUTPUTS", "xml:{folder}/criterion.xml"),
+        report_in(r"criterion\.xml", _junit_cases),
+        "criterion",
     ),
     Runner(name="CMocka", ids="name of the function", lines=read_by(_CMOCKA), closing="cmocka", kind="program"),
     Runner(name="Unity", ids="`file::function`", lines=read_by(_UNITY), closing="unity", kind="program"),

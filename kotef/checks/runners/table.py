@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.model import Evidence
 from kotef.checks.runners.beam_rows import EXUNIT
+from kotef.checks.runners.bun_deno_rows import BUN, DENO
 from kotef.checks.runners.console_rows import OTHERS
+from kotef.checks.runners.dotnet_rows import DOTNET
 from kotef.checks.runners.go_rows import GO
 from kotef.checks.runners.harness_rows import AUTOMAKE, CTEST, MESON
 from kotef.checks.runners.javascript_rows import AVA, JEST, MOCHA, NODE_TEST, PLAYWRIGHT, VITEST
@@ -20,6 +22,7 @@ from kotef.checks.runners.python_rows import PYTEST, UNITTEST
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
 from kotef.checks.runners.ruby_rows import MINITEST, RSPEC
 from kotef.checks.runners.rust_rows import CARGO, NEXTEST
+from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
 from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.failures.unwrap import RUNNERS as STARTERS
 from kotef.failures.unwrap import unwrap
@@ -46,6 +49,11 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     RSPEC,
     MINITEST,
     EXUNIT,
+    BUN,
+    DENO,
+    DOTNET,
+    CYPRESS,
+    MOCHA_SPEC,
     *OTHERS,
     NODE_TAP,
     TAPE,

@@ -1,11 +1,12 @@
 // Results of node:test, mocha, jest, vitest and ava, written test by test.
 //
 // Node loads it before the program, by NODE_OPTIONS. It does nothing but wait, except in a process that is one of these
-// runners. Syntax of Node 12: the project chooses the version.
+// runners. Syntax of Node 12: the project chooses the version. Deno loads it too, and lets it read no environment.
 'use strict';
 
-const folder = process.env.KOTEF_REPORTS;
-const nested = process.env.KOTEF_REPORTS_NESTED;
+const variables = typeof Deno === 'undefined' ? process.env : {};
+const folder = variables.KOTEF_REPORTS;
+const nested = variables.KOTEF_REPORTS_NESTED;
 
 function write(runner, tests) {
   const fs = require('fs');
