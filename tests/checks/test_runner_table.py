@@ -380,7 +380,8 @@ def test_reports_of_surefire_and_gradle_are_read_if_the_command_wrote_them(tmp_p
         "com.x.Gone::off": "skipped",
         "b.B::t": "passed",
     }
-    (root / "app/build/test-results/test/TEST-b.xml").write_text("<testsuite><testcase name='t'")
+    (root / "app/build/test-results/test/TEST-b.xml").unlink()
+    (root / "core/target/surefire-reports/TEST-com.x.ATest.xml").write_text("<testsuite><testcase name='t'")
     assert reading_of(leavings(root, "mvn -q test", started=1000.0)) is None
 
 
@@ -407,6 +408,14 @@ def test_tests_of_maven_are_run_alone_by_class_and_method(tmp_path: Path) -> Non
     assert "'-Dtest=com.x.ATest#ok,com.x.ATest#each,com.x.ATest#twice,com.x.ATest$Deep$Deeper#most'" in line
     assert alone("mvn test -Dtest=BTest", [f"{place}::ok"], exists=lambda _: True) is None
     assert alone("mvn test", [f"{place}::a name of words"], exists=lambda _: True) is None
+
+
+def test_tests_of_gradle_are_run_alone_by_class_and_method() -> None:
+    place = "src/test/java/com/x/ATest.java"
+    line = alone("./gradlew test --info", [f"{place}::ok", f"{place}::Deep::most"], exists=lambda _: True)
+    assert line == "./gradlew test --tests com.x.ATest.ok --tests 'com.x.ATest$Deep.most' --info"
+    assert alone("gradle check", [f"{place}::ok"], exists=lambda _: True) is None
+    assert alone("gradle test", [f"core/{place}::ok"], exists=lambda _: True) is None, "other modules have no such test"
 
 
 LINES = {
@@ -597,8 +606,8 @@ def test_each_row_says_what_its_ids_are() -> None:
 def test_the_page_of_the_documentation_has_every_row() -> None:
     page = (Path(__file__).parents[2] / "docs/test-runners.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
-    table = {cells[0]: cells[1:] for cells in rows if len(cells) == 4}
+    table = {cells[0]: cells[1:] for cells in rows if len(cells) == 5}
     for runner in RUNNERS:
-        how, ids, _ = table[runner.name]
-        assert (ids, "(untried: " in how) == (runner.ids, runner.untried), runner.name
+        _, ids, _, tried = table[runner.name]
+        assert (ids, tried.startswith("untried: ")) == (runner.ids, runner.untried), runner.name
     assert len(table) == len(RUNNERS) + 2, "the heading and its rule"

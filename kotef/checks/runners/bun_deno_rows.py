@@ -9,7 +9,7 @@ from kotef.checks.reports import status_of_case
 from kotef.checks.runners.javascript_rows import by_titles
 from kotef.checks.runners.lines import Lines, add, read_by, tests_in
 from kotef.checks.runners.records import name_part, numbered, place_of, test_id
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted_exactly
 from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
@@ -118,5 +118,6 @@ DENO: Final = Runner(
     tools=frozenset({"deno"}),
     lines=deno_lines,
     closing="deno",
+    agrees=as_counted_exactly,
     single=deno_single,
 )

@@ -15,7 +15,8 @@ from kotef.checks.runners.written_files import written_files
 from kotef.checks.runners.xml_reports import documents
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
-_FOLDER: Final = re.compile(r"(?:(?P<module>.*)/)?(?:target/(?:surefire|failsafe)-reports|build/test-results/[^/]+)")
+_SUREFIRE: Final = re.compile(r"(?:(?P<module>.*)/)?target/(?:surefire|failsafe)-reports")
+_GRADLE: Final = re.compile(r"(?:(?P<module>.*)/)?build/test-results/[^/]+")
 _REPORT: Final = re.compile(r"TEST-.*\.xml")
 _SOURCES: Final = frozenset({"src", "classes", "test-classes"})
 _SOURCE: Final = re.compile(r"(?:.*/)?src/test/\w+/(?P<path>.*)\.\w+")
@@ -23,12 +24,17 @@ _METHOD: Final = re.compile(r"(?P<name>[\w$]+)(?:\(.*)?(?:\[\d+\].*)?(?: \[\d+\]
 """`each(int)[1]` of a parameterized test, `twice [2]` of a repeated one."""
 
 
-def jvm_report(left: Leavings) -> Statuses | None:
-    """What the XML files say that were written since the command began; None where there is none, or one is damaged."""
+def reports_in(folder: re.Pattern[str]) -> Callable[[Leavings], Statuses | None]:
+    """What the XML files in such folders say of each test."""
+    return lambda left: _report(left, folder)
+
+
+def _report(left: Leavings, folder: re.Pattern[str]) -> Statuses | None:
+    """Of files that were written since the command began; None where there is none, or one is damaged."""
     if not _BUILDS.intersection(left.command.asked.tools) and "BUILD " not in left.stdout:
         return None
     root = left.command.root
-    written = written_files(root, left.started, _FOLDER, _REPORT, passed_over=_SOURCES)
+    written = written_files(root, left.started, folder, _REPORT, passed_over=_SOURCES)
     modules = {file.path: file.folder["module"] or "" for file in written}
     tests: Statuses = {}
     try:
@@ -55,13 +61,24 @@ def _id(classname: str, name: str, module: str, root: Path) -> str:
     return test_id(classname, name.removesuffix("()"))
 
 
-def jvm_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
+def maven_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
     """`-Dtest` for Maven, where a module without such a test is no failure."""
     chosen = dict.fromkeys(map(_class_and_method, tests))
     if not all(chosen) or any(re.match(r"-Dtest\b|-Dit\.test\b", word) for word in arguments):
         return None
     names = ",".join(name for name in chosen if name)
     return [*arguments, f"-Dtest={names}", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"]
+
+
+def gradle_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
+    """`--tests` behind the task `test`; a module of the build without such a test would fail."""
+    chosen = dict.fromkeys(map(_class_and_method, tests))
+    in_modules = any("/" in test.partition("::")[0] and not test.startswith("src/") for test in tests)
+    if not all(chosen) or in_modules or arguments.count("test") != 1 or "--tests" in arguments:
+        return None
+    at = arguments.index("test") + 1
+    names = (word for name in chosen for word in ("--tests", name.replace("#", ".")))
+    return [*arguments[:at], *names, *arguments[at:]]
 
 
 def _class_and_method(test: str) -> str:
@@ -75,10 +92,19 @@ def _class_and_method(test: str) -> str:
     return f"{'$'.join((outer, *inner))}#{method['name']}"
 
 
-JVM: Final = Runner(
-    name="Surefire, Gradle",
-    ids="`src/test/java/path/Class.java::method`; a class elsewhere by its name",
+_IDS: Final = "`src/test/java/path/Class.java::method`; a class elsewhere by its name"
+
+SUREFIRE: Final = Runner(
+    name="Surefire",
+    ids=_IDS,
     tools=frozenset({"mvn", "mvnw", "mvnd"}),
-    report=jvm_report,
-    single=jvm_single,
+    report=reports_in(_SUREFIRE),
+    single=maven_single,
+)
+GRADLE: Final = Runner(
+    name="Gradle",
+    ids=_IDS,
+    tools=frozenset({"gradle", "gradlew"}),
+    report=reports_in(_GRADLE),
+    single=gradle_single,
 )

@@ -69,6 +69,16 @@ def as_many_ran(tests: Statuses, counts: Counts) -> bool:
     return ran == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
 
 
+def as_counted_exactly(tests: Statuses, counts: Counts) -> bool:
+    """Whether as many tests ran and failed as a runner counts that leaves out what was skipped."""
+    return as_counted(tests, counts) and as_many_ran(tests, counts)
+
+
+def as_many_or_skipped(tests: Statuses, counts: Counts) -> bool:
+    """Whether as many tests ran or were skipped, and something failed where the runner says so."""
+    return len(tests) == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
+
+
 Single = Callable[[Sequence[str], Sequence[str], Callable[[str], bool]], list[str] | None]
 """From the arguments behind the tool's name, the ids, and whether a path exists: the arguments that run these alone."""
 

@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.model import TestStatus
 from kotef.checks.runners.lines import add
 from kotef.checks.runners.records import test_id
-from kotef.checks.runners.row import Leavings, Runner, Statuses
+from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted_exactly
 
 _TEST: Final = re.compile(
     r"(?P<indent>(?:  )+)(?:(?P<passed>[✓✔√]) |(?P<pending>- )|\d+\) )(?P<name>\S.*?)(?: \(\d+(?:ms|[smh])\))?$"
@@ -63,6 +63,7 @@ MOCHA_SPEC: Final = Runner(
     ids="`suite::title`; a failing hook by its kind",
     lines=mocha_lines,
     closing="mocha",
+    agrees=as_counted_exactly,
     failing_status=lambda status, failed: status == failed,
 )
 CYPRESS: Final = Runner(
@@ -70,6 +71,7 @@ CYPRESS: Final = Runner(
     ids="`path::suite::title`; a failing hook by its kind",
     lines=cypress_lines,
     closing="mocha",  # each spec file closes with mocha's lines
+    agrees=as_counted_exactly,
     failing_status=lambda status, failed: status == failed,
     untried=True,
 )

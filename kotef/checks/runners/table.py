@@ -8,13 +8,14 @@ from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.model import Evidence
 from kotef.checks.runners.beam_rows import EXUNIT
 from kotef.checks.runners.bun_deno_rows import BUN, DENO
+from kotef.checks.runners.catch_rows import CATCH2, PRINTED
 from kotef.checks.runners.console_rows import OTHERS
 from kotef.checks.runners.dotnet_rows import DOTNET
 from kotef.checks.runners.go_rows import GO
 from kotef.checks.runners.harness_rows import AUTOMAKE, CTEST, MESON
 from kotef.checks.runners.javascript_rows import AVA, JEST, MOCHA, NODE_TEST, PLAYWRIGHT, VITEST
 from kotef.checks.runners.javascript_tap_rows import NODE_TAP, TAPE
-from kotef.checks.runners.jvm_rows import JVM
+from kotef.checks.runners.jvm_rows import GRADLE, SUREFIRE
 from kotef.checks.runners.lines import together
 from kotef.checks.runners.native_rows import PROGRAMS
 from kotef.checks.runners.php_rows import PHPUNIT
@@ -37,13 +38,16 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     AVA,
     PLAYWRIGHT,
     GO,
-    JVM,
+    SUREFIRE,
+    GRADLE,
     CARGO,
     NEXTEST,
     CTEST,
     MESON,
     AUTOMAKE,
     *PROGRAMS,
+    CATCH2,
+    PRINTED,
     PROVE,
     PHPUNIT,
     RSPEC,

@@ -1,0 +1,139 @@
+"""Catch2 and doctest: the XML that they print where they are asked to, and Catch2's report for Bazel."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from kotef.checks.closings import Counts
+from kotef.checks.reports import status_of_case, xml_root
+from kotef.checks.runners.lines import add
+from kotef.checks.runners.records import test_id
+from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted
+from kotef.checks.runners.xml_reports import cases_in
+from kotef.workspace.safe_open import read_within
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from kotef.checks.model import TestStatus
+
+_REPORT: Final = "catch2.xml"
+_BUILD_FILES: Final = tuple(
+    f"{folder}{name}"
+    for folder in ("", "tests/", "test/")
+    for name in ("CMakeLists.txt", "meson.build", "Makefile", "conanfile.txt", "vcpkg.json")
+)
+_MAX_BUILD_FILE: Final = 1024 * 1024
+_DOCUMENT: Final = re.compile(
+    r"^<(?P<root>testsuites|Catch|Catch2TestRun|doctest)[ >].*?^</(?P=root)>", re.MULTILINE | re.DOTALL
+)
+_EXPECTED: Final = re.compile(r"tagged with !(?:mayfail|shouldfail)")
+
+
+def catch_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+    """What Bazel sets, for Catch2 from 3.1 on; only where a build file names Catch2, for other programs know it too."""
+    if env.keys() & {"BAZEL_TEST", "XML_OUTPUT_FILE"} or not any(_names_catch(command, name) for name in _BUILD_FILES):
+        return {}
+    return {"BAZEL_TEST": "1", "XML_OUTPUT_FILE": str(command.folder / _REPORT)}
+
+
+def _names_catch(command: Command, name: str) -> bool:
+    try:
+        return b"catch2" in read_within(command.root, name, largest=_MAX_BUILD_FILE).lower()
+    except OSError:
+        return False
+
+
+def catch_report(left: Leavings) -> Statuses | None:
+    """The JUnit report for Bazel."""
+    found = cases_in(left.command.folder, re.escape(_REPORT), _junit_cases)
+    return _as_closed([*found.items()], left.closings.of("catch2")) if found else None
+
+
+def _as_closed(found: Sequence[tuple[str, "TestStatus"]], counted: Sequence[Counts]) -> Statuses:
+    """The test cases: sections stand behind `/`, which titles may hold too, so that the counts have to decide."""
+    whole = _merged(found)
+    if any(as_counted(whole, counts) for counts in counted):
+        return whole
+    return _merged((test.partition("/")[0], status) for test, status in found)
+
+
+def _merged(found: Iterable[tuple[str, "TestStatus"]]) -> Statuses:
+    tests: Statuses = {}
+    for test, status in found:
+        add(tests, test, status)
+    return tests
+
+
+def _junit_cases(report: "Element") -> Iterator[tuple[str, "TestStatus"]]:
+    """The name, below the class of a fixture; what is expected to fail is no failure."""
+    for case in report.iter("testcase"):
+        owner = (case.get("classname") or "").rpartition(".")[2]
+        skipped = case.find("skipped")
+        expected = skipped is not None and _EXPECTED.search(skipped.get("message") or "")
+        status: TestStatus = "xfailed" if expected else status_of_case(case)
+        yield test_id("" if owner == "global" else owner, case.get("name") or ""), status
+
+
+def printed_xml(left: Leavings) -> Statuses | None:
+    """The test cases of all documents on standard output: `--reporter xml` or `junit`; not beside closing lines."""
+    if left.closings.runners:
+        return None
+    found: list[tuple[str, TestStatus]] = []
+    for document in _DOCUMENT.finditer(left.stdout):
+        root = xml_root(document[0].encode("utf-8", "replace"))
+        if root is None or root.find("testsuite[@doctest_version]") is not None:  # it has no word for expected failures
+            return None
+        found += _cases_of(root)
+    return _merged(found) or None
+
+
+def _cases_of(root: "Element") -> Iterator[tuple[str, "TestStatus"]]:
+    if root.tag == "testsuites":
+        return iter(_as_closed([*_junit_cases(root)], ()).items())
+    return _doctest_cases(root) if root.tag == "doctest" else _catch_cases(root)
+
+
+def _catch_cases(root: "Element") -> Iterator[tuple[str, "TestStatus"]]:
+    for case in root.iter("TestCase"):
+        verdict = case.find("OverallResult")
+        passed = verdict is not None and verdict.get("success") == "true"
+        skipped = verdict is not None and verdict.get("skips", "0") != "0"
+        yield test_id(case.get("name") or ""), _status(case, passed=passed, skipped=skipped)
+
+
+def _doctest_cases(root: "Element") -> Iterator[tuple[str, "TestStatus"]]:
+    for suite in root.iter("TestSuite"):
+        for case in suite.findall("TestCase"):
+            verdict = case.find("OverallResultsAsserts")
+            passed = verdict is not None and verdict.get("test_case_success") == "true"
+            skipped = case.get("skipped") == "true"
+            yield (
+                test_id(suite.get("name") or "", case.get("name") or ""),
+                _status(case, passed=passed, skipped=skipped),
+            )
+
+
+def _status(case: "Element", *, passed: bool, skipped: bool) -> "TestStatus":
+    """What passed with a failed expression in it was expected to fail."""
+    if skipped:
+        return "skipped"
+    if not passed:
+        return "failed"
+    return "xfailed" if any(part.get("success") == "false" for part in case.iter("Expression")) else "passed"
+
+
+CATCH2: Final = Runner(
+    name="Catch2",
+    ids="name of the test case, below the class of its fixture",
+    environment=catch_environment,
+    report=catch_report,
+    closing="catch2",
+    kind="program",
+)
+PRINTED: Final = Runner(
+    name="XML of Catch2, doctest",
+    ids="name of the test case, of doctest below its suite",
+    lines=printed_xml,
+    kind="program",
+)
