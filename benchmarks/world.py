@@ -22,33 +22,37 @@ import argparse
 import json
 import os
 import re
-import resource
-import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from checkouts import (
+    PATIENCE,
+    Repository,
+    by_hand,
+    git,
+    in_cpu_seconds,
+    output_of,
+    product_of,
+    put_back,
+    repository_of,
+    set_up,
+    taken_back,
+)
 from support.openai_server import OpenAIServer, Reply, Request, call, calls, text
 
 KOTEF = (sys.executable, "-m", "kotef")
-PATIENCE = 1800
-"""Seconds for one command."""
 GOAL = "Make the failing tests pass."
 RED = 3
 """Exit status of `kotef check`."""
 CHEAP = 1.1
 """Times the CPU seconds by hand."""
-TESTS = re.compile(r"(?:^|/)(?:tests?|testing|spec|__tests__)/|_test\.go$|(?:^|/)test_[^/]*\.py$|\.test\.[jt]s$")
-CODE = re.compile(r"\.(?:py|js|ts|go|rs|c|h|java)$")
 
 
 @dataclass(frozen=True)
@@ -65,25 +69,6 @@ class Runner:
     """What follows the command so that the runner names each test; empty where the command does so already."""
     test: str = ""
     """Pattern of a line with the name of a test that ran; empty where the runner names none."""
-
-
-@dataclass(frozen=True)
-class Repository:
-    """One entry of the manifest."""
-
-    name: str
-    source: str
-    commit: str
-    language: str
-    runner: str
-    command: str
-    setup: tuple[str, ...] = ()
-    listing: str = ""
-    """The command that names each test, where it is not the command with the runner's addition."""
-    small: bool = False
-    """Whether `python -m pytest -m world` takes it."""
-    fix: tuple[str, ...] = ()
-    """Commits of the project that changed its product and its tests, and can still be taken back."""
 
 
 @dataclass
@@ -175,24 +160,6 @@ def read_options() -> argparse.Namespace:
     return options
 
 
-def repository_of(entry: Mapping[str, Any]) -> Repository:
-    """One table of the manifest."""
-    return Repository(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
-
-
-def set_up(repository: Repository, checkout: Path) -> None:
-    """Check the commit out, and make its environment unless that was done."""
-    done = checkout / ".git" / "world-setup"
-    if not (checkout / ".git").exists() or (done.exists() and done.read_text() == repr(repository.setup)):
-        return
-    by_hand(shlex.join(["git", "checkout", "-q", repository.commit]), checkout)
-    for command in repository.setup:
-        if by_hand(command, checkout).returncode:
-            print(f"{repository.name:20} setup failed: {command}", file=sys.stderr)
-            return
-    done.write_text(repr(repository.setup))
-
-
 def measured(repository: Repository, runner: Runner, checkout: Path, options: argparse.Namespace) -> Row:
     """Everything that is asked of one repository."""
     row = Row(repository.name, repository.language)
@@ -230,7 +197,9 @@ def note(row: Row, report: Mapping[str, Any], hand: "subprocess.CompletedProcess
     others = [check["command"] for check in required if check["role"] != "test"]
     statuses = [hand.returncode, *(by_hand(command, checkout).returncode for command in others)]
     row.by_hand = "red" if any(statuses) else "green"
-    row.verdict = "green" if report.get("green") else "red" if report.get("exitCode") == RED else "broken"
+    row.verdict = "red" if report.get("exitCode") == RED else "broken"
+    if report.get("green"):
+        row.verdict = "green"
     row.detail = report.get("detail") or ""
     row.tests, row.checks = [check["command"] for check in tests], [check["command"] for check in required]
     row.ran = sum(check["testsRun"] or 0 for check in tests) if tests else None
@@ -244,8 +213,10 @@ def ran_of(runner: Runner, output: str) -> int | None:
         output = closing[-1] if closing else ""
     found = list(re.finditer(runner.ran, output, re.MULTILINE)) if runner.ran else []
     skipped = re.findall(runner.skipped, output, re.MULTILINE) if runner.skipped else []
+    if not found:
+        return None
     ran = sum(int(number) for match in found for number in match.groups() if number)
-    return ran - sum(int(number) if number.isdigit() else 1 for number in skipped) if found else None
+    return ran - sum(int(number) if number.isdigit() else 1 for number in skipped)
 
 
 def known_of(named: Collection[str], report: Mapping[str, Any]) -> int:
@@ -267,48 +238,6 @@ def checked(checkout: Path, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def by_hand(command: str, checkout: Path) -> "subprocess.CompletedProcess[bytes]":
-    """The command as a person runs it."""
-    words = ["bash", "-c", command]
-    return subprocess.run(
-        words, cwd=checkout, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False
-    )
-
-
-def output_of(done: "subprocess.CompletedProcess[bytes]") -> str:
-    """Both streams, without colours."""
-    return re.sub(r"\x1b\[[\d;]*m", "", (done.stdout + done.stderr).decode(errors="replace"))
-
-
-def in_cpu_seconds(act: Callable[[], object]) -> float:
-    """CPU seconds of the processes that it starts and waits for."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    act()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-@contextmanager
-def put_back(checkout: Path) -> Iterator[None]:
-    """The checkout as it was: what git tracks, and nothing of kotef's in it. A state of its own for kotef's runs."""
-    with tempfile.TemporaryDirectory(prefix="world_") as state:
-        before = os.environ.get("XDG_STATE_HOME")
-        os.environ["XDG_STATE_HOME"] = state
-        try:
-            yield
-        finally:
-            del os.environ["XDG_STATE_HOME"]
-            if before is not None:
-                os.environ["XDG_STATE_HOME"] = before
-            git(checkout, "checkout", "-q", "--force", ".")
-            shutil.rmtree(checkout / ".sdd", ignore_errors=True)
-
-
-def git(checkout: Path, *arguments: str, given: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-    """git in the checkout."""
-    return subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, input=given, check=False)
-
-
 def with_fix(repository: Repository, commit: str, checkout: Path) -> Fix:
     """Take the product's part of a commit back, and run kotef on that: without a model, and with the right edit."""
     patch = git(checkout, "diff", f"{commit}^", commit, "--", *product_of(checkout, commit)).stdout
@@ -324,21 +253,6 @@ def with_fix(repository: Repository, commit: str, checkout: Path) -> Fix:
             fix.edited = run(checkout, "--coder", "model", "--model", "scripted")
         fix.executions = executions(checkout)
     return fix
-
-
-def product_of(checkout: Path, commit: str) -> list[str]:
-    """The files of a commit that are neither tests nor words."""
-    changed = git(checkout, "diff-tree", "--no-commit-id", "--name-only", "-r", commit).stdout.decode().split()
-    return [name for name in changed if CODE.search(name) and not TESTS.search(name)]
-
-
-def taken_back(checkout: Path, patch: bytes) -> dict[str, str]:
-    """Undo the patch in the work tree; the files as they were with it, by path."""
-    names = re.findall(rb"^\+\+\+ b/(.*)$", patch, re.MULTILINE)
-    right = {name.decode(): (checkout / name.decode()).read_text(encoding="utf-8") for name in names}
-    if git(checkout, "apply", "-R", "-", given=patch).returncode:
-        sys.exit(f"{checkout.name}: a commit of the manifest cannot be taken back any more")
-    return right
 
 
 def answer(request: Request, right: Mapping[str, str]) -> Reply:

@@ -181,7 +181,9 @@ def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
     for trial in trials:
         check = trial.check
         named = check.origin != "detected"
-        state: State = "ok" if trial.starts else "missing" if named and check.required else "note"
+        state: State = "ok" if trial.starts else "note"
+        if not trial.starts and named and check.required:
+            state = "missing"
         row = CheckRow(
             state=state,
             check=check.name,

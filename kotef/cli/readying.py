@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kotef.checks.trial import Tried
 from kotef.cli.attending import is_interactive
-from kotef.cli.casting import cast_of
+from kotef.cli.casting import Cast, cast_of
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import plain
-from kotef.cli.ticket_file import ticket_given
+from kotef.cli.ticket_file import Given, ticket_given
 from kotef.cli.ticket_list import tell_tickets
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
@@ -46,6 +46,11 @@ LIMITS = (
     *("max_steps", "max_tool_calls", "continues", "context_window"),
 )
 CAST = ("coder", "model", "planner_model", "fallback_model", "base_url")
+_AS_ASKED = (
+    *("checks", "profile", "allow_edits", "allow_unverified", "allow_install", "ignore_dependencies"),
+    *("trust", "accept_ambiguous", "fresh", "web"),
+)
+"""Fields of a request that are options of the same name."""
 MOST_ATTEMPTS = 20
 
 
@@ -55,29 +60,11 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
     """
     root = workspace_of(options["root"])
-    ticket, file = options["ticket"], options["ticket_file"]
-    given = ticket_given(file, other=ticket, checks=options["checks"], trust=options["trust"])
-    interactive = is_interactive(options)
-    request = Request(
-        goal=options["goal"].strip(),
-        ticket=ticket,
-        given=given.ticket if given else None,
-        checks=options["checks"],
-        profile=options["profile"],
-        limits={name: options[name] for name in LIMITS},
-        allow_edits=options["allow_edits"],
-        allow_unverified=options["allow_unverified"],
-        allow_install=options["allow_install"],
-        ignore_dependencies=options["ignore_dependencies"],
-        trust=options["trust"],
-        accept_ambiguous=options["accept_ambiguous"],
-        fresh=options["fresh"],
-        reuse_baseline=not options["no_cache"],
-        web=options["web"],
-        web_search_url=search_url(options["web_search_url"], web=options["web"]),
+    given = ticket_given(
+        options["ticket_file"], other=options["ticket"], checks=options["checks"], trust=options["trust"]
     )
-    if any(not check.strip() for check in request.checks):
-        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
+    interactive = is_interactive(options)
+    request = _request(options, given)
     if not (request.goal or request.ticket or request.given or request.checks):
         tell_tickets(root)
     config = read_config(config_path())
@@ -85,10 +72,84 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     repository = repository_of(root, config, trust=request.trust)
     asked = _asked(options, config, repository.settings)
     request = replace(request, **_in_effect(asked, repository))
-    addresses = (options["base_url"], repository.settings.base_url)
-    hide(root, config, passed=request.passed, addresses=addresses)
+    hide(root, config, passed=request.passed, addresses=_addresses(options, repository))
+
     # everything that can be wrong with the request is found before the model is asked for, or a run is made
     trial = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="")
+    crew = _crew(options, root, config, repository, asked=asked, request=request)
+    refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup, crew.cast.chain))
+    run = store.new(root)
+    git = inspect(root)
+    aim = aimed_at(root, options["branch"], git, trial.task, run.run_id, hooks=options["commit_hooks"])
+    startable = _startable(root, trial.task, crew.confined)
+
+    made = {"run_id": run.run_id, "mcp": crew.mcp, "coder_env": options["coder_env"], "interactive": interactive}
+    task = trial.task.model_copy(update={**made, **aim, **crew.cast.fields(), **_required(trial.task, startable)})
+    overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
+    kit, warned = available(root, config, model=task.model)
+    unable = idle(kit, task.roles.coder) if crew.cast.coder and crew.cast.edits else ""
+    told = (*crew.confined.notices, *crew.hired.notices, *repository.notices, *(given.notices if given else ()))
+    before = (*righted, *told, *trial.notices, *startable.notices, *crew.notices)
+    after = (*(text for text in (ignored, crew.unused, unable) if text), *warned)
+    setting = Setting(
+        root,
+        crew.cast.models(config),
+        Prompts(overrides),
+        notices=(*before, *_facts(root, git), *crew.cast.notices, *after),
+        servers=crew.servers,
+        kit=kit,
+        confined=crew.confined,
+        hired=crew.hired,
+    )
+    return run, task, setting
+
+
+def _request(options: Mapping[str, Any], given: Given | None) -> Request:
+    """What the options ask for, before the settings of the repository count."""
+    request = Request(
+        goal=options["goal"].strip(),
+        ticket=options["ticket"],
+        given=given.ticket if given else None,
+        limits={name: options[name] for name in LIMITS},
+        reuse_baseline=not options["no_cache"],
+        web_search_url=search_url(options["web_search_url"], web=options["web"]),
+        **{name: options[name] for name in _AS_ASKED},
+    )
+    if any(not check.strip() for check in request.checks):
+        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
+    return request
+
+
+def _addresses(options: Mapping[str, Any], repository: Repository) -> tuple[str | None, ...]:
+    """Addresses of endpoints, which may hold a password."""
+    return (options["base_url"], repository.settings.base_url)
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """Who works on a run: models and agents, MCP servers, and what confines their commands."""
+
+    cast: Cast
+    servers: tuple[Server, ...]
+    mcp: str
+    """Fingerprint of the servers; empty without any."""
+    unused: str
+    """Why servers of the repository are not used; empty where there is nothing to say."""
+    confined: Confined
+    hired: Hired
+    notices: tuple[str, ...]
+
+
+def _crew(
+    options: dict[str, Any],
+    root: Path,
+    config: UserConfig,
+    repository: Repository,
+    *,
+    asked: Asked,
+    request: Request,
+) -> _Crew:
+    """Raises what is wrong with any of them, and hides from now on what they are given."""
     agents = read_agents(root, config, trust=request.trust, at=repository.place)
     cast = cast_of(_with_defaults(options, config, repository.settings), config, agents.company(options["agent"]))
     cast.need_prices(options["max_cost"], config)
@@ -98,31 +159,8 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     servers = found.servers()
     confined = confined_of(root, asked, opened=bool(servers or request.setup))
     hired = hired_of(cast.chain, root, asked, confined, more=more, config=config)
-    _hide_more(root, config, servers, hired, passed=request.passed, addresses=addresses)
-    refuse_secrets_in((*(check.command for check in trial.task.checks), *trial.task.setup, cast.chain))
-    run = store.new(root)
-    git = inspect(root)
-    aim = aimed_at(root, options["branch"], git, trial.task, run.run_id, hooks=options["commit_hooks"])
-    made = {"run_id": run.run_id, "mcp": found.fingerprint, "coder_env": more, "interactive": interactive}
-    found_here = _startable(root, trial.task, confined)
-    task = trial.task.model_copy(update={**made, **aim, **cast.fields(), **_required(trial.task, found_here)})
-    overrides, ignored = prompt_overrides(root, config, trust=request.trust, at=repository.place)
-    kit, warned = available(root, config, model=task.model)
-    unable = idle(kit, task.roles.coder) if cast.coder and cast.edits else ""
-    said = (*(text for text in (ignored, unused, unable) if text), *warned)
-    warnings = (*righted, *confined.notices, *hired.notices, *repository.notices, *(given.notices if given else ()))
-    notices = (
-        *warnings,
-        *trial.notices,
-        *found_here.notices,
-        *agents.notices,
-        *_facts(root, git),
-        *cast.notices,
-        *said,
-    )
-    models, prompts = cast.models(config), Prompts(overrides)
-    setting = Setting(root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired)
-    return run, task, setting
+    _hide_more(root, config, servers, hired, passed=request.passed, addresses=_addresses(options, repository))
+    return _Crew(cast, servers, found.fingerprint, unused, confined, hired, agents.notices)
 
 
 def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:

@@ -132,7 +132,8 @@ def _what(root: Path, module: str) -> str:
     files = [name for name in _text_files(root) if _REQUIREMENTS.fullmatch(name.rpartition("/")[2])]
     is_package = bool(table(pyproject, "project")) or (root / "setup.py").is_file()
     parts = ["-r requirements.txt"] if not is_package and (root / "requirements.txt").is_file() else []
-    parts += [f"-e '.[{extra}]'" if extra else "-e ."] if is_package else []
+    if is_package:
+        parts += [f"-e '.[{extra}]'" if extra else "-e ."]
     parts += [f"--group {group}"] if group else []
     parts += [f"-r {files[0]}"] if files and not extra and not group else []
     told = "\n".join((str(extras.get(extra, "")), readable_text(root, files[0]) if files else ""))
