@@ -32,6 +32,12 @@ WHOLE: Final = 8 * 1024 * 1024
 _DESELECTED: Final = re.compile(r"\b(\d+) deselected\b")
 """In the closing line of pytest, also where nothing else is left to count."""
 
+_IDLE: Final = re.compile(
+    r"g?make(?:\[\d+\])?: "
+    r"(?:['`].*' is up to date\.|Nothing to be done for ['`].*'\.|(?:Entering|Leaving) directory .*)"
+)
+"""What make says that has a file of the target's name, and runs nothing."""
+
 
 async def run_check(
     command: str,
@@ -120,7 +126,7 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     tests = reading.tests if reading else None
     may_test = may_run_tests(unwrap(done.command))
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
-    ran = executed(tests) if tests is not None else (counts.executed if counts else None)
+    ran = _executed(done, tests, counts) if may_test or tests is not None else None
     red = _innermost([test for test, status in (tests or {}).items() if status in RED])
     stdout, stderr = (from_root(text, str(root)) for text in (done.stdout, done.stderr))
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
@@ -162,6 +168,17 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
         evidence=evidence,
         log=log_name,
     )
+
+
+def _executed(done: Completed, tests: Mapping[str, TestStatus] | None, counts: Counts | None) -> int | None:
+    """How many tests ran, by the best evidence there is; None where that is not known."""
+    if tests is not None:
+        return executed(tests)
+    if counts is not None:
+        return counts.executed
+    lines = f"{done.stdout}\n{done.stderr}".split("\n")
+    said = [line for line in map(str.strip, lines) if line]
+    return 0 if said and all(map(_IDLE.fullmatch, said)) else None
 
 
 def _innermost(red: Sequence[str]) -> tuple[str, ...]:

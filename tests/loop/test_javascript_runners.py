@@ -6,11 +6,10 @@ They are installed once, into ~/.cache/kotef-tests/javascript or the folder that
 import asyncio
 import json
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from support.javascript import installed
 from support.loop import DONE, Agent, edit, git
 
 from kotef.checks.alone import alone, passed_alone
@@ -19,8 +18,6 @@ from kotef.checks.runner import run_check
 from kotef.workspace.environment import child_environment
 
 pytestmark = pytest.mark.javascript
-CACHE = Path(os.environ.get("KOTEF_TEST_CACHE") or Path.home() / ".cache/kotef-tests", "javascript")
-ENV = {**os.environ}
 
 TITLES = """\
 describe('suite', () => {
@@ -142,24 +139,6 @@ RUNNERS = {
     "@playwright/test@1.40": ("playwright test", "commonjs", PLAYWRIGHT, "", OF_PLAYWRIGHT),
     "@playwright/test@1": ("playwright test", "commonjs", PLAYWRIGHT, "", OF_PLAYWRIGHT),
 }
-
-
-def installed(*packages: str) -> Path:
-    """`node_modules` with these packages, from the cache or the registry."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
-    place = CACHE / "+".join(packages).replace("/", "_")
-    if not (place / "done").exists():
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "package.json").write_text('{"private": true}')
-        line = ["npm", "install", "--no-audit", "--no-fund", "--silent", *packages]
-        done = subprocess.run(
-            line, cwd=place, env={**ENV, "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1"}, capture_output=True, check=False
-        )
-        if done.returncode:
-            pytest.skip(f"{' '.join(packages)} cannot be installed: {done.stderr.decode()[-200:]}")
-        (place / "done").touch()
-    return place / "node_modules"
 
 
 def project(root: Path, modules: Path, files: dict[str, str], kind: str, **scripts: str) -> Path:

@@ -15,6 +15,7 @@ from kotef.checks.runners.written_files import written_files
 from kotef.checks.runners.xml_reports import documents
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
+_MANIFESTS: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 _SUREFIRE: Final = re.compile(r"(?:(?P<module>.*)/)?target/(?:surefire|failsafe)-reports")
 _GRADLE: Final = re.compile(r"(?:(?P<module>.*)/)?build/test-results/[^/]+")
 _REPORT: Final = re.compile(r"TEST-.*\.xml")
@@ -24,15 +25,26 @@ _METHOD: Final = re.compile(r"(?P<name>[\w$]+)(?:\(.*)?(?:\[\d+\].*)?(?: \[\d+\]
 """`each(int)[1]` of a parameterized test, `twice [2]` of a repeated one."""
 
 
-def reports_in(folder: re.Pattern[str]) -> Callable[[Leavings], Statuses | None]:
-    """What the XML files in such folders say of each test."""
-    return lambda left: _report(left, folder)
+def surefire_report(left: Leavings) -> Statuses | None:
+    """What Surefire wrote of each test; no tests where Maven itself ended well and neither reported nor counted one."""
+    tests = _report(left, _SUREFIRE)
+    if "surefire" in left.closings.runners:
+        return tests or None
+    asked = "mvn" in left.command.asked.tools and re.search(r"\s(?:test|verify)\b", left.command.line)
+    if tests == {} and asked and not any("[ERROR]" in line for line in (*left.out, *left.err)):
+        return tests
+    return tests or None
+
+
+def gradle_report(left: Leavings) -> Statuses | None:
+    """What Gradle wrote of each test; it runs none whose inputs are as they were."""
+    return _report(left, _GRADLE) or None
 
 
 def _report(left: Leavings, folder: re.Pattern[str]) -> Statuses | None:
-    """Of files that were written since the command began; None where there is none, or one is damaged."""
-    if not _BUILDS.intersection(left.command.asked.tools) and "BUILD " not in left.stdout:
-        return None
+    """Of the files in such folders that were written since the command began; None where one is damaged."""
+    if not _is_build(left):
+        return {}
     root = left.command.root
     written = written_files(root, left.started, folder, _REPORT, passed_over=_SOURCES)
     modules = {file.path: file.folder["module"] or "" for file in written}
@@ -45,7 +57,14 @@ def _report(left: Leavings, folder: re.Pattern[str]) -> Statuses | None:
                 add(tests, numbered(seen, test, "[{}]"), status_of_case(case))
     except DamagedReportError:
         return None
-    return tests or None
+    return tests
+
+
+def _is_build(left: Leavings) -> bool:
+    """Whether one of the tools may have run, of which `-q` prints nothing."""
+    root = left.command.root
+    manifest = any(os.path.isfile(root / name) for name in _MANIFESTS)  # noqa: PTH113 - whether it is there says nothing more
+    return manifest or bool(_BUILDS.intersection(left.command.asked.tools)) or "BUILD " in left.stdout
 
 
 def _id(classname: str, name: str, module: str, root: Path) -> str:
@@ -98,13 +117,13 @@ SUREFIRE: Final = Runner(
     name="Surefire",
     ids=_IDS,
     tools=frozenset({"mvn", "mvnw", "mvnd"}),
-    report=reports_in(_SUREFIRE),
+    report=surefire_report,
     single=maven_single,
 )
 GRADLE: Final = Runner(
     name="Gradle",
     ids=_IDS,
     tools=frozenset({"gradle", "gradlew"}),
-    report=reports_in(_GRADLE),
+    report=gradle_report,
     single=gradle_single,
 )
