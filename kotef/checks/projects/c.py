@@ -1,4 +1,4 @@
-"""How is a C or C++ project tested: with CMake, meson, autotools, or a Makefile in its test folder?"""
+"""The test command of a C or C++ project: CMake, meson, autotools, or a Makefile in the test folder."""
 
 import re
 import shlex

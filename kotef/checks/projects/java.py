@@ -1,4 +1,4 @@
-"""How is a Maven or Gradle project tested?"""
+"""The test command of a Maven or Gradle project."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which declared commands are checks where nothing more specific runs tests?"""
+"""Declared commands as checks, if nothing more specific runs the tests."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How are Go and Rust projects tested and linted?"""
+"""The checks of Go and Rust projects."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How is a Node project tested, linted and type-checked, and by which package manager?"""
+"""The checks of a Node project, and its package manager."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""How are projects tested whose tools have one usual command?"""
+"""The test commands of tools that have one usual command."""
 
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase

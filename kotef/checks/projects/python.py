@@ -1,4 +1,4 @@
-"""How is a Python project tested, linted and type-checked, and in which environment?"""
+"""The checks of a Python project, and the environment in which they run."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""ExUnit, watched by one more formatter, which the virtual machine of Erlang is told of by its environment."""
+"""ExUnit: a formatter of kotef's, added by an environment variable of the Erlang virtual machine."""
 
 import re
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ _FLAGS: Final = (
     '-eval "catch code:which(kotef_exunit)=:=non_existing andalso '
     "compile:file('{folder}/kotef_exunit',[{{outdir,'{folder}'}}])\""
 )
-"""The first machine that starts compiles the formatter."""
+"""The first virtual machine compiles the formatter."""
 
 
 def exunit_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """Flags for every machine of Erlang, where the project is one of Mix."""
+    """Flags for every Erlang virtual machine, in a Mix project."""
     if "mix" not in command.asked.tools and not (command.root / "mix.exs").is_file():
         return {}
     folder = str(copy_of(command.folder, "kotef_exunit.erl"))

@@ -1,4 +1,4 @@
-"""bun test, by its JUnit report, and deno test, by its lines."""
+"""bun test (JUnit report) and deno test (output lines)."""
 
 import re
 from collections import Counter
@@ -38,7 +38,7 @@ _DENO_TAKEN: Final = re.compile(
 
 
 def bun_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """Options that bun reads in front of its own, and that only its tests look at; the usual lines stay."""
+    """Options for `bun test`, which other commands of bun ignore; bun still prints its usual lines."""
     path = command.folder / "bun.xml"
     before = env.get("BUN_OPTIONS", "")
     if "--reporter" in before or re.search(r"\s", str(path)):
@@ -47,7 +47,7 @@ def bun_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def bun_report(left: Leavings) -> Statuses | None:
-    """The report of bun, and by its lines the files that cannot be run."""
+    """The tests of the report, and the files that cannot be run, which only the output names."""
     root = left.command.root.resolve()
 
     def cases(report: "Element") -> Iterator[tuple[str, "TestStatus"]]:
@@ -84,7 +84,7 @@ def _bun_errors(lines: Sequence[str]) -> Iterator[str]:
 
 
 def deno_lines(left: Leavings) -> Statuses | None:
-    """The line of each test, and that of each file that cannot be run; steps are part of their test."""
+    """The lines of tests and of files that cannot be run; a step belongs to its test."""
     lines = (*left.out, *left.err)
     tests = tests_in(_DENO, lines)
     for found in filter(None, map(_DENO_UNCAUGHT.match, lines)):
@@ -93,7 +93,7 @@ def deno_lines(left: Leavings) -> Statuses | None:
 
 
 def deno_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """`--filter` with the names, for the files they are in."""
+    """`--filter` with the names, and the files of the tests."""
     files = dict.fromkeys(test.partition("::")[0] for test in tests)
     chosen = arguments[:1] != ["test"] or any(_DENO_TAKEN.fullmatch(word) for word in arguments)
     if chosen or not all(map(exists, files)) or any("::" not in test for test in tests):

@@ -1,4 +1,4 @@
-"""Catch2 and doctest: the XML that they print where they are asked to, and Catch2's report for Bazel."""
+"""Catch2 and doctest: the XML they print on request, and the report that Catch2 writes for Bazel."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _EXPECTED: Final = re.compile(r"tagged with !(?:mayfail|shouldfail)")
 
 
 def catch_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """What Bazel sets, for Catch2 from 3.1 on; only where a build file names Catch2, for other programs know it too."""
+    """The variables that Bazel sets, only if a build file names Catch2, because other programs react to them too."""
     if env.keys() & {"BAZEL_TEST", "XML_OUTPUT_FILE"} or not any(_names_catch(command, name) for name in _BUILD_FILES):
         return {}
     return {"BAZEL_TEST": "1", "XML_OUTPUT_FILE": str(command.folder / _REPORT)}
@@ -45,13 +45,13 @@ def _names_catch(command: Command, name: str) -> bool:
 
 
 def catch_report(left: Leavings) -> Statuses | None:
-    """The JUnit report for Bazel."""
+    """The tests of the JUnit report for Bazel, which Catch2 writes from version 3.1 on."""
     found = cases_in(left.command.folder, re.escape(_REPORT), _junit_cases)
     return _as_closed([*found.items()], left.closings.of("catch2")) if found else None
 
 
 def _as_closed(found: Sequence[tuple[str, "TestStatus"]], counted: Sequence[Counts]) -> Statuses:
-    """The test cases: sections stand behind `/`, which titles may hold too, so that the counts have to decide."""
+    """The test cases. A section follows its test case after `/`, but titles may contain `/`: the counts decide."""
     whole = _merged(found)
     if any(as_counted(whole, counts) for counts in counted):
         return whole
@@ -66,7 +66,7 @@ def _merged(found: Iterable[tuple[str, "TestStatus"]]) -> Statuses:
 
 
 def _junit_cases(report: "Element") -> Iterator[tuple[str, "TestStatus"]]:
-    """The name, below the class of a fixture; what is expected to fail is no failure."""
+    """Each test by its name, below the class of its fixture; an expected failure is not a failure."""
     for case in report.iter("testcase"):
         owner = (case.get("classname") or "").rpartition(".")[2]
         skipped = case.find("skipped")
@@ -76,7 +76,7 @@ def _junit_cases(report: "Element") -> Iterator[tuple[str, "TestStatus"]]:
 
 
 def printed_xml(left: Leavings) -> Statuses | None:
-    """The test cases of all documents on standard output: `--reporter xml` or `junit`; not beside closing lines."""
+    """The test cases of XML on standard output (`--reporter xml` or `junit`), if no runner printed a closing line."""
     if left.closings.runners:
         return None
     found: list[tuple[str, TestStatus]] = []
@@ -115,7 +115,7 @@ def _doctest_cases(root: "Element") -> Iterator[tuple[str, "TestStatus"]]:
 
 
 def _status(case: "Element", *, passed: bool, skipped: bool) -> "TestStatus":
-    """What passed with a failed expression in it was expected to fail."""
+    """A test case that passed although an expression failed was expected to fail."""
     if skipped:
         return "skipped"
     if not passed:

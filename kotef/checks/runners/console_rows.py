@@ -1,4 +1,4 @@
-"""Runners whose verbose lines tell of each test: believed where as many ran and failed as the closing line counts."""
+"""Runners that print a line for each test; the lines count only if the closing line has the same totals."""
 
 import re
 from typing import Final

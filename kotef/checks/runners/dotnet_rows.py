@@ -1,4 +1,4 @@
-"""dotnet test: its TRX report, asked for by the properties that MSBuild takes from the environment; else its lines."""
+"""dotnet test: its TRX report, requested by MSBuild properties in the environment, or else its output lines."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -38,19 +38,19 @@ _OUTCOMES: Final[dict[str, "TestStatus"]] = {
 
 
 def dotnet_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """The logger, and the folder where it writes a file for each test project; nothing where either is set already."""
+    """The logger and its folder; nothing if the user has set either."""
     if env.keys() & {"VSTestLogger", "VSTestResultsDirectory"}:
         return {}
     return {"VSTestLogger": "trx", "VSTestResultsDirectory": str(command.folder / _FOLDER)}
 
 
 def dotnet_report(left: Leavings) -> Statuses | None:
-    """What the TRX files say of each test; None without one."""
+    """The tests of all TRX files; None if there is no file."""
     return cases_in(left.command.folder, rf"{_FOLDER}/(?:.*/)?[^/]*\.trx", _cases)
 
 
 def _cases(report: "Element") -> Iterator[tuple[str, "TestStatus"]]:
-    """Class and name; the row of a theory has its arguments behind its name."""
+    """Each test by its class and name; a row of a theory has its arguments after the name."""
     methods = report.iter(f"{_SPACE}UnitTest")
     classes = {test.get("id"): _class_of(test) for test in methods}
     for result in report.iter(f"{_SPACE}UnitTestResult"):

@@ -1,4 +1,4 @@
-"""go test: each test binary is started by a program of ours (`-exec`), also behind make and scripts."""
+"""go test: a program of kotef's starts each test binary (`-exec`), also behind make and scripts."""
 
 import os
 import re
@@ -32,7 +32,7 @@ _TAKES_VALUE: Final = re.compile(r"-(?!-?(?:v|race|short|cover|trimpath|a|n|x|ms
 
 
 def go_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """`-exec` by GOFLAGS, which commands of go that do not know it pass over; nothing where it could not be started."""
+    """`-exec` in GOFLAGS, which other go commands ignore; nothing if the program could not be started."""
     before = env["GOFLAGS"] if "GOFLAGS" in env else _flags_in_settings(env)
     if "-exec" in before or re.search(r"\s", str(command.folder)) or _may_not_start(command.folder):
         return {}
@@ -45,7 +45,7 @@ def go_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def go_report(left: Leavings) -> Statuses | None:
-    """What the test binaries recorded, and the packages that could not be built, by name, as errors."""
+    """The tests that the binaries recorded; a package that could not be built is an error."""
     tests = recorded(left.command.folder, left.command.root, ("go",))
     broken = dict.fromkeys(_unbuilt(f"{left.stdout}\n{left.stderr}", left.command.root))
     if tests is None and not broken:
@@ -54,7 +54,7 @@ def go_report(left: Leavings) -> Statuses | None:
 
 
 def go_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """`-run` with the names, for the packages they are in."""
+    """`-run` with the names, and the packages of the tests."""
     if arguments[:1] != ["test"] or any(_PATTERN.fullmatch(word) for word in arguments):
         return None
     pairs = [test.partition("::")[::2] for test in tests]
@@ -81,7 +81,7 @@ def _flags_in_settings(env: Mapping[str, str]) -> str:
 
 
 def _may_not_start(folder: Path) -> bool:
-    """Whether the folder lies where nothing may be executed."""
+    """Whether the folder is on a file system mounted `noexec`."""
     try:
         return bool(os.statvfs(folder).f_flag & os.ST_NOEXEC)
     except OSError:
@@ -89,7 +89,7 @@ def _may_not_start(folder: Path) -> bool:
 
 
 def _unbuilt(output: str, root: Path) -> Iterator[str]:
-    """Packages that failed before a test could run, named as their tests would be."""
+    """Packages that failed before a test could run, with the place that their tests would have."""
     found = _NOT_BUILT.findall(output)
     if not found:
         return

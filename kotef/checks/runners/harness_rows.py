@@ -1,4 +1,4 @@
-"""ctest, meson and automake: harnesses that start programs, and the tests inside of these where their output tells."""
+"""ctest, meson and automake: harnesses that start programs, and the tests that a program's output lists."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class _Entry(NamedTuple):
 
 
 def tests_with_parts(entries: Iterable[_Entry]) -> Statuses:
-    """Each entry, for that is what the harness counts, and below it the tests inside where its output tells of them."""
+    """Each entry, because the harness counts entries, and below it the tests that its output lists."""
     tests: Statuses = {}
     for entry in entries:
         name = name_part(entry.name)
@@ -37,7 +37,7 @@ def tests_with_parts(entries: Iterable[_Entry]) -> Statuses:
 
 
 def _parts(entry: _Entry) -> Statuses:
-    """The tests inside of one entry; empty where there is one alone, or where a red one was what is expected."""
+    """The tests inside one entry; empty if there is only one, or if a failure was expected."""
     if not entry.output or entry.status not in {"passed", "failed"}:
         return {}
     inside = tests_of_program(all_lines(entry.output)) or {}
@@ -62,9 +62,9 @@ _CTEST_ENTRY: Final = re.compile(
 
 
 def ctest_lines(left: Leavings) -> Statuses | None:
-    """The line of each test, with the tests inside where the log of ctest holds what the programs printed.
+    """The line of each test, and the tests inside if ctest's log has the output of the programs.
 
-    None where the lines are not as many as ctest counts.
+    None if ctest counts more or fewer.
     """
     tests = tests_in(_CTEST, (*left.out, *left.err))
     if not any(as_counted(tests, counts) for counts in left.closings.of("ctest")):
@@ -80,7 +80,7 @@ def _ctest_outputs(left: Leavings) -> Iterator[tuple[str, str]]:
 
 
 def ctest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`-R` with the names of the programs, and with what else may be one where names hold `::`."""
+    """`-R` with the names of the programs; in an id with several `::` each beginning may be the name."""
     if any(re.match(r"-[RELIUS]|--(?:tests-regex|rerun-failed|stop-on-failure|label)", word) for word in arguments):
         return None
     parts = (test.split("::") for test in tests)
@@ -101,7 +101,7 @@ _MESON: Final[dict[str, TestStatus]] = {
 
 
 def meson_report(left: Leavings) -> Statuses | None:
-    """The log with one JSON object for each test, in the build folder."""
+    """The tests of the log in the build folder, one JSON object each."""
     if "meson" not in left.command.asked.tools and not any(line.startswith("Ok: ") for line in left.out):
         return None
     entries: list[_Entry] = []
@@ -127,7 +127,7 @@ def _meson_entry(line: str) -> _Entry | None:
 
 
 def meson_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The names behind the options; a suite in front of a name cannot be told from the project it is of."""
+    """The names after the options, without the suite: it cannot be separated from the project's name."""
     known = re.compile(r"-C|-v|--verbose|--print-errorlogs|--no-rebuild|--quiet|-q")
     if arguments[:1] != ["test"] or any(word.startswith("-") and not known.fullmatch(word) for word in arguments):
         return None
@@ -154,7 +154,7 @@ _AUTOMAKE_LINES: Final = Lines(
 
 
 def automake_report(left: Leavings) -> Statuses | None:
-    """The `.trs` files that the command wrote, with the tests inside where the `.log` beside them tells."""
+    """The tests of the `.trs` files that the command wrote, and the tests inside if the `.log` file lists them."""
     if not any(line.startswith("# TOTAL: ") for line in left.out):
         return None
     entries: list[_Entry] = []

@@ -1,4 +1,4 @@
-"""Test runners of JavaScript: those watched from a module that Node loads first, and those whose TAP is read."""
+"""JavaScript test runners whose results a plug-in records; Node loads it before the program."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ _OPTION_WITH_VALUE: Final = re.compile(r"--(?:test-)?(?:reporter|require|import|
 
 
 def node_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """Our module in front of the others; it looks at the version of Node itself, so any version may load it."""
+    """The plug-in as the first module; it checks the version of Node itself, so any version can load it."""
     folder = copy_of(command.folder, *_PLUGINS)
     module = str(folder / "preload.cjs")
     if re.search(r"[\s\"'\\]", module):
@@ -24,7 +24,7 @@ def node_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]
 
 
 def node_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """`--test` with the names as patterns, and the files they are in."""
+    """`--test` with the names as patterns, and the files of the tests."""
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     if not all(map(exists, files)) or any("::" not in test for test in tests):
         return None
@@ -36,9 +36,9 @@ def node_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable
 
 
 def by_titles(option: str, taken: str, between: str = r"\s+", command: str = "") -> Single:
-    """The arguments, and the option with one pattern for the whole titles.
+    """The arguments, and the option with one pattern for the full titles.
 
-    Nothing where an argument is `taken` already, or where the first is not the `command` of the tool that runs tests.
+    None if an argument matches `taken`, or if the first one is not `command`.
     """
 
     def single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
@@ -50,7 +50,7 @@ def by_titles(option: str, taken: str, between: str = r"\s+", command: str = "")
 
 
 def ava_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The arguments, and each title as a pattern in which nothing stands for more than itself."""
+    """The arguments, and each title as a pattern; None if a title contains a wildcard."""
     if not _may_choose(arguments, tests, r"-m|--match|--fail-fast"):
         return None
     titles = dict.fromkeys(test.partition("::")[2] for test in tests)
@@ -60,7 +60,7 @@ def ava_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str]
 
 
 def playwright_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The arguments, and one pattern for the ends of the titles: the file and the project stand in front of them."""
+    """The arguments, and one pattern for the ends of the titles, which begin with the file and the project."""
     if arguments[:1] != ["test"] or not _may_choose(arguments, tests, r"-g|-x|--(?:grep|max-failures|last-failed)"):
         return None
     titles = dict.fromkeys(test.rpartition("::")[2] for test in tests)
@@ -68,12 +68,12 @@ def playwright_single(arguments: Sequence[str], tests: Sequence[str], _: Callabl
 
 
 def _may_choose(arguments: Sequence[str], tests: Sequence[str], taken: str) -> bool:
-    """Whether no argument chooses tests already, and all of the tests have titles."""
+    """Whether no argument selects tests already, and every id has a title."""
     return all("::" in test for test in tests) and not any(re.match(taken, word) for word in arguments)
 
 
 def _titles(tests: Sequence[str], exists: Callable[[str], bool], between: str) -> str:
-    """A pattern for whole titles, which an id without a file begins with; Vitest 1 puts a blank in front of them."""
+    """A pattern for full titles; the first part of an id may be its file. Vitest 1 adds a leading space."""
     names = [test.split("::") for test in tests]
     titles = (parts[1:] if exists(parts[0]) else parts for parts in names)
     patterns = dict.fromkeys(between.join(map(_escaped, parts)) for parts in titles)
@@ -81,9 +81,9 @@ def _titles(tests: Sequence[str], exists: Callable[[str], bool], between: str) -
 
 
 def _escaped(text: str) -> str:
-    """The text for a regular expression of JavaScript; layout that an id does not keep matches any.
+    """The text as a JavaScript regular expression; a space matches any white space, which ids do not keep.
 
-    A number behind it may be ours: it tells tests of the same name apart.
+    A number at the end is optional: kotef adds it to tests of the same name.
     """
     if numbered := re.fullmatch(r"(.*) \((\d+)\)", text):
         return rf"{_escaped(numbered[1])}(?:\s+\({numbered[2]}\))?"
@@ -91,7 +91,7 @@ def _escaped(text: str) -> str:
 
 
 def _row(name: str, single: Single, ids: str, **more: Any) -> Runner:
-    """A runner whose results our plug-in records, each test of one name by itself."""
+    """A runner whose results the plug-in records; tests of the same name are numbered."""
     tool = {"node:test": "node"}.get(name, name)
     report = report_of(tool, repeats=False)
     return Runner(name=name, ids=ids, tools=frozenset({tool}), report=report, single=single, **more)

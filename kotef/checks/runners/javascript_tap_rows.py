@@ -1,4 +1,4 @@
-"""Test runners of JavaScript that print TAP: tape and node-tap."""
+"""JavaScript test runners that print TAP: tape and node-tap."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ _CLOSING_OF_TAPE: Final = re.compile(r"# pass  \d+$")
 
 
 def tape_lines(left: Leavings) -> Statuses | None:
-    """Each assertion below the title of its test: tape counts assertions; of equal ones each has its number."""
+    """Each assertion below the title of its test, because tape counts assertions; equal ones are numbered."""
     lines = left.out
     if not any(_CLOSING_OF_TAPE.match(line) for line in lines):
         return None
@@ -39,10 +39,10 @@ def tape_lines(left: Leavings) -> Statuses | None:
 
 
 def node_tap_lines(left: Leavings) -> Statuses | None:
-    """Each assertion below its test file and subtests: node-tap counts assertions; of equal ones each has its number.
+    """Each assertion below its file and subtests, because node-tap counts assertions; equal ones are numbered.
 
-    A file or subtest that fails without a failing assertion is there itself. None where a test file was run by Node
-    itself, and where the points are not as many as planned.
+    A file or subtest that fails without a failing assertion is an entry itself. None if Node itself ran a test
+    file, or if there are more or fewer points than planned.
     """
     lines = left.out
     if not any(line.startswith("# { total:") for line in lines) or not _is_whole(lines):
@@ -76,7 +76,7 @@ class _Scope:
 
 
 def _leaves(lines: list[str]) -> Iterator[tuple[list[str], TestStatus]]:
-    """Path and status of each point without points below it; of one with such its own where they do not explain it."""
+    """Path and status of each point without points below it, and of a parent whose failure they do not explain."""
     scopes: dict[int, _Scope] = {}
 
     def told(depth: int, name: str, status: TestStatus) -> Iterator[tuple[list[str], TestStatus]]:

@@ -1,4 +1,4 @@
-"""Maven Surefire and Failsafe, and Gradle: the XML that they write below their build folders anyway."""
+"""Maven Surefire, Failsafe and Gradle: the XML reports in their build folders."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _METHOD: Final = re.compile(r"(?P<name>[\w$]+)(?:\(.*)?(?:\[\d+\].*)?(?: \[\d+\]
 
 
 def surefire_report(left: Leavings) -> Statuses | None:
-    """What Surefire wrote of each test; no tests where Maven itself ended well and neither reported nor counted one."""
+    """The tests of Surefire's reports; empty if Maven succeeded and neither reported nor counted a test."""
     tests = _report(left, _SUREFIRE)
     if "surefire" in left.closings.runners:
         return tests or None
@@ -37,12 +37,12 @@ def surefire_report(left: Leavings) -> Statuses | None:
 
 
 def gradle_report(left: Leavings) -> Statuses | None:
-    """What Gradle wrote of each test; it runs none whose inputs are as they were."""
+    """The tests of Gradle's reports; None if there are none, because Gradle does not rerun tests without changes."""
     return _report(left, _GRADLE) or None
 
 
 def _report(left: Leavings, folder: re.Pattern[str]) -> Statuses | None:
-    """Of the files in such folders that were written since the command began; None where one is damaged."""
+    """The tests of all files in such folders that are newer than the command; None if one is damaged."""
     if not _is_build(left):
         return {}
     root = left.command.root
@@ -61,14 +61,14 @@ def _report(left: Leavings, folder: re.Pattern[str]) -> Statuses | None:
 
 
 def _is_build(left: Leavings) -> bool:
-    """Whether one of the tools may have run, of which `-q` prints nothing."""
+    """Whether one of the tools may have run; with `-q` the output does not show it."""
     root = left.command.root
     manifest = any(os.path.isfile(root / name) for name in _MANIFESTS)  # noqa: PTH113 - whether it is there says nothing more
     return manifest or bool(_BUILDS.intersection(left.command.asked.tools)) or "BUILD " in left.stdout
 
 
 def _id(classname: str, name: str, module: str, root: Path) -> str:
-    """The file of the class, where it is at the usual place; the name without `()` that some versions write."""
+    """The file of the class if it is at the usual place, and the name without the `()` that some versions add."""
     outer = classname.partition("$")[0]
     inner = classname[len(outer) :].strip("$").split("$") if "$" in classname else []
     for language, ending in (("java", "java"), ("kotlin", "kt"), ("groovy", "groovy"), ("scala", "scala")):
@@ -81,7 +81,7 @@ def _id(classname: str, name: str, module: str, root: Path) -> str:
 
 
 def maven_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`-Dtest` for Maven, where a module without such a test is no failure."""
+    """`-Dtest`, and the options with which a module without such a test does not fail."""
     chosen = dict.fromkeys(map(_class_and_method, tests))
     if not all(chosen) or any(re.match(r"-Dtest\b|-Dit\.test\b", word) for word in arguments):
         return None
@@ -90,7 +90,7 @@ def maven_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[st
 
 
 def gradle_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`--tests` behind the task `test`; a module of the build without such a test would fail."""
+    """`--tests` after the task `test`; None for tests of modules, because the other modules would fail."""
     chosen = dict.fromkeys(map(_class_and_method, tests))
     in_modules = any("/" in test.partition("::")[0] and not test.startswith("src/") for test in tests)
     if not all(chosen) or in_modules or arguments.count("test") != 1 or "--tests" in arguments:
@@ -101,7 +101,7 @@ def gradle_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[s
 
 
 def _class_and_method(test: str) -> str:
-    """`com.x.ATest$Inner#method` of an id; empty where the name of the method is not in it."""
+    """`com.x.ATest$Inner#method` from an id; empty if the id does not have the name of the method."""
     place, *inner, name = test.split("::")
     found = _SOURCE.fullmatch(place)
     method = _METHOD.fullmatch(name)

@@ -1,4 +1,4 @@
-"""A reader for runners that print one line for each test."""
+"""A reader for runners that print a line for each test."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -18,13 +18,13 @@ class Lines(NamedTuple):
     pattern: re.Pattern[str]
     """Matched at the start of a line; groups `name` and `status`, and perhaps `place`."""
     statuses: Mapping[str, TestStatus]
-    """By the beginning of what `status` matched, first hit; what is in none of them is no end of a test."""
+    """By the beginning of what `status` matched, first match; a line with any other status is ignored."""
     heading: re.Pattern[str] | None = None
     """A line that names the place of the tests below it."""
 
 
 def tests_in(rows: Lines, lines: Iterable[str]) -> Statuses:
-    """Status of each test that the lines tell of; of several lines for one id the worst counts."""
+    """Status of each test in the lines; if an id occurs more than once, its worst status."""
     tests: Statuses = {}
     place = ""
     for line in lines:
@@ -41,17 +41,17 @@ def tests_in(rows: Lines, lines: Iterable[str]) -> Statuses:
 
 
 def read_by(rows: Lines) -> Callable[[Leavings], Statuses | None]:
-    """What the output says, by one kind of lines."""
+    """A reader of both streams for one kind of line."""
     return lambda left: tests_in(rows, (*left.out, *left.err)) or None
 
 
 def add(tests: Statuses, test: str, status: TestStatus) -> None:
-    """One more entry; of several for one id the worst counts."""
+    """Add a test; if the id is there already, the worse status is kept."""
     tests[test] = worse(tests[test], status) if test in tests else status
 
 
 def together(one: Statuses, other: Statuses) -> Statuses:
-    """Both; of an id in both the worse status."""
+    """The tests of both; for an id in both the worse status."""
     merged = dict(one)
     for test, status in other.items():
         add(merged, test, status)

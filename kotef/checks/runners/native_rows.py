@@ -1,4 +1,4 @@
-"""GoogleTest, Boost.Test, Check, CMocka, Criterion and Unity: libraries that are compiled into test programs."""
+"""C and C++ test libraries: GoogleTest, Boost.Test, Check, CMocka, Criterion and Unity."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ ReportReader = Callable[[Leavings], Statuses | None]
 
 
 def tests_of_program(lines: Sequence[str]) -> Statuses | None:
-    """What the output of one test program says of each test; None where it does not tell of all of them."""
+    """The tests in the output of one test program; None if it does not list all of them."""
     closings = Closings(lines)
     for runner, row in _ROWS:
         tests = tests_in(row, lines)
@@ -47,17 +47,17 @@ def tests_of_program(lines: Sequence[str]) -> Statuses | None:
 
 
 def variable(name: str, value: str) -> Callable[[Command, Mapping[str, str]], dict[str, str]]:
-    """An environment variable with `{folder}` in its value, unless the user has set it."""
+    """An environment variable, unless the user has set it; `{folder}` is the report folder."""
     return lambda command, env: {} if name in env else {name: value.format(folder=command.folder)}
 
 
 def report_in(files: str, cases: Callable[["Element"], Iterable[tuple[str, TestStatus]]]) -> ReportReader:
-    """Reads the XML files of the report folder that match."""
+    """A reader of the matching XML files in the report folder."""
     return lambda left: cases_in(left.command.folder, files, cases) or None
 
 
 def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
-    """Suite and name; Boost has the suites above in the class name, Criterion only in the suite around."""
+    """Each test by its suites and name; Boost writes the suites as class name, Criterion as the enclosing suite."""
     for suite in root.iter("testsuite"):
         for case in suite.findall("testcase"):
             above = case.get("classname") or ("" if root is suite else suite.get("name") or "")
@@ -65,7 +65,7 @@ def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
 
 
 def _gtest_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
-    """As GoogleTest prints them; a list of tests has no status."""
+    """Each test as GoogleTest prints it; in a mere list of tests there is no status."""
     for case in root.iter("testcase"):
         if "status" in case.keys():  # noqa: SIM118 - an element's attributes
             status: TestStatus = "skipped" if case.get("status") == "notrun" else status_of_case(case)
@@ -77,7 +77,7 @@ _CHECK_SPACE: Final = "{http://check.sourceforge.net/ns}"
 
 
 def _check_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
-    """Suite, test case and function; of a loop test the number of the turn."""
+    """Each test by suite, test case and function, and by its iteration in a loop test."""
     for suite in root.iter(f"{_CHECK_SPACE}suite"):
         title = suite.findtext(f"{_CHECK_SPACE}title") or ""
         for test in suite.iter(f"{_CHECK_SPACE}test"):

@@ -1,4 +1,4 @@
-"""PHPUnit and Pest: their JUnit report, asked for by a file that PHP reads in front of every program."""
+"""PHPUnit and Pest: their JUnit report, requested by a file that PHP runs before each program."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _OPTION_WITH_VALUE: Final = re.compile(r"-[cd]|--(?:configuration|bootstrap|cach
 
 
 def php_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """One more folder of settings, with `auto_prepend_file` in it."""
+    """An additional settings folder that sets `auto_prepend_file`."""
     folder = copy_of(command.folder, "phpunit_report.php")
     path = folder / "phpunit_report.php"
     if re.search(r"[\"$\n]", str(path)):
@@ -30,7 +30,7 @@ def php_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def php_report(left: Leavings) -> Statuses | None:
-    """What the processes of PHPUnit wrote."""
+    """The tests of all reports, one for each process."""
     root = left.command.root.resolve()
 
     def cases(report: "Element") -> Iterator[tuple[str, TestStatus]]:
@@ -43,13 +43,13 @@ def php_report(left: Leavings) -> Statuses | None:
 
 
 def _status(case: "Element") -> TestStatus:
-    """A risky test is written as an error, but has passed."""
+    """A risky test is reported as an error although it passed."""
     kinds = [(child.tag, child.get("type") or "") for child in case]
     return status_of((tag, kind) for tag, kind in kinds if "Risky" not in kind)
 
 
 def php_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """`--filter` with the names, for the files they are in."""
+    """`--filter` with the names, and the files of the tests."""
     parts = [test.split("::") for test in tests]
     if any(_CHOICE.fullmatch(word) for word in arguments) or any(len(names) < 3 for names in parts):  # noqa: PLR2004 - file, class, test
         return None

@@ -1,4 +1,4 @@
-"""pytest and unittest: its JUnit report, and what our `sitecustomize` records."""
+"""pytest, by its JUnit report, and unittest, by a `sitecustomize` that records results."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +34,9 @@ _PASSED_ON: Final = "testenv.pass_env+=PYTEST_ADDOPTS"
 
 
 def pytest_report(left: Leavings) -> Statuses | None:
-    """What pytest's JUnit reports say of each test, one for each process; None where one is damaged.
+    """The tests of pytest's JUnit reports, one for each process; None if one is damaged.
 
-    A later run of tests that failed and no others takes back what was said of them, as in `pytest || pytest --lf`.
+    A later run of failed tests only replaces their results, as in `pytest || pytest --lf`.
     """
     files = written_files(left.command.folder, left.started, _HERE, _REPORT)
     tests: Statuses | None = None
@@ -54,7 +54,7 @@ def pytest_report(left: Leavings) -> Statuses | None:
 
 
 def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """Our `sitecustomize` in front of all other modules; tox is asked to pass it on."""
+    """The `sitecustomize` of kotef before all other modules, also inside tox."""
     folder = copy_of(command.folder, "sitecustomize.py")
     added = {REPORT_FOLDER: str(command.folder), "PYTHONPATH": first_on(env.get("PYTHONPATH", ""), folder)}
     if env.get("TOX_OVERRIDE") == _PASSED_ON:
@@ -63,7 +63,7 @@ def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, 
 
 
 def pytest_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """The options, then the ids; paths among the arguments are what was to be run before."""
+    """The options, then the ids instead of the paths among the arguments."""
     kept: list[str] = []
     before = ""
     for word in arguments:
@@ -85,7 +85,7 @@ def pytest_single(arguments: Sequence[str], tests: Sequence[str], exists: Callab
 
 
 def unittest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """The arguments and a pattern for each test; one that asks for patterns already would widen what runs."""
+    """The arguments and a pattern for each test; None if there are patterns already, because they add up."""
     if any(word.startswith("-k") for word in arguments):
         return None
     patterns = list(dict.fromkeys(map(_pattern, tests)))
@@ -105,7 +105,7 @@ def dotted_name(test: str) -> str:
 
 
 def _pattern(test: str) -> str:
-    """What `-k` matches in the dotted name; of a path only the file's name, for the rest depends on the folder."""
+    """The pattern for `-k`; of a path only the file's name, because the rest depends on the folder."""
     place, *names = test.split("::")
     if not names:
         dotted = dotted_name(test)

@@ -1,4 +1,4 @@
-"""The reports that our plug-ins write: one JSON file a process, with the file and the names of each test."""
+"""The reports of kotef's plug-ins: one JSON file for each process, with the file, names and status of each test."""
 
 import hashlib
 import json
@@ -24,14 +24,14 @@ _JEST: Final[dict[str, TestStatus]] = {"passed": "passed", "failed": "failed"}
 
 
 class DamagedReportError(ValueError):
-    """A report that is torn, too large, or not of the agreed form."""
+    """A report that is truncated, too large or malformed."""
 
 
 def recorded(folder: Path, root: Path, runners: Iterable[str], *, repeats: bool = True) -> Statuses | None:
-    """The tests in all files whose names begin with one of the runners; None without a file, or where one is damaged.
+    """The tests in all files whose names begin with one of the runners; None if there is no file or one is damaged.
 
-    Of several entries of one id the worst counts. Without `repeats`, tests of one name within a report are different
-    tests: the second gets ` (2)` behind its name.
+    If an id occurs more than once, its worst status counts. Without `repeats`, tests of the same name in a report are
+    different tests: the second is called `name (2)`.
     """
     try:
         entries = list_within(folder, most=MAX_FILES + 1)
@@ -45,7 +45,7 @@ def recorded(folder: Path, root: Path, runners: Iterable[str], *, repeats: bool 
 
 
 def report_of(runner: str, *, repeats: bool = True) -> Callable[[Leavings], Statuses | None]:
-    """What the processes of this runner recorded; see `recorded`."""
+    """A reader of what the processes of this runner recorded; see `recorded`."""
     return lambda left: recorded(left.command.folder, left.command.root, (runner,), repeats=repeats)
 
 
@@ -58,12 +58,12 @@ def name_part(text: str) -> str:
 
 
 def test_id(*parts: str) -> str:
-    """An id of these parts, the empty ones left out."""
+    """The id from its parts, without empty ones."""
     return "::".join(name_part(part) for part in parts if part)
 
 
 def numbered(seen: Counter[str], test: str, mark: str = "({})") -> str:
-    """The id, with its number behind it from the second of one name on."""
+    """The id, with a number appended from its second occurrence on."""
     seen[test] += 1
     return test if seen[test] == 1 else f"{test} {mark.format(seen[test])}"
 

@@ -1,4 +1,4 @@
-"""One row of the table of test runners: how results are asked for, read, and named."""
+"""A row of the table of test runners: how to request, read and name results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,24 +58,24 @@ class Leavings:
 
 
 def as_counted(tests: Statuses, counts: Counts) -> bool:
-    """Whether as many tests ran and failed as the runner counts; some runners count what was skipped among what ran."""
+    """Whether as many tests ran and failed as the runner counts; some runners count skipped tests as run."""
     failed = sum(status in RED for status in tests.values())
     return failed == counts.failed and executed(tests) <= counts.executed <= len(tests)
 
 
 def as_many_ran(tests: Statuses, counts: Counts) -> bool:
-    """Whether as many ran, and something failed where the runner says so: some count failed assertions."""
+    """Whether as many tests ran, and some failed if the runner says so; the number may be of failed assertions."""
     ran = sum(status != "skipped" for status in tests.values())
     return ran == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
 
 
 def as_counted_exactly(tests: Statuses, counts: Counts) -> bool:
-    """Whether as many tests ran and failed as a runner counts that leaves out what was skipped."""
+    """Whether as many tests ran and failed; for runners that do not count skipped tests as run."""
     return as_counted(tests, counts) and as_many_ran(tests, counts)
 
 
 def as_many_or_skipped(tests: Statuses, counts: Counts) -> bool:
-    """Whether as many tests ran or were skipped, and something failed where the runner says so."""
+    """Whether as many tests ran or were skipped, and some failed if the runner says so."""
     return len(tests) == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
 
 
@@ -85,7 +85,7 @@ Single = Callable[[Sequence[str], Sequence[str], Callable[[str], bool]], list[st
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """How the results of one test runner are had, test by test."""
+    """How to get the results of one test runner, test by test."""
 
     name: str
     ids: str
@@ -110,4 +110,4 @@ class Runner:
     failing_status: Callable[[int, int], bool] = lambda status, _: status == 1
     """Whether an exit status says, with so many failing tests, that tests ran and some failed."""
     untried: bool = False
-    """The row was made from the documented format of the output, and was not tried with the tool."""
+    """Whether the row follows the documented format only and was never tried with the tool."""

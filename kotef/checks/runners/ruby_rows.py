@@ -1,4 +1,4 @@
-"""RSpec and minitest, watched from files of ours that they load as they load their own plug-ins."""
+"""RSpec and minitest: plug-ins of kotef's that record results."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ _RSPEC_CHOICE: Final = re.compile(r"-[eEtPn]|--(?:example|example-matches|tag|pa
 
 
 def rspec_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """`--require` by SPEC_OPTS, which leaves formatters and what else is required as they are."""
+    """`--require` in SPEC_OPTS; formatters and other required files stay."""
     path = copy_of(command.folder, "rspec_report.rb") / "rspec_report.rb"
     if re.search(r"[\s\"'\\]", str(path)):
         return {}
@@ -21,13 +21,13 @@ def rspec_environment(command: Command, env: Mapping[str, str]) -> dict[str, str
 
 
 def minitest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """A folder with a plug-in in front of the load path."""
+    """A folder with the plug-in, first on the load path."""
     folder = copy_of(command.folder, "kotef_plugin.rb", to="ruby/minitest").parent
     return {REPORT_FOLDER: str(command.folder), "RUBYLIB": first_on(env.get("RUBYLIB", ""), folder)}
 
 
 def rspec_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """The files, and a pattern for the whole descriptions; of an example without one the words are not known before."""
+    """The files, and a pattern for the full descriptions."""
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     if not all(map(exists, files)) or any("::" not in test for test in tests):
         return None
@@ -40,7 +40,7 @@ def rspec_single(arguments: Sequence[str], tests: Sequence[str], exists: Callabl
 
 
 def minitest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`--name` with a pattern by rake's TESTOPTS, which a shell reads again."""
+    """`--name` with a pattern in rake's TESTOPTS, which a shell parses once more."""
     if any(test.count("::") < 2 or "'" in test for test in tests):  # noqa: PLR2004 - place, class and test
         return None
     names = (test.partition("::")[2].rpartition("::")[::2] for test in tests)
@@ -52,7 +52,7 @@ def minitest_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[
 
 
 def _pattern(text: str) -> str:
-    """The text for a regular expression of Ruby; layout that an id does not keep matches any."""
+    """The text as a Ruby regular expression; a space matches any white space, which ids do not keep."""
     return re.sub(r"([^\w\s])", r"\\\1", text).replace(" ", r"\s+")
 
 

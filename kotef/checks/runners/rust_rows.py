@@ -1,4 +1,4 @@
-"""cargo test and nextest: one line for each test, below the target it is of."""
+"""cargo test and nextest: a line for each test, below its target."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ _CARGO: Final[dict[str, TestStatus]] = {"ok": "passed", "FAILED": "failed", "ign
 
 
 def cargo_lines(left: Leavings) -> Statuses | None:
-    """Cargo's test lines, each with the target it is under; the headings are on the other stream."""
+    """Cargo's test lines, each below its target; the headings are on the other stream."""
     out, err = left.out, left.err
     headings = [found for line in (*out, *err) if (found := _CARGO_HEADING.match(line))]
     blocks = list(_cargo_blocks(out if any(line.startswith("running ") for line in out) else err))
@@ -50,14 +50,14 @@ def _cargo_blocks(lines: Iterable[str]) -> Iterator[list[tuple[str, TestStatus]]
 
 
 def _cargo_place(found: re.Match[str], paths: Mapping[str, int]) -> str:
-    """The file of the target, with its crate in front where two targets have the same; doctests name their own."""
+    """The file of the target, with its crate if two targets share it; empty for doctests, which name a file."""
     if found["doc"]:
         return ""
     return found["path"] if paths[found["path"]] == 1 else f"{found['crate']}/{found['path']}"
 
 
 def _cargo_id(place: str, name: str, seen: Counter[str]) -> str:
-    """A doctest by its file and item: the line would change with every edit above it."""
+    """The id of a test; of a doctest without its line, which changes with every edit above it."""
     doctest = _CARGO_DOCTEST.match(name)
     if doctest is None:
         return test_id(place, name)
@@ -67,7 +67,7 @@ def _cargo_id(place: str, name: str, seen: Counter[str]) -> str:
 
 
 def cargo_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[str], bool]) -> list[str] | None:
-    """`--exact` with the names; targets without such a test run none. For nextest an expression."""
+    """`--exact` with the names; for nextest an expression."""
     if arguments[:2] == ["nextest", "run"]:
         return _nextest_single(arguments, tests)
     if arguments[:1] != ["test"] or "--" in arguments or any("(doctest" in test for test in tests):
@@ -79,7 +79,7 @@ def cargo_single(arguments: Sequence[str], tests: Sequence[str], _: Callable[[st
 
 
 def _nextest_single(arguments: Sequence[str], tests: Sequence[str]) -> list[str] | None:
-    """Where the name of the binary ends is not known: each end of an id may be the name of the test."""
+    """An expression with every possible test name, because an id does not show where the name of the binary ends."""
     if any(not word.startswith("-") or word in {"-E", "--", "--filterset"} for word in arguments[2:]):
         return None
     names = dict.fromkeys("::".join(test.split("::")[at:]) for test in tests for at in range(1, test.count("::") + 1))

@@ -1,4 +1,4 @@
-"""The lines of mocha's spec reporter: of mocha 3 to 7, which load no hooks of ours, and of Cypress."""
+"""The lines of mocha's spec reporter, for mocha 3 to 7, which cannot load root hooks, and for Cypress."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,12 +19,12 @@ _HOOK: Final = re.compile(r"(\"(?:before|after) (?:all|each)\" hook)\b.*")
 
 
 def mocha_lines(left: Leavings) -> Statuses | None:
-    """Each test below its suites; the reporter names no file."""
+    """Each test below its suites; the reporter does not name files."""
     return None if any(map(_SPEC.match, left.out)) else _tests(left.out)
 
 
 def cypress_lines(left: Leavings) -> Statuses | None:
-    """The same, below the path of the spec file that Cypress announces."""
+    """Each test below its spec file, which Cypress announces, and its suites."""
     return _tests(left.out) if any(map(_SPEC.match, left.out)) else None
 
 
@@ -36,7 +36,7 @@ def _tests(lines: Iterable[str]) -> Statuses | None:
 
 
 def _entries(lines: Iterable[str]) -> Iterator[tuple[str, TestStatus]]:
-    """Id and status of each test; what stands behind the counts repeats the failures."""
+    """Id and status of each test; the lines after the counts repeat the failures."""
     place, above, inside = "", list[str](), True
     for line in lines:
         if spec := _SPEC.match(line):

@@ -1,4 +1,4 @@
-"""The table of test runners, and what is asked of it for one command."""
+"""The table of test runners, and the questions about one command that it answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
@@ -63,18 +63,18 @@ RUNNERS: Final[tuple[Runner, ...]] = (
     TAPE,
     TAP,
 )
-"""In their order of use; of rows that read lines the plainest form last."""
+"""The most used runners first; among the rows that read lines, the least specific last."""
 
 
 class Reading(NamedTuple):
-    """What is known of single tests."""
+    """The status of each test, and how strong the evidence is."""
 
     tests: Statuses
     evidence: Evidence
 
 
 def environment_for(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the command, with all reports asked for that it may write."""
+    """The environment of the command, with the requests for all reports."""
     whole = dict(env)
     for runner in RUNNERS:
         if runner.environment is not None:
@@ -83,10 +83,10 @@ def environment_for(command: Command, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def reading_of(left: Leavings) -> Reading | None:
-    """The status of each test: from all reports together, else from lines that agree with the runner's own counts.
+    """The status of each test: from all reports, or else from lines that agree with the runner's own counts.
 
-    Beside a report, lines are read of the runners that the command names, as in `pytest && ctest`: what a test prints
-    may look like those of any other. Where several runners tell of one id the worst counts.
+    If there is a report, lines are read only for the runners that the command names, as in `pytest && ctest`, because
+    a test may print lines of any runner. If several runners report the same id, its worst status counts.
     """
     runners = [row for row in RUNNERS if row.kind != "program"]
     reports = _reports(left, runners)
@@ -106,15 +106,15 @@ def reading_of(left: Leavings) -> Reading | None:
 def single_tests(
     tool: str, arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]
 ) -> list[str] | None:
-    """The arguments with which the tool runs these tests alone; None where no row knows how."""
+    """The arguments with which the tool runs only these tests; None if no row knows how."""
     runner = next((row for row in RUNNERS if tool in row.tools and row.single is not None), None)
     return runner.single(arguments, tests, exists) if runner and runner.single else None
 
 
 def says_tests_failed(command: str, status: int | None, failed: int) -> bool:
-    """Whether the command ends so when its tests ran and this many failed; no, where the status may be another's.
+    """Whether this exit status means that the tests ran and this many failed.
 
-    make passes any failure on as 2, npm and tox pass on what the runner behind them said, whichever that is.
+    make turns any failure into 2; npm and tox pass on the status of the runner.
     """
     usual = status_of_failing_tests(command)
     if status is None or not usual:
@@ -126,7 +126,7 @@ def says_tests_failed(command: str, status: int | None, failed: int) -> bool:
 
 
 def _reports(left: Leavings, runners: Sequence[Runner]) -> list[tuple[Runner, Statuses]]:
-    """The rows with a report, also an empty one; that of a program has to agree with what it printed."""
+    """The rows with a report, which may be empty; the report of a program must agree with its output."""
     reports: list[tuple[Runner, Statuses]] = []
     for row in runners:
         if row.report is None or _is_nested(row, left):
@@ -138,9 +138,9 @@ def _reports(left: Leavings, runners: Sequence[Runner]) -> list[tuple[Runner, St
 
 
 def _is_nested(row: Runner, left: Leavings) -> bool:
-    """Whether it is a test of another runner that has started this one, so that its results are nobody's.
+    """Whether a test of another runner started this runner, so that its results do not count.
 
-    The command does not name it, and only others have a closing line in the output.
+    The command does not name it, and only other runners printed a closing line.
     """
     if row.kind != "runner" or not row.closing:
         return False
@@ -153,7 +153,7 @@ def _first_lines(rows: Iterable[Runner], left: Leavings) -> Reading | None:
 
 
 def _agreeing(row: Runner, read: Callable[[Leavings], Statuses | None] | None, left: Leavings) -> Statuses | None:
-    """What was read, where the runner's own closing lines count the same."""
+    """What was read, if the runner's own closing lines have the same counts."""
     if read is None:
         return None
     if not row.closing:

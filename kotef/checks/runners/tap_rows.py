@@ -1,4 +1,4 @@
-"""TAP, on the output or where Perl's harness leaves it."""
+"""TAP, from the output or from the files that Perl's harness saves."""
 
 import os
 from collections import Counter
@@ -17,13 +17,13 @@ _MAX_FILES: Final = 20_000
 
 
 def tests_of_tap(lines: Iterable[str]) -> Statuses | None:
-    """The tests of one or several streams; None without a plan, or where points are missing."""
+    """The tests of one or more streams; None without a plan, or if points are missing."""
     stream = read_tap(lines)
     return _tests(stream) if stream.is_whole else None
 
 
 def _tests(stream: Stream, place: str = "") -> Statuses | None:
-    """The points by their names; of several of one name the second is `name [2]`."""
+    """The points by their names; the second of the same name is `name [2]`."""
     tests: Statuses = {}
     seen: Counter[str] = Counter()
     for point in leaves(stream.points):
@@ -32,14 +32,14 @@ def _tests(stream: Stream, place: str = "") -> Statuses | None:
 
 
 def perl_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
-    """Perl's harness saves what each test file prints in a folder."""
+    """The folder in which Perl's harness saves the output of each test file."""
     if "PERL_TEST_HARNESS_DUMP_TAP" in env:
         return {}
     return {"PERL_TEST_HARNESS_DUMP_TAP": str(command.folder / _PERL_FOLDER)}
 
 
 def perl_report(left: Leavings) -> Statuses | None:
-    """The points of each file; a file with fewer than it planned, or none, is an error."""
+    """The points of each file; a file with fewer points than planned, or none, is an error."""
     tests: Statuses = {}
     root = left.command.root.resolve()
     for folder in walk_within(left.command.folder, _PERL_FOLDER, most=_MAX_FILES):
@@ -60,7 +60,7 @@ def perl_report(left: Leavings) -> Statuses | None:
 
 
 def perl_single(arguments: Sequence[str], tests: Sequence[str], exists: Callable[[str], bool]) -> list[str] | None:
-    """The files that the tests are in; a single point cannot be asked for."""
+    """The files of the tests, because a single point cannot be selected."""
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     if not all(map(exists, files)) or any(word in {"--state", "-"} for word in arguments):
         return None

@@ -1,4 +1,4 @@
-"""Report files that tools leave in their build folders, and which of them a command wrote."""
+"""Report files in build folders, and which of them a command wrote."""
 
 import re
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ def written_files(
     *,
     passed_over: frozenset[str] = frozenset(),
 ) -> Iterator[Written]:
-    """The files below the root that are newer than `started`, with a folder and a name that match whole.
+    """The files below the root that are newer than `started` and whose folder and name match in full.
 
-    `passed_over` are names of folders in which none is looked for.
+    Folders named in `passed_over` are not searched.
     """
     never = _PASSED_OVER | passed_over
     for number, here in enumerate(walk_within(root, most=_MAX_ENTRIES)):

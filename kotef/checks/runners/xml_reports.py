@@ -1,4 +1,4 @@
-"""A reader for XML reports below a folder, whichever tool wrote them."""
+"""A reader for XML reports below a folder."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ _MAX_FILES: Final = 20_000
 def documents(folder: Path, paths: Iterable[str]) -> Iterator[tuple[str, "Element"]]:
     """Path and root element of each file.
 
-    Raises `DamagedReportError` for one that cannot be read, and where all of them together are too large.
+    Raises `DamagedReportError` if a file cannot be read or parsed, or if all together are too large.
     """
     budget = MAX_REPORT
     for path in paths:
@@ -39,7 +39,7 @@ def documents(folder: Path, paths: Iterable[str]) -> Iterator[tuple[str, "Elemen
 def cases_in(
     folder: Path, files: str, cases: Callable[["Element"], Iterable[tuple[str, TestStatus]]]
 ) -> Statuses | None:
-    """The tests of all files whose path from the folder matches; None without one, or where one is damaged."""
+    """The tests of all files whose path from the folder matches; None if there is no file or one is damaged."""
     pattern = re.compile(files)
     tests: Statuses = {}
     found = False

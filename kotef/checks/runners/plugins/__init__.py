@@ -1,6 +1,6 @@
-"""Plug-ins that are loaded into test runners, and copies of them where commands may read them.
+"""Plug-ins for test runners, and copies of them where commands may read them.
 
-kotef's own installation may be hidden by the sandbox, and a project's interpreter must find nothing beside them.
+The sandbox may hide kotef's installation, and a project's interpreter must not find other modules beside them.
 """
 
 from pathlib import Path
