@@ -66,6 +66,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "checks/baselines.py": f"baselines in {STATE}; only names of {INSTALLED}",
     "checks/projects/environment_stores.py": f"only names of {INSTALLED}, in {USER}",
     "checks/projects/environments.py": f"only names of {INSTALLED}",
+    "checks/projects/pytest_command.py": f"only names of {INSTALLED}",
     "checks/toolchain_versions.py": f"names of installed versions, and nvm's aliases, in {USER}",
     "checks/runner.py": TEMPORARY,
     "checks/runners/go_rows.py": f"a program for `go test -exec` in {TEMPORARY}",

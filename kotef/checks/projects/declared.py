@@ -1,17 +1,16 @@
 """The test command a repository declares itself: make and just targets, tox, nox, scripts."""
 
-import ast
 import re
 import shlex
-import tomllib
-from collections.abc import Iterator, Sequence
-from configparser import ConfigParser, Error
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from posixpath import normpath
+from typing import Final, NamedTuple
 
 from kotef.checks.behind import commands_behind
 from kotef.checks.commands import programs_of, words_of
-from kotef.checks.files import readable_text, table, toml_of
+from kotef.checks.files import readable_text
+from kotef.checks.projects.python_tasks import OF_COVERAGE, tasks
 from kotef.failures.unwrap import unwrap
 
 MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
@@ -20,8 +19,19 @@ _JUSTFILES: Final = ("justfile", "Justfile", ".justfile")
 _TARGET: Final = re.compile(r"^((?:[\w./-]+ +)*[\w./-]+) *::?(?![=:])", re.MULTILINE)
 _RECIPE: Final = re.compile(r"^@?([\w-]+)(?: [^:\n]*)?:(?!=)", re.MULTILINE)
 _TARGETS: Final = ("test", "tests", "check")
+_NAMED: Final = (
+    re.compile(r"(?:run[-_]?)(?:all[-_]?)?tests?|(?:unit[-_]?tests?|tests?[-_]units?|check[-_]unit)"),
+    re.compile(r"(?:all[-_]?tests?|tests?[-_]?all|check[-_]?all|selftest|testsuite)"),
+    re.compile(r"\w[\w-]*[-_]tests?"),
+    re.compile(r"(?:tests?|check)[-_][\w-]*\w"),
+)
+"""Names of targets that say test, the likeliest first."""
+_NOT_TESTS: Final = re.compile(
+    r"clean|install|release|publish|upload|lint|format|fmt|style|types?|cov|bench|perf|fuzz|valgrind|docker|build|deps?"
+    r"|dist|docs?|data|update|gen|watch|debug|sanit|memcheck|windows|win32|headers?|license|syntax|spell|links"
+)
+"""What else in its name says that a target is no plain run of the tests."""
 _SCRIPTS: Final = ("scripts/test", "script/test", "bin/test", "scripts/test.sh", "script/test.sh", "run_tests.sh")
-_SESSIONS: Final = re.compile(r"(?:unit_?)?tests?(?:_unit)?|unit|pytest|unittest")
 _BESIDE_TESTS: Final = re.compile(
     r"docker|docker-compose|podman|kubectl|vagrant|terraform|ansible(?:-playbook)?|ssh|scp|rsync|curl|wget|aws|gcloud"
     r"|apt|apt-get|brew|sudo|tox|nox|virtualenv|hatch"
@@ -33,12 +43,19 @@ _INSTALLS: Final = re.compile(
     r"|\brunserver\b|&\s*$"
 )
 _NESTED: Final = 4
-"""Substitutions inside of others that are followed."""
+"""Variables of make inside of others that are followed."""
+_VARIABLE: Final = re.compile(r"^(?:export )?(\w+) *(?:::?|\?)?= *([^\n#]*)", re.MULTILINE)
+_USED: Final = re.compile(r"\$[({](\w+)[)}]")
+_PUT_IN: Final = re.compile(r"(?:[\w ./~:=@,+*-]|\$[({]\w+[)}])*")
+"""What a variable of make may hold to be read in its place."""
+_CD: Final = re.compile(r"cd +([\w./@+-]+) *&& *")
 _COVERAGE: Final = re.compile(r"(?:\bpython[\d.]* -m )?\bcoverage (?:run|erase)(?: +-(?!m )\S+)* -m ")
 _ARGUMENTS: Final = re.compile(r"\$[({](?:tests?|\w*args|\w*flags|\w*opts)(?:[)}]|$)", re.IGNORECASE)
 """Variables with which a person adds arguments to a target; usually empty."""
 _PLUGIN_OPTION: Final = re.compile(
-    r" --cov\S*(?:[ =](?:\S*\.cfg|\S*rc|term\S*|xml|html))?| -n ?(?:auto|logical|\d+)(?= |$)"
+    r" --cov(?:[ =][^\s-]\S*)?(?=\s|$)| --cov-(?:report|config|fail-under|context)(?:=\S*| [^\s-]\S*)"
+    r"| --(?:no-)?cov[\w-]*(?=\s|$)"
+    r"| -n ?(?:auto|logical|\d+)(?= |$)"
     r"| --(?:numprocesses|dist|reruns|reruns-delay|junit-?xml|html)(?:=\S+| [^\s-]\S*)"
 )
 """Options of pytest that measure, spread or report the tests, and need plug-ins; they choose no test."""
@@ -70,27 +87,40 @@ class Declared(NamedTuple):
         return not needs_more(self.lines)
 
     @property
+    def folder(self) -> str:
+        """Where that command is run, from the root; empty for the root, and where it is no folder of the workspace."""
+        found = _CD.match(self._line)
+        place = normpath(found[1]) if found else "."
+        return "" if place == "." or place.startswith(("/", "..")) else place
+
+    @property
     def runner(self) -> str:
-        """The one plain command that runs the tests, without variables; empty where there is more to it."""
-        lines = [line for line in self.lines if unwrap(line).purpose != "read"]
-        lines = [line for line in lines if not re.match(r"coverage (?:report|html|xml|erase|combine)\b", line)]
-        if not self.command:
-            lines = [line for line in lines if unwrap(line).purpose == "test"]
-        if len(lines) != 1:
+        """The one plain command that runs the tests, its folder left out; empty where there is more to it."""
+        found = _CD.match(self._line)
+        if found and normpath(found[1]) != "." and not self.folder:
             return ""
-        line = _ARGUMENTS.sub("", lines[0])
+        line = _ARGUMENTS.sub("", _CD.sub("", self._line, count=1))
         line = _PLUGIN_OPTION.sub("", _COVERAGE.sub("python -m ", line)).strip()
         plain = not any(mark in line for mark in "$`|&;<>(){}\n")
         return line if plain and unwrap(line).purpose == "test" else ""
+
+    @property
+    def _line(self) -> str:
+        """The one line that runs the tests, as it is declared; empty where there are several."""
+        lines = [line for line in self.lines if unwrap(line).purpose != "read"]
+        lines = [line for line in lines if not OF_COVERAGE.match(_bare(line))]
+        if not self.command:
+            lines = [line for line in lines if unwrap(line).purpose == "test"]
+            lines = list({_COVERAGE.sub("python -m ", line): line for line in lines}.values())
+        return lines[0] if len(lines) == 1 else ""
 
 
 def declared(root: Path) -> Iterator[Declared]:
     """Every test command that is declared: what needs no tool of its own first."""
     yield from _targets(root, "make", MAKEFILES, _TARGET)
     yield from _targets(root, "just", _JUSTFILES, _RECIPE)
-    for words, source in (_tox(root), _nox(root)):
-        if words:
-            yield Declared("", tuple(words), source)
+    for task in tasks(root):
+        yield Declared("", task.lines, task.source)
     for path in _SCRIPTS:
         text = readable_text(root, path)
         if text.strip() and not text.startswith("\x7fELF"):
@@ -102,102 +132,73 @@ def declared(root: Path) -> Iterator[Declared]:
             yield Declared(started, kept, path)
 
 
+def named_after_tests(root: Path) -> list[Declared]:
+    """Targets of the Makefile whose name only says test (`sds-test`, `test-unit`, `runtests`), the likeliest first."""
+    names = sorted(name for name in _names(root, MAKEFILES, _TARGET) if "." not in name and "/" not in name)
+    ranked: list[str] = []
+    for pattern in _NAMED:
+        ranked += [name for name in names if pattern.fullmatch(name) and not _NOT_TESTS.search(name)]
+    return list(_targets(root, "make", MAKEFILES, _TARGET, targets=tuple(dict.fromkeys(ranked))))
+
+
 def has_target(root: Path, target: str) -> bool:
     """Whether the project's Makefile has a target of that name."""
     return target in _names(root, MAKEFILES, _TARGET)
 
 
-def _targets(root: Path, tool: str, files: tuple[str, ...], pattern: re.Pattern[str]) -> Iterator[Declared]:
+def _targets(
+    root: Path, tool: str, files: tuple[str, ...], pattern: re.Pattern[str], targets: tuple[str, ...] = _TARGETS
+) -> Iterator[Declared]:
     names = _names(root, files, pattern)
     file = next((name for name in files if readable_text(root, name)), "")
-    for target in (name for name in _TARGETS if name in names):
+    text = readable_text(root, file) if file else ""
+    variables = dict(_VARIABLE.findall(text)) if tool == "make" else {}
+    variables = {name: value.strip() for name, value in variables.items() if _PUT_IN.fullmatch(value.strip())}
+    for target in (name for name in targets if name in names):
         command = f"{tool} {target}"
-        yield Declared(
-            command, commands_behind(command, lambda path: readable_text(root, path) or None), f"{file}: {target}"
+        lines = commands_behind(command, lambda path: readable_text(root, path) or None)
+        expanded = tuple(each for line in lines if (each := _expanded(line, variables)))
+        started = (
+            f"{command} && ./{target}" if tool == "make" and _only_builds(target, _recipe(text, target)) else command
         )
+        yield Declared(started, expanded, f"{file}: {target}")
+
+
+def _recipe(text: str, target: str) -> list[str]:
+    """The lines of the target's own recipe."""
+    found: list[str] = []
+    inside = False
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("\t"):
+            found += [line.strip("\t @-")] if inside else []
+        elif line.strip():
+            inside = any(target in names.split() for names in _TARGET.findall(line))
+    return found
+
+
+def _only_builds(target: str, lines: Sequence[str]) -> bool:
+    """Whether the target makes a program of its name and nothing runs it."""
+    program = rf"(?:\./)?(?:\$@|\$\(@\)|{re.escape(target)})(?![\w./-])"
+    is_built = any(re.search(rf" -o *{program}", line) for line in lines)
+    return is_built and not any(re.search(rf"(?:^|[;&|] *|= *\S* ){program}", line) for line in lines)
+
+
+def _expanded(line: str, variables: Mapping[str, str]) -> str:
+    """A line of a recipe with the makefile's plain variables put in; those that only make can tell stay."""
+    for _ in range(_NESTED):
+        line = _USED.sub(lambda match: variables.get(match[1], match[0]), line)
+    return line.strip()
+
+
+def _bare(line: str) -> str:
+    """Without the folder and the variables in front."""
+    line = _CD.sub("", line, count=1)
+    return line.removeprefix(assignments_of(line))
 
 
 def _names(root: Path, files: tuple[str, ...], pattern: re.Pattern[str]) -> set[str]:
     text = next((text for name in files if (text := readable_text(root, name))), "")
     return {target for names in pattern.findall(text) for target in names.split()}
-
-
-def _tox(root: Path) -> tuple[list[str], str]:
-    """The lines of `commands` of tox's default environment, its substitutions made; empty where one cannot be."""
-    for name, section in (("tox.ini", "testenv"), ("setup.cfg", "testenv")):
-        if (found := _ini(readable_text(root, name), section)) is not None:
-            return _substituted(found), f"{name}: {section}"
-    pyproject = toml_of(root, "pyproject.toml")
-    legacy = table(pyproject, "tool", "tox").get("legacy_tox_ini")
-    if isinstance(legacy, str) and (found := _ini(legacy, "testenv")) is not None:
-        return _substituted(found), "pyproject.toml: tool.tox"
-    for name, tables in (("tox.toml", toml_of(root, "tox.toml")), ("pyproject.toml", table(pyproject, "tool", "tox"))):
-        base = table(tables, "env_run_base")
-        if isinstance(base.get("commands"), list) and not base.get("change_dir"):
-            return _substituted([_joined(words) for words in base["commands"]]), f"{name}: env_run_base"
-    return [], ""
-
-
-def _ini(text: str, section: str) -> list[str] | None:
-    """The command lines of a section of tox.ini; None without any."""
-    parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
-    try:
-        parser.read_string(text)
-    except (Error, tomllib.TOMLDecodeError):
-        return None
-    if not parser.has_option(section, "commands") or parser.has_option(section, "changedir"):
-        return None
-    text = (parser.get(section, "commands") or "").replace("\\\n", " ")
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
-
-
-def _joined(words: Any) -> str:
-    """A command of tox.toml: words, and tables that stand for the arguments a person may add."""
-    if not isinstance(words, list):
-        return ""
-    parts: list[str] = []
-    for word in words:
-        default = word.get("default", []) if isinstance(word, dict) and word.get("replace") == "posargs" else word
-        parts += [each for each in default if isinstance(each, str)] if isinstance(default, list) else [str(default)]
-    return shlex.join(parts).replace("'{", "{").replace("}'", "}")
-
-
-def _substituted(lines: list[str]) -> list[str]:
-    """The lines without tox's substitutions: those that only tox knows make the whole unusable."""
-    found = [_without_substitutions(line.removeprefix("-").strip()) for line in lines]
-    return [] if any("{" in line for line in found) else found
-
-
-def _without_substitutions(line: str) -> str:
-    """A line of tox with what is known put in: paths, defaults, and nothing for arguments a person may add."""
-    known = {"envpython": "python", "toxinidir": ".", "tox_root": ".", "posargs": "", "/": "/"}
-    line = re.sub(r"\{(?:envbindir|env_bin_dir)\}/", "", line)
-    for _ in range(_NESTED):
-        line = re.sub(r"\{(?:env:\w+|posargs):([^{}]*)\}", r"\1", line)
-        line = re.sub(r"\{(\w+|/)\}", lambda match: known.get(match[1], match[0]), line)
-    return line.strip()
-
-
-def _nox(root: Path) -> tuple[list[str], str]:
-    """What the session that runs the tests hands to `session.run`."""
-    try:
-        tree = ast.parse(readable_text(root, "noxfile.py"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return [], ""
-    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
-        if _SESSIONS.fullmatch(function.name):
-            lines = [line for node in ast.walk(function) if (line := _of_session(node))]
-            return [line for line in lines if unwrap(line).purpose == "test"], f"noxfile.py: {function.name}"
-    return [], ""
-
-
-def _of_session(node: ast.AST) -> str:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="session"), attr="run"), args=arguments):
-            words = [each.value for each in arguments if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-            return shlex.join(words)
-        case _:
-            return ""
 
 
 def assignments_of(line: str) -> str:
@@ -220,3 +221,9 @@ def module_and_arguments(line: str) -> tuple[str, str]:
     if name in {"pytest", "py.test"}:
         return "pytest", shlex.join(words[1:])
     return "", ""
+
+
+def is_bare(line: str) -> bool:
+    """Whether a plain test command starts `pytest` itself, which leaves the folder it stands in off Python's path."""
+    words = words_of(_WITHIN.sub("", line.removeprefix(assignments_of(line))))
+    return bool(words) and Path(words[0]).name in {"pytest", "py.test"}

@@ -5,18 +5,21 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kotef.checks.files import readable_text, table, toml_of
 from kotef.checks.projects.environment_stores import stored_environments
-from kotef.workspace.safe_open import list_within
+from kotef.workspace.safe_open import list_within, read_regular
 
 _USUAL: Final = (".venv", "venv", "env")
 """Folders that are taken for an environment by their name; any other needs a `pyvenv.cfg`."""
 _NESTED: Final = (".tox", ".nox", ".pixi/envs")
 _MOST: Final = 500
 """Entries of a folder that are looked at."""
+_LARGEST: Final = 64 * 1024
+"""Bytes of a file that says where a package was installed from."""
 _RUNNERS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
 _SYNC: Final = {
     "uv.lock": "uv sync",
@@ -52,13 +55,32 @@ class Environment(NamedTuple):
         """Whether a package of that name lies in it; False where a tool has to be asked."""
         if not self.directory:
             return False
+        return any((place / name).exists() for place in self.packages(root) for name in (module, f"{module}.py"))
+
+    def packages(self, root: Path) -> list[Path]:
+        """The folders with what is installed in it; none where a tool has to be asked."""
+        if not self.directory:
+            return []
         lib = (root / self.directory).parent / "lib"
-        names = (f"{module}", f"{module}.py")
         try:
             versions = [entry.name for entry in lib.iterdir() if entry.name.startswith(("python", "pypy"))]
         except OSError:
-            return False
-        return any((lib / version / "site-packages" / name).exists() for version in versions for name in names)
+            return []
+        return [lib / version / "site-packages" for version in versions]
+
+    def holds_project(self, root: Path) -> bool:
+        """Whether the project itself is installed in it, as a copy or as a link to the workspace."""
+        told = (f"file://{root}", f"{root}\n", f"{root}/", f"'{root}")
+        for place in self.packages(root):
+            files = chain(place.glob("*.dist-info/direct_url.json"), place.glob("*.egg-link"), place.glob("*.pth"))
+            for file in islice(files, _MOST):
+                try:
+                    text = read_regular(file, largest=_LARGEST).decode("utf-8", "replace")
+                except OSError:
+                    continue
+                if any(each in f"{text}\n" for each in told):
+                    return True
+        return False
 
 
 def environment_of(root: Path, module: str) -> Environment | None:

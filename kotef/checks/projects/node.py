@@ -88,7 +88,7 @@ def _without_hooks(scripts: dict[str, str]) -> str:
 
 def _other_tests(root: Path, scripts: dict[str, str], run: str) -> Iterator[Found]:
     """Where there is no script `test`: what the CI workflows run, else a script that is named after unit tests."""
-    hint = next((each for each in workflow_commands(root) if _OF_NODE.match(each.runner)), None)
+    hint = next((each for each in workflow_commands(root) if _OF_NODE.match(each.runner) and not each.folder), None)
     if hint is not None:
         yield Found(hint.command, hint.command, "test", hint.source)
     elif name := next((name for name in _UNIT if name in scripts and _PLACEHOLDER not in scripts[name]), ""):

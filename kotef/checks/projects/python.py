@@ -12,8 +12,9 @@ from typing import Any, Final
 from kotef.checks.files import ini_sections, readable_text, table, text_of, toml_of
 from kotef.checks.model import Role
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import Declared, assignments_of, declared, module_and_arguments
+from kotef.checks.projects.declared import Declared, assignments_of, declared, is_bare, module_and_arguments
 from kotef.checks.projects.environments import environment_of, environments, lock_of
+from kotef.checks.projects.pytest_command import form_in_manual, pytest_line
 from kotef.checks.projects.workflows import workflow_commands
 from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
 
@@ -25,6 +26,10 @@ _MOST: Final = 5_000
 """Entries of a folder, and folders, that are looked at."""
 _CONFIGURED: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
 _IMPORTS_PYTEST: Final = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
+_CASE: Final = re.compile(r"^\s*class \w+\(.*TestCase\b.*\):", re.MULTILINE)
+_OF_PYTEST: Final = re.compile(r"^(?:import|from) pytest\b|^(?:async )?def test", re.MULTILINE)
+_UNCOLLECTED: Final = re.compile(r"\..*|.*\.egg|_darcs|build|CVS|dist|node_modules|venv|env|site-packages|\{arch\}")
+"""Folders into which pytest does not look."""
 _READ: Final = 200
 """Test modules that are read."""
 _RUN_SCRIPTS: Final = ("runtests.py", "tests/runtests.py", "run_tests.py", "tests/run_tests.py", "test/run_tests.py")
@@ -60,19 +65,21 @@ def missing(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Found | None:
-    if source := _pytest_configured(root, tools, sections):
-        return Found("pytest", _module(root, "pytest"), "test", source)
-    is_python = _is_python(root, tools)
+    configured = _pytest_configured(root, tools, sections)
+    is_python = bool(configured) or _is_python(root, tools)
     commands = [each for each in declared(root) if is_python or each.source.partition(":")[0] in _PYTHON_ONLY]
-    for each in commands:
-        if each.is_suited and (found := _as_declared(root, each)):
+    suited = [each for each in commands if each.is_suited]
+    if configured:
+        return _with_configuration(root, suited, configured)
+    for each in suited:
+        if found := _as_declared(root, each):
             return found
     if found := _script(root) or _django(root):
         return found
     if is_python and (found := _hinted(root)):
         return found
     if where := _holds_tests(root):
-        return Found("pytest", _module(root, "pytest"), "test", where)
+        return _undeclared(root, where)
     if (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
         return Found("tox", _program(root, "tox"), "test", "tox")
     if (root / "noxfile.py").is_file():
@@ -80,7 +87,73 @@ def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Found
     return None
 
 
-_PYTHON_ONLY: Final = frozenset({"tox.ini", "tox.toml", "noxfile.py"})
+def _with_configuration(root: Path, commands: list[Declared], source: str) -> Found:
+    """Pytest as it is configured, with the arguments, the form and the variables of the first declared command of it.
+
+    Where none is declared the form is that of the CI workflows, else of the manual for contributors.
+    """
+    own = next((each for each in commands if module_and_arguments(each.runner)[0] == "pytest"), None)
+    if own is not None and (found := _as_declared(root, own, configured=True)) is not None:
+        return found._replace(source=f"{source}, {own.source}")
+    hints = [each for each in workflow_commands(root) if module_and_arguments(each.runner)[0] == "pytest"]
+    hints = [each for each in hints if not each.folder]
+    fronts = {assignments_of(each.runner) for each in hints}
+    front = fronts.pop() if len(fronts) == 1 else ""
+    bare = is_bare(hints[0].runner) if hints else form_in_manual(root) is True
+    if front or (hints and bare):
+        source = f"{source}, {hints[0].source}"
+    return Found("pytest", f"{front}{pytest_line(root, bare=bare, configured=True)}", "test", source)
+
+
+def _undeclared(root: Path, where: str) -> Found:
+    """Pytest on what holds tests, in the form that the manual for contributors names.
+
+    Only the folder of tests is given where pytest alone would also collect what belongs to no package and no folder of
+    tests. unittest where the project's environment has no pytest and the tests do not ask for it.
+    """
+    environment = environment_of(root, "pytest")
+    if environment and environment.directory and not environment.has(root, "pytest") and (line := _unittest(root)):
+        return Found("unittest", f"{environment.python} {line}", "test", where)
+    arguments = where.rstrip("/") if where.endswith("/") and _strays(root) else ""
+    return Found("pytest", pytest_line(root, arguments=arguments, bare=form_in_manual(root) is True), "test", where)
+
+
+def _unittest(root: Path) -> str:
+    """The arguments with which unittest finds every test module; empty where some need pytest."""
+    paths = _test_modules(root)[:_READ]
+    texts = [readable_text(root, path) for path in paths]
+    if not any(_CASE.search(text) for text in texts) or any(_OF_PYTEST.search(text) for text in texts):
+        return ""
+    tops = {path.rpartition("/")[0] for path in paths}
+    top = min(tops, key=len)
+    packaged = all(not folder or (root / folder / "__init__.py").is_file() for folder in tops)
+    place = "" if packaged else f" -s {shlex.quote(top)}"
+    usual = all(fnmatchcase(path.rpartition("/")[2], "test*.py") for path in paths)
+    return f"-m unittest discover{place}" + ("" if usual else " -p '*_test.py'")
+
+
+def _strays(root: Path) -> bool:
+    """Whether pytest would collect test modules that lie in no folder of tests and in no package."""
+    for number, walked in enumerate(walk_within(root, most=_MOST)):
+        if number >= _MOST:
+            break
+        walked.folders[:] = [name for name in walked.folders if not _UNCOLLECTED.fullmatch(name)]
+        walked.folders[:] = [name for name in walked.folders if not _is_environment(root / walked.path / name)]
+        if walked.path.count("/") >= _DEEPEST - 1 and walked.path:
+            walked.folders.clear()
+        inside_tests = {"tests", "test"} & set(walked.path.split("/")) or "__init__.py" in walked.others
+        if not walked.path or inside_tests:
+            continue
+        if any(fnmatchcase(name, pattern) for name in walked.others for pattern in _MODULES):
+            return True
+    return False
+
+
+def _is_environment(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in ("pyvenv.cfg", "conda-meta"))
+
+
+_PYTHON_ONLY: Final = frozenset({"tox.ini", "tox.toml", "noxfile.py", "hatch.toml"})
 
 
 def _is_python(root: Path, tools: dict[str, Any]) -> bool:
@@ -88,14 +161,20 @@ def _is_python(root: Path, tools: dict[str, Any]) -> bool:
     return bool(tools) or any((root / name).is_file() for name in named) or bool(_holds_tests(root))
 
 
-def _as_declared(root: Path, command: Declared) -> Found | None:
+def _as_declared(root: Path, command: Declared, *, configured: bool = False) -> Found | None:
     """The declared command in the project's environment; None where pytest is what its tests need after all."""
     module, arguments = module_and_arguments(command.runner)
-    if module == "unittest" and _imports_pytest(root):
+    folder = command.folder
+    if (module == "unittest" and _imports_pytest(root)) or (folder and not (root / folder).is_dir()):
         return None
+    if module == "pytest":
+        bare, front = is_bare(command.runner), assignments_of(command.runner)
+        line = pytest_line(root, arguments=arguments, folder=folder, bare=bare, configured=configured)
+        before, cd, after = line.rpartition(" && ")
+        return Found(module, f"{before}{cd}{front}{after}", "test", command.source)
     if module:
-        line = f"{assignments_of(command.runner)}{_module(root, module)} {arguments}".strip()
-        return Found(module, line, "test", command.source)
+        line = f"{assignments_of(command.runner)}{_module(root, module, folder)} {arguments}".strip()
+        return Found(module, f"cd {shlex.quote(folder)} && {line}" if folder else line, "test", command.source)
     if not command.command:
         return None
     return Found(command.command, _with_programs(root, command.command), "test", command.source)
@@ -104,15 +183,15 @@ def _as_declared(root: Path, command: Declared) -> Found | None:
 def _hinted(root: Path) -> Found | None:
     """What the CI workflows run, where they call one of Python's runners in one way.
 
-    Where they call it in several, for parts of the tests, the one without arguments is taken, or none.
+    Where they call it in several, for parts of the tests, the one at the root without arguments is taken, or none.
     """
-    found: dict[str, Found] = {}
+    found: dict[tuple[str, str], Found] = {}
     for each in workflow_commands(root):
         module, arguments = module_and_arguments(each.runner)
         told = _as_declared(root, each) if module else None
         if told is not None:
-            found.setdefault(arguments, told)
-    return next(iter(found.values())) if len(found) == 1 else found.get("")
+            found.setdefault((each.folder, arguments), told)
+    return next(iter(found.values())) if len(found) == 1 else found.get(("", ""))
 
 
 def _script(root: Path) -> Found | None:
@@ -146,13 +225,27 @@ def _linters(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Ite
         return next((f"{name}: {tool}" for name in ini if tool in ini_sections(root, name)), "")
 
     if source := configured("ruff", "ruff.toml", ".ruff.toml"):
-        yield "ruff check", " check .", "lint", source
+        yield "ruff check", f" check .{_excluded(root, _PASSED_BY_RUFF)}", "lint", source
     if source := configured("flake8", ".flake8", ini=("tox.ini",)):
-        yield "flake8", "", "lint", source
+        yield "flake8", _excluded(root, _PASSED_BY_FLAKE8), "lint", source
     if source := configured("mypy", "mypy.ini", ".mypy.ini"):
         yield "mypy", _mypy_target(root, tools), "types", source
     if source := configured("pyright", "pyrightconfig.json"):
         yield "pyright", "", "types", source
+
+
+_PASSED_BY_RUFF: Final = frozenset({".venv", "venv", ".tox", ".nox", ".pixi", "node_modules", ".direnv", ".hatch"})
+_PASSED_BY_FLAKE8: Final = frozenset({".tox", ".nox"})
+"""Folders of installed packages that a linter does not walk into by itself."""
+
+
+def _excluded(root: Path, passed: frozenset[str]) -> str:
+    """The option that keeps a linter out of environments: what it finds there is not the project's."""
+    folders = sorted(entry.name for entry in _listed(root) if entry.is_directory)
+    found = [name for name in folders if name == "node_modules" or _is_environment(root / name)]
+    found += [name for name in (".tox", ".nox", ".pixi") if name in folders]
+    walked = [name for name in dict.fromkeys(found) if name not in passed and re.fullmatch(r"[\w.+-]+", name)]
+    return f" --extend-exclude={','.join(walked)}" if walked else ""
 
 
 def _pytest_configured(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> str:
@@ -170,19 +263,33 @@ def _holds_tests(root: Path) -> str:
     """Where there are test modules; empty where there are none."""
     if found := next((entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")), ""):
         return found
-    return next((f"{name}/" for name in _TEST_DIRECTORIES if next(_modules(root, name), "")), "")
+    return next((f"{name}/" for name in _test_directories(root) if next(_modules(root, name), "")), "")
+
+
+def _test_directories(root: Path) -> Iterator[str]:
+    """Where tests usually lie: at the top, else in the packages of the project."""
+    yield from _TEST_DIRECTORIES
+    for top in (".", "src"):
+        for entry in _listed(root, top):
+            package = entry.name if top == "." else f"{top}/{entry.name}"
+            if entry.is_directory and (root / package / "__init__.py").is_file():
+                yield from (f"{package}/{name}" for name in ("tests", "test"))
+
+
+def _test_modules(root: Path) -> list[str]:
+    paths = [entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")]
+    for name in _test_directories(root):
+        paths += islice(_modules(root, name), _READ)
+    return paths
 
 
 def _imports_pytest(root: Path) -> bool:
-    paths = [entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")]
-    for name in _TEST_DIRECTORIES:
-        paths += islice(_modules(root, name), _READ)
-    return any(_IMPORTS_PYTEST.search(readable_text(root, path)) for path in paths[:_READ])
+    return any(_IMPORTS_PYTEST.search(readable_text(root, path)) for path in _test_modules(root)[:_READ])
 
 
-def _listed(root: Path) -> list[Listed]:
+def _listed(root: Path, directory: str = ".") -> list[Listed]:
     try:
-        return list_within(root, most=_MOST)
+        return list_within(root, directory, most=_MOST)
     except OSError:
         return []
 
@@ -208,8 +315,12 @@ def _mypy_target(root: Path, tools: dict[str, Any]) -> str:
     return "" if named or re.search(r"^(?:files|packages|modules)\s*=", ini, re.MULTILINE) else " ."
 
 
-def _module(root: Path, name: str) -> str:
-    """`python -m name`, which also finds modules in the project's root, unless only a program of that name exists."""
+def _module(root: Path, name: str, folder: str = "") -> str:
+    """`python -m name`, which also finds modules where it is started, unless only a program of that name exists."""
+    environment = environment_of(root, name)
+    if folder and environment and environment.directory and not environment.directory.startswith("/"):
+        up = "../" * (folder.count("/") + 1)
+        return f"{shlex.quote(f'{up}{environment.directory}/python')} -m {name}"
     interpreter = _interpreter(root, name)
     return f"{interpreter} -m {name}" if interpreter else name
 

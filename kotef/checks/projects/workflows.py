@@ -8,13 +8,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from posixpath import join, normpath
+from typing import Any, Final, NamedTuple
 
 from kotef.checks.behind import commands_behind
 from kotef.checks.files import readable_text
 from kotef.checks.model import Role
 from kotef.checks.projects import Found
 from kotef.checks.projects.declared import Declared, assignments_of
+from kotef.checks.projects.python_tasks import in_folder
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.safe_open import list_within
 
@@ -46,8 +48,17 @@ _PLAIN: Final = re.compile(r"[\w ./:=@,+\[\]\"'-]+")
 _ASSIGNED: Final = re.compile(r"[\w./:@%+,-]*")
 _SEVERAL_SHELLS: Final = re.compile(r"(?:pwsh|powershell|cmd|python)\b")
 
-Step = tuple[str, Mapping[str, str]]
-"""The text of a step, and the variables it sets."""
+_CD: Final = re.compile(r"cd +([\w./@+-]+|\"[\w./@+ -]+\"|'[\w./@+ -]+') *(?:&&|;|$) *")
+
+
+class Step(NamedTuple):
+    """A step of a job."""
+
+    text: str
+    variables: Mapping[str, str] = {}
+    """What it sets for its commands."""
+    folder: str = "."
+    """Where its commands start, from the top of the checkout."""
 
 
 def workflow_commands(root: Path) -> Iterator[Declared]:
@@ -71,6 +82,7 @@ def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:
 
 
 def _short(command: str) -> str:
+    command = re.sub(r"cd \S+ && ", "", command)
     words = command.removeprefix(assignments_of(command)).split()
     return " ".join(word for word in words[:3] if not word.startswith("-"))
 
@@ -106,7 +118,7 @@ def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
     elif path == ".gitlab-ci.yml":
         for job in _dicts(document.values()):
             if "services" not in job and "services" not in document:
-                yield [(line, {}) for line in _texts(job.get("script"))]
+                yield [Step("\n".join(_texts(job.get("script"))))]
     elif path == ".circleci/config.yml":
         jobs = document.get("jobs")
         for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
@@ -115,7 +127,7 @@ def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
                 yield list(_circle(job.get("steps")))
     elif path == ".travis.yml":
         if "services" not in document:
-            yield [(line, {}) for line in _texts(document.get("script"))]
+            yield [Step("\n".join(_texts(document.get("script"))))]
     else:
         yield from _azure(document)
 
@@ -123,34 +135,33 @@ def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
 def _github(document: dict[str, Any]) -> Iterator[list[Step]]:
     jobs = document.get("jobs")
     for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
-        elsewhere = _folder(document.get("defaults")) or _folder(job.get("defaults"))
-        if "services" in job or "container" in job or elsewhere:
+        usual = _folder(job.get("defaults")) or _folder(document.get("defaults")) or "."
+        if "services" in job or "container" in job:
             continue
         outer = [each["env"] for each in (document, job) if isinstance(each.get("env"), dict)]
         steps: list[Step] = []
         for step in _dicts(job.get("steps")):
             own = [*outer, step["env"]] if isinstance(step.get("env"), dict) else outer
-            variables = {name: value for each in own for name, value in each.items() if isinstance(value, str)}
+            variables = {name: value for each in own for name, value in _texts_of(each).items()}
             conditional = "if" in step or _SEVERAL_SHELLS.match(str(step.get("shell", "")))
             text = step.get("run")
-            if isinstance(text, str) and not conditional and str(step.get("working-directory", ".")) in {".", "./"}:
-                steps.append((text, variables))
+            if isinstance(text, str) and not conditional:
+                steps.append(Step(text, variables, str(step.get("working-directory", usual))))
         yield steps
 
 
 def _folder(defaults: Any) -> str:
     run = defaults.get("run") if isinstance(defaults, dict) else None
-    folder = str(run.get("working-directory", "")) if isinstance(run, dict) else ""
-    return "" if folder in {".", "./"} else folder
+    return str(run.get("working-directory", "")) if isinstance(run, dict) else ""
 
 
 def _circle(steps: Any) -> Iterator[Step]:
     for step in _dicts(steps):
         run = step.get("run")
-        if isinstance(run, dict) and "working_directory" not in run and "environment" not in run:
-            run = run.get("command")
-        if isinstance(run, str):
-            yield run, {}
+        settings = run if isinstance(run, dict) else {"command": run}
+        text, variables = settings.get("command"), settings.get("environment", {})
+        if isinstance(text, str) and isinstance(variables, dict):
+            yield Step(text, _texts_of(variables), str(settings.get("working_directory", ".")))
 
 
 def _azure(document: dict[str, Any]) -> Iterator[list[Step]]:
@@ -161,26 +172,50 @@ def _azure(document: dict[str, Any]) -> Iterator[list[Step]]:
         found: list[Step] = []
         for step in _dicts(holder.get("steps")):
             text = step.get("script", step.get("bash"))
-            if isinstance(text, str) and not {"workingDirectory", "condition", "env"} & step.keys():
-                found.append((text, {}))
+            variables = step.get("env", {})
+            if isinstance(text, str) and "condition" not in step and isinstance(variables, dict):
+                found.append(Step(text, _texts_of(variables), str(step.get("workingDirectory", "."))))
         yield found
 
 
 def _of_job(steps: list[Step], path: str, root: Path) -> Iterator[Declared]:
     """The plain test lines of a job none of whose steps needs a container or a service."""
-    if any(_NEEDS_MORE.search(text) for text, _ in steps):
+    if any(_NEEDS_MORE.search(step.text) for step in steps):
         return
-    for text, variables in steps[:_MOST]:
-        for line in text.replace("\\\n", " ").splitlines():
-            words = " ".join(line.split())
+    source = f"CI workflow {path.removeprefix(f'{_WORKFLOWS}/')}"
+    for step in steps[:_MOST]:
+        front = _assignments(step.variables)
+        for folder, words in _placed(step):
             if not _PLAIN.fullmatch(words) or unwrap(words).purpose != "test" or _AFTER_A_BUILD.search(words):
                 continue
-            front = _assignments(variables)
-            behind = commands_behind(words, lambda name: readable_text(root, name) or None)
-            if front is None or not Declared(words, (words, *behind), "").is_suited:
+            line = in_folder(folder, f"{front}{words}")
+            if front is None or not line or not _is_of_the_project(root, folder):
                 continue
-            command = f"{front}{words}"
-            yield Declared(command, (command,), f"CI workflow {path.removeprefix(f'{_WORKFLOWS}/')}")
+            behind = commands_behind(line, lambda name: readable_text(root, name) or None)
+            if Declared(line, (words, *behind), "").is_suited:
+                yield Declared(line, (line,), source)
+
+
+def _placed(step: Step) -> Iterator[tuple[str, str]]:
+    """Each line of a step with the folder it is run in, as `cd` on the line and above it says."""
+    folder = step.folder
+    for line in step.text.replace("\\\n", " ").splitlines():
+        words, here = " ".join(line.split()), folder
+        while found := _CD.match(words):
+            here, words = join(here, found[1].strip("\"'")), words[found.end() :]
+        if not words:
+            folder = here
+        yield here, words
+
+
+def _is_of_the_project(root: Path, folder: str) -> bool:
+    """Whether the folder is there and belongs to the project at the root: one with a manifest is its own package."""
+    place = normpath(folder)
+    return place == "." or ((root / place).is_dir() and not any((root / place / name).exists() for name in _MANIFESTS))
+
+
+_MANIFESTS: Final = ("pyproject.toml", "setup.py", "package.json", "go.mod", "Cargo.toml", "pom.xml", "composer.json")
+"""Files that make a folder a package; `projects.packages` finds those."""
 
 
 def _assignments(variables: Mapping[str, str]) -> str | None:
@@ -194,6 +229,10 @@ def _assignments(variables: Mapping[str, str]) -> str | None:
 
 _OF_THE_SERVICE: Final = re.compile(r"(?:FORCE_COLOR|PY_COLORS|CI|PATH|LD_\w+|PIP_\w+|UV_\w+|NPM_\w+|HOMEBREW_\w+)$")
 """Variables that colour the log, or steer the installation in front of the tests."""
+
+
+def _texts_of(variables: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if isinstance(value, str)}
 
 
 def _dicts(values: Any) -> list[dict[str, Any]]:
