@@ -29,6 +29,8 @@ from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 SECONDS: Final = 60.0
 """A program that has not told its version by then is taken to start: it is slow, not missing."""
+_DEEPEST: Final = 4
+"""Scripts that call scripts which are followed."""
 _AT_ONCE: Final = 2
 """Programs tried at the same time."""
 _NUMBER: Final = re.compile(r"(?<![\w.])v?\d+\.\d+[\w.+-]*|(?<=go)\d+\.\d+[\w.]*")
@@ -210,10 +212,22 @@ def _absent(command: str, root: Path, env: Mapping[str, str], above: Path) -> tu
 
 
 def _behind(command: str, root: Path) -> Iterator[str]:
-    """The plain lines a make or just target or a package script begins with; what only a shell could tell is left."""
-    if set(unwrap(command).tools) & (NODE | {"make", "just"}):
-        lines = commands_behind(command, lambda path: readable_text(root, path) or None)
-        yield from (line for line in lines if re.match(r"(?:\w+=[\w./-]* )*[\w./@+-]+(?: |$)", line))
+    """The plain lines a make or just target or a package script begins with, and those behind these.
+
+    What only a shell could tell is left out.
+    """
+
+    def read(path: str) -> str | None:
+        return readable_text(root, path) or None
+
+    seen: set[str] = set()
+    pending = [command]
+    for _ in range(_DEEPEST):
+        starters = [line for line in pending if set(unwrap(line).tools) & (NODE | {"make", "just"})]
+        behind = [each for line in starters for each in commands_behind(line, read)]
+        pending = [line for line in dict.fromkeys(behind) if line not in seen]
+        seen.update(pending)
+        yield from (line for line in pending if re.match(r"(?:\w+=[\w./-]* )*[\w./@+-]+(?: |$)", line))
 
 
 def _build_folder(command: str, root: Path) -> tuple[str, str] | None:

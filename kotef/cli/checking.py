@@ -24,6 +24,7 @@ from kotef.runs.repository import repository_of
 from kotef.runs.store import changed_paths
 from kotef.runs.tried import tried
 from kotef.runs.unfinished import put_right
+from kotef.runs.worked import keep_seconds
 from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
 from kotef.workspace.hiding import redactor
@@ -85,6 +86,7 @@ def check_command(options: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("kotef: interrupted; nothing was changed\n")
         return INTERRUPTED
+    keep_seconds(root, {check.command: check.seconds for check in found.checks if check.exit_code is not None})
     said = (*repository.read_from, *repository.told_ignored("sandbox.", "env."))
     missing = () if found.green else missing_dependencies(root)
     notices = (*righted, *unconfined, *said, *trial.notices, *found.notices, *missing)
@@ -125,10 +127,10 @@ def show(found: Inspection) -> None:
     for check in found.checks:
         screen.print(Text(_head(check, found.against), style="green" if check.passed else "red"))
         for failure in check.failures[:SHOWN]:
-            if failure.message != _own_words(check):
+            if failure.test or failure.message != _own_words(check):
                 screen.print(Text(f"    {_line(failure, found.against)}"))
-        if len(check.failures) > SHOWN:
-            screen.print(f"    … and {len(check.failures) - SHOWN} more; --json has them")
+        if more := _all_failures(check) - min(len(check.failures), SHOWN):
+            screen.print(f"    … and {more:,} more{'' if check.tests is None else '; --json has them'}")
         for obstruction in check.obstructions:
             screen.print(Text(f"    sandbox: {plain(obstruction)}", style="yellow"))
     screen.print(f"sandbox: {found.sandbox}{_network(found)}")
@@ -141,12 +143,17 @@ def show(found: Inspection) -> None:
         ("fixed", found.fixed),
     ):
         if tests:
-            more = f" and {len(tests) - 10} more" if len(tests) > 10 else ""  # noqa: PLR2004  a line has an end
-            screen.print(f"{title}: {', '.join(plain(test) for test in tests[:10])}{more}")
+            rest = f" and {len(tests) - 10} more" if len(tests) > 10 else ""  # noqa: PLR2004  a line has an end
+            screen.print(f"{title}: {', '.join(plain(test) for test in tests[:10])}{rest}")
     for notice in found.notices:
         screen.print(Text(f"note: {plain(notice)}", style="yellow"))
     screen.print()
     screen.print(Text(_verdict(found), style="bold green" if found.green else "bold red"))
+
+
+def _all_failures(check: Checked) -> int:
+    """How many failures there are, those that are not listed too."""
+    return max(len(check.failures), check.failed or 0)
 
 
 def _own_words(check: Checked) -> str:
@@ -158,7 +165,8 @@ def _own_words(check: Checked) -> str:
 def _head(check: Checked, against: str | None) -> str:
     status = "timed out" if check.exit_code is None else f"exit {check.exit_code}"
     status = _own_words(check).replace("exit status", "exit", 1) or status
-    ran = "" if check.tests_run is None else f", {counted(check.tests_run, 'test')} run"
+    uncounted = ", no test counted" if check.role == "test" and check.passed else ""
+    ran = uncounted if check.tests_run is None else f", {counted(check.tests_run, 'test')} run"
     advisory = "" if check.required else " (advisory)"
     mark = "✓" if check.passed else "✗"
     before = f" [could not be judged at {against or 'HEAD'}: {one_line(check.unjudged)}]" if check.unjudged else ""
@@ -203,7 +211,9 @@ def _verdict(found: Inspection) -> str:
     if found.exit_code == CANNOT:
         return f"cannot be judged: {found.detail.replace('_', ' ')}"
     if found.green:
-        return f"green: {counts.checks_passed} of {counts.checks} checks passed"
+        uncounted = any(check.role == "test" and check.tests_run is None for check in found.checks if check.required)
+        basis = "; by the exit status alone where no test is counted" if uncounted else ""
+        return f"green: {counts.checks_passed} of {counts.checks} checks passed{basis}"
     reasons = []
     if gone := len(found.missing):
         is_not = "is not" if gone == 1 else "are not"

@@ -62,7 +62,7 @@ class CheckRow(Camel):
     """Why it does not start; empty when it does."""
     install: str
     last_seconds: float | None
-    """What it took when a run last judged the state before it; null when none did."""
+    """What it took when `kotef check`, or a run before its first edit, last ran it; null when none did."""
 
 
 class DoctorReport(Camel):

@@ -85,6 +85,8 @@ class Checked(Camel):
     summary: str
     fingerprint: str
     tests_run: int | None
+    failed: int | None
+    """How many tests failed, all of them; null when nothing tells. `failures` lists no more than 100."""
     tests: dict[str, TestStatus] | None
     """Status of each test by its id; null where single tests are not known."""
     evidence: str
@@ -110,6 +112,8 @@ class Inspection(Camel):
     """The level that confined the checks: `bwrap`, `strict`, `landlock` or `off`."""
     network: bool
     """Whether they had the network."""
+    ci: str
+    """The variable CI as they saw it; kotef sets it to 1, so that nothing waits for a person."""
     against: str | None
     """The commit compared with, as it was named; null without a comparison."""
     before: Counts | None
@@ -289,6 +293,7 @@ def _told(
         detail=fault or ("" if green else _detail(verdict)),
         sandbox=question.sandbox.name,
         network=question.sandbox.network,
+        ci=question.environment.get("CI", ""),
         against=against if before else None,
         before=_counts(before) if before else None,
         now=_counts(verdict),
@@ -355,9 +360,11 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
             return "failing"
         if told.test:
             known = told.test in red or f"{check.name}: {told.test}" in red or told.test in failing
-        else:
-            known = same or (told.file, told.message) in complaints
-        return "still" if known else "new"
+            return "still" if known else "new"
+        if result.kind == "test_failure" and not told.file:
+            # Tests that nobody names: whether those are the ones that failed before cannot be told.
+            return "new" if then.result is None or then.result.passed else "failing"
+        return "still" if same or (told.file, told.message) in complaints else "new"
 
     return Checked(
         **result.model_dump(include=set(_SHOWN_OF_RESULT)),
@@ -365,6 +372,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         role=check.role,
         required=check.required,
         tests_run=result.tests_executed,
+        failed=result.failed,
         tests=result.tests,
         unjudged=then.unjudged,
         seconds=round(result.seconds, 3),

@@ -1,21 +1,31 @@
 """How long has a run been at work, also when a kill ends it in the middle of a step? How long did its checks take?"""
 
 import asyncio
+import json
 import math
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from pydantic import TypeAdapter
+
 from kotef.checks.judging import Judging, place_of
 from kotef.deps import Clock
+from kotef.errors import WorkspaceError
 from kotef.runs.store import RunDir, own_runs
+from kotef.workspace.paths import state_dir, write_atomic
 
 EVERY: Final = 2.0
 """Seconds a kill may hide, at most, from the count of a run that is silent just then."""
 
 _RUNS: Final = 5
 """The newest runs that are asked how long a check took."""
+_TOOK: Final = "check-seconds.json"
+_MOST: Final = 50
+"""Commands whose seconds are kept for a workspace."""
+_NOTED: Final = TypeAdapter(dict[str, tuple[float, float]])
 _DIGITS: Final = 32
 """Characters of the file that are read; it lies in the workspace."""
 
@@ -56,13 +66,37 @@ def _place(run: RunDir) -> Path:
     return run.path / "seconds"
 
 
+def keep_seconds(root: Path, took: Mapping[str, float]) -> None:
+    """Note how long checks took outside of a run, by their commands; a disk that is full costs only the note."""
+    place = state_dir(root) / _TOOK
+    kept = {command: noted for command, noted in _noted(place).items() if command not in took}
+    kept |= {command: (round(seconds, 3), time.time()) for command, seconds in took.items()}
+    newest = dict(sorted(kept.items(), key=lambda entry: entry[1][1])[-_MOST:])
+    with suppress(OSError, WorkspaceError):
+        write_atomic(place, json.dumps(newest).encode())
+
+
 def last_seconds(root: Path) -> dict[str, float]:
-    """Command of a check → seconds it took when a run last judged the state before it, of the newest runs kept here."""
-    found: dict[str, float] = {}
+    """Command of a check → seconds it took when `kotef check`, or one of the newest runs kept here, last ran it.
+
+    Of a run what counts is the state before it, for later ones may be judged in parts.
+    """
+    found = _noted(state_dir(root) / _TOOK)
     for run in list(own_runs(root))[-_RUNS:]:
+        place = place_of(run.path, 0)
         try:
-            judged = Judging.model_validate_json(place_of(run.path, 0).read_bytes())
+            judged, at = Judging.model_validate_json(place.read_bytes()), place.stat().st_mtime
         except (OSError, ValueError):
             continue
-        found |= {check.command: result.seconds for check, result in judged.results}
-    return found
+        for check, result in judged.results:
+            if at >= found.get(check.command, (0.0, 0.0))[1]:
+                found[check.command] = (result.seconds, at)
+    return {command: seconds for command, (seconds, _) in found.items()}
+
+
+def _noted(place: Path) -> dict[str, tuple[float, float]]:
+    """Seconds and time of what was noted; nothing where that is missing or damaged."""
+    try:
+        return _NOTED.validate_json(place.read_bytes())
+    except (OSError, ValueError):
+        return {}

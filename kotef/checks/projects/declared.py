@@ -170,7 +170,7 @@ def _recipe(text: str, target: str) -> list[str]:
     inside = False
     for line in text.replace("\\\n", " ").splitlines():
         if line.startswith("\t"):
-            found += [line.strip("\t @-")] if inside else []
+            found += [line.lstrip("\t @-")] if inside else []
         elif line.strip():
             inside = any(target in names.split() for names in _TARGET.findall(line))
     return found
