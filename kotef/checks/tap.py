@@ -15,6 +15,8 @@ _POINT: Final = re.compile(
 )
 _SUBTEST: Final = re.compile(r"(?P<indent> *)# Subtest(?:: (?P<name>.*))?$")
 _ESCAPED: Final = re.compile(r"\\([#\\])")
+_TIMED: Final = re.compile(r" # time=[\d.]+ ?\w*(?: \{)?$")
+"""What node-tap puts behind a name: it differs from run to run."""
 _STEP: Final = 4
 """Columns by which a subtest is indented."""
 
@@ -53,7 +55,7 @@ def read_tap(lines: Iterable[str]) -> Stream:
                 stream.planned = (stream.planned or 0) + int(plan["number"])
         elif begun := _SUBTEST.match(line):
             above[len(begun["indent"]) // _STEP] = begun["name"] or ""
-        elif found := _POINT.match(line):
+        elif found := _POINT.match(_TIMED.sub("", line)):
             depth = len(found["indent"]) // _STEP
             name = _ESCAPED.sub(r"\1", found["name"].strip()) or found["number"] or ""
             names = (*(above.get(level, "") for level in range(depth)), name)

@@ -21,12 +21,14 @@ from kotef.runs.result import Camel
 from kotef.runs.store import uncommitted
 from kotef.settings import Limits
 from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
-from kotef.workspace.git import inspect
+from kotef.workspace.git import git, inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.safe_open import list_within, remove_within
 from kotef.workspace.sandbox.rooms import fresh_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
+_READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
+_CODE: Final = ("*.js", "*.mjs", "*.cjs", "*.ts", "*.py", "*.go", "*.rs", "*.rb", "*.php", "*.java", "*.c", "*.cc")
 _MOST: Final = 20_000
 """Entries of the workspace's root that are searched for caches."""
 
@@ -174,7 +176,21 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
     else:
         verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
     against = commit and (question.against or "HEAD")
+    notices = [*notices, *_read_of_ci(question)]
     return _told(question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices)
+
+
+def _read_of_ci(question: Question) -> list[str]:
+    """A sentence where the project's code reads the variable CI, which kotef sets for checks."""
+    value = question.environment.get("CI", "")
+    if not value or os.environ.get("CI") == value:
+        return []
+    try:
+        listed = git(["grep", "-lE", _READS_CI, "--", *_CODE], cwd=question.root, check=False)
+    except WorkspaceError:
+        return []
+    first = listed.decode("utf-8", "replace").partition("\n")[0]
+    return [f"checks run with CI={value}, which {first} reads: without it the result may differ"] if first else []
 
 
 def _everything(question: Question) -> str:

@@ -17,6 +17,7 @@ from kotef.checks.model import CommandResult
 from kotef.checks.runner import run_check
 from kotef.checks.runners import RUNNERS, Command, Leavings, reading_of, says_tests_failed
 from kotef.checks.runners.records import recorded
+from kotef.checks.tap import read_tap
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.environment import child_environment
 
@@ -611,3 +612,13 @@ def test_the_page_of_the_documentation_has_every_row() -> None:
         _, ids, _, tried = table[runner.name]
         assert (ids, tried.startswith("untried: ")) == (runner.ids, runner.untried), runner.name
     assert len(table) == len(RUNNERS) + 2, "the heading and its rule"
+
+
+def test_the_seconds_that_node_tap_prints_are_no_part_of_a_name() -> None:
+    lines = (
+        "ok 1 - a.js # time=2678.432ms {",
+        "    ok 1 - b # time=1ms",
+        "ok 2 - c # SKIP later # time=0.1ms",
+        "ok 3 - d {",
+    )
+    assert [point.names[-1] for point in read_tap(lines).points] == ["a.js", "b", "c", "d {"]

@@ -126,6 +126,16 @@ def test_a_package_script_starts_a_program_of_node_modules_or_path(place: Path) 
     assert not (place / "started").exists(), "the script itself is not run"
 
 
+def test_scripts_that_call_scripts_are_followed_to_the_program_that_is_missing(place: Path) -> None:
+    program(place.parent / "bin/npm", "#!/bin/sh\necho 10.9.0\n")
+    scripts = {"test": "npm run test:node && npm run lint", "test:node": "mocha-of-nobody test.js", "lint": "npm test"}
+    (place / "package.json").write_text(json.dumps({"scripts": {**scripts, "lint": "npm run test"}}))
+    found = tried(place)["npm test"]
+    assert not found.starts
+    assert found.why == "mocha-of-nobody, which `npm test` starts, is not found"
+    assert found.install == "npm install"
+
+
 ASKED = [
     ({".nvmrc": "18"}, "node", "v20.1.0", ".nvmrc asks for Node 18, and `node` here is 20.1.0"),
     ({".nvmrc": "20"}, "node", "v20.1.0", ""),

@@ -377,3 +377,93 @@ def test_the_command_costs_no_framework(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]", done.stdout
+
+
+NODE_TESTS = "const {test} = require('node:test');\n" + "".join(
+    f"test('works {n}', () => {{ if ({n} < 60) throw new Error('no {n}'); }});\n" for n in range(64)
+)
+GO_TESTS = (
+    'package a\nimport "testing"\nfunc TestA(t *testing.T) { t.Fail() }\n'
+    'func TestB(t *testing.T) { t.Run("inner", func(t *testing.T) { t.Fail() }) }\nfunc TestC(t *testing.T) {}\n'
+)
+
+
+def test_each_failing_test_of_any_runner_has_a_line_and_the_rest_is_counted(tmp_path: Path) -> None:
+    """A runner that prints no message for a test is no reason to leave its name out."""
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    (tmp_path / "a.test.js").write_text(NODE_TESTS)
+    ran = kotef(tmp_path, "check", "--check", "node --test")
+    assert "64 tests run" in ran.stdout
+    assert len([line for line in ran.stdout.splitlines() if "a.test.js::works" in line]) == 50
+    assert "    … and 10 more; --json has them" in ran.stdout
+
+
+def test_each_failing_test_of_go_has_a_line(tmp_path: Path) -> None:
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    (tmp_path / "go.mod").write_text("module a\n\ngo 1.18\n")
+    (tmp_path / "a_test.go").write_text(GO_TESTS)
+    ran = kotef(tmp_path, "check", "--check", "go test ./...")
+    lines = [line.strip() for line in ran.stdout.splitlines() if line.startswith("    ")]
+    assert any("TestA" in line for line in lines)
+    assert any("inner" in line for line in lines)
+    assert not any("TestC" in line for line in lines)
+
+
+def test_a_green_that_counts_no_test_says_so(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("test:\n\t@true\n")
+    ran, found = checked(tmp_path, "--check", "make test")
+    assert found["green"] is True
+    ran = kotef(tmp_path, "check", "--check", "make test")
+    assert "✓ make test: exit 0, no test counted" in ran.stdout
+    assert "green: 1 of 1 checks passed; by the exit status alone where no test is counted" in ran.stdout
+
+
+def test_json_says_which_ci_the_checks_saw(plain_project: Path) -> None:
+    _, found = checked(plain_project, "--check", 'test "$CI" = 1')
+    assert (found["ci"], found["green"]) == ("1", True)
+
+
+def test_failures_without_names_are_not_called_old_because_others_failed_before(repository: Path) -> None:
+    """A count says how many failed, not which."""
+    script = 'echo "FAIL in some test"; test "$(cat n)" = 0'
+    (repository / "check.sh").write_text(script)
+    (repository / "Makefile").write_text("test:\n\tsh check.sh\n")
+    (repository / "n").write_text("1")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "red")
+    (repository / "n").write_text("2")
+    _, found = checked(repository, "--check", "make test")
+    (check,) = found["checks"]
+    if check["kind"] == "test_failure":
+        assert all(failure["state"] == "failing" for failure in check["failures"] if not failure["test"])
+    (repository / "n").write_text("0")
+    git(repository, "commit", "-qam", "green")
+    (repository / "n").write_text("2")
+    _, found = checked(repository, "--check", "make test")
+    assert {failure["state"] for failure in found["checks"][0]["failures"]} == {"new"}
+
+
+def test_doctor_tells_how_long_the_last_check_took(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("test:\n\tsleep 0.2\n")
+    before = json.loads(kotef(tmp_path, "doctor", "--json").stdout)["checks"][0]
+    assert before["lastSeconds"] is None
+    kotef(tmp_path, "check")
+    after = json.loads(kotef(tmp_path, "doctor", "--json").stdout)["checks"][0]
+    assert 0.2 <= after["lastSeconds"] < 30
+    assert kotef(tmp_path, "doctor").stdout.splitlines()[2].rstrip().endswith(" s")
+
+
+@pytest.mark.parametrize(
+    ("code", "read"),
+    [("on = env.CI", True), ("x = os.environ.get('CI')", True), ('os.Getenv("CI")', True), ("CI = 'CI'", False)],
+)
+def test_code_that_reads_ci_is_named_because_checks_set_it(
+    repository: Path, code: str, read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    (repository / "colour.js").write_text(f"{code}\n")
+    git(repository, "add", "-A")
+    ran = kotef(repository, "check", "--no-compare", "--check", "true")
+    assert ("note: checks run with CI=1, which colour.js reads" in ran.stdout) is read
