@@ -292,7 +292,7 @@ def test_edits_that_pass_but_differ_are_told_with_the_arguments(tmp_path: Path) 
 def test_methods_are_compared_on_objects_with_the_recorded_attributes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kotef.coders.repair.hunt._RIVAL", 2.0)
+    monkeypatch.setattr("kotef.coders.repair.plausibility.RIVAL", 2.0)
     files = {
         "m.py": "class Till:\n    def __init__(self, cents):\n        self.cents = cents\n\n    def take(self, n):\n"
         "        self.cents += n\n        return self.cents\n",

@@ -2,6 +2,7 @@
 
 import ast
 import heapq
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +21,8 @@ _OF_FUNCTIONS: Final = frozenset({inserts.__name__, statements.__name__})
 """Statements are put in, moved and taken away inside functions only: in a class body a field would be made twice."""
 _PAIR: Final = 1.0
 """Cost of being two edits."""
+_COUNTING: Final = 0.5
+"""CPU seconds for counting the edits that were not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,16 @@ def first_order(suspects: Iterable[Suspects]) -> Iterator[Candidate]:
                 yield stream.candidate(proposal)
         if stream.prepare():
             heapq.heappush(heap, (stream.cost, number, stream))
+
+
+def left_over(edits: Iterator[Candidate]) -> tuple[int, bool]:
+    """How many edits were not taken yet, and whether that is all: counting must not take long either."""
+    last, count = time.process_time() + _COUNTING, 0
+    for _ in edits:
+        count += 1
+        if time.process_time() > last:
+            return count, False
+    return count, True
 
 
 class _Stream:

@@ -137,7 +137,9 @@ class SearchCoder:
             answer = list(question.options)[chosen]
             self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
             said = (*said, f"a person says: {question.about} is {answer}")
-            found = narrowed(found, answer) if found.disagreements else found
+            if not found.disagreements:
+                return _Answer(question.options[answer], said=said)
+            found = narrowed(found, answer)
             if not found.disagreements:
                 break
         return _Answer(found.patches, said=said)
@@ -232,7 +234,8 @@ def _ended(found: Repair) -> str:
     """Which of the honest reasons it was, and how far the search came."""
     if found.declined:
         why = {"budget": "out of budget", "exhausted": "search exhausted"}.get(found.ending, "cannot be run here")
-        return f"{why}: {found.declined}"
+        tried = "; no candidate was tried" if found.late else ""
+        return f"{why}: {found.declined}{tried}"
     if found.patches:
         return f"{_tried(found)}, {found.plausible} pass in memory, but none with the real check"
     if found.late:

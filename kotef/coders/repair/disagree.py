@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from kotef.coders.repair.arguments import generated
 from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
+from kotef.coders.repair.localise import runs
 from kotef.coders.repair.model import Disagreement
 from kotef.coders.repair.phrase import Phrase, answers_of, phrase_of
 from kotef.coders.repair.session import Answer, Session
@@ -85,7 +86,7 @@ def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
     if edited and all(ground.traces.calls.get(_key(unit)) and not unit.outer for unit in edited):
         return iter(())
     lines = ground.traces.lines
-    near = [test for test in ground.others if any(_runs(lines.get(test, {}), unit) for unit in edited)]
+    near = [test for test in ground.others if any(runs(lines.get(test, {}), unit) for unit in edited)]
     chance = random.Random(_SEED)  # noqa: S311 - the same variants each time
     chosen = [*ground.failing[:_ASKED], *chance.sample(near, min(len(near), _ASKED))]
     known = [(test, ground.test_units.get(test)) for test in chosen]
@@ -95,10 +96,6 @@ def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
 
 def _key(unit: Unit) -> str:
     return f"{unit.path}:{unit.first_line}:{unit.node.name}"
-
-
-def _runs(lines: Mapping[str, frozenset[int]], unit: Unit) -> bool:
-    return any(line in unit.lines for line in lines.get(unit.path, ()))
 
 
 class Question(NamedTuple):
@@ -178,7 +175,8 @@ def _of_variants(tests: Mapping[Variant, str], answers: Sequence[Answer]) -> Ite
                 known = before[place][1] if place < len(before) else ""
                 label = next(filter(None, labels), "")
                 if label:
-                    yield Question(label, f"in {test}, with {variant.told}", known, tuple(values))
+                    where = f"in {test}, with {variant.told}" if variant.told else f"in {test}"
+                    yield Question(label, where, known, tuple(values))
                 break
 
 

@@ -1,22 +1,24 @@
 """How are candidates fed to the worker, and what is made of its answers?"""
 
 import asyncio
-import re
-import time
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from statistics import median, quantiles
 from typing import Final
 
 from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.candidates import Candidate, first_order, needed, pairs
+from kotef.coders.repair.candidates import Candidate, first_order, left_over, needed, pairs
 from kotef.coders.repair.disagree import COMPARED, Compared, disagreements
-from kotef.coders.repair.model import Ending, Hints, Patch, Repair
+from kotef.coders.repair.hints import hints_of
+from kotef.coders.repair.limits import BLINDLY, Limits
+from kotef.coders.repair.localise import runs
+from kotef.coders.repair.model import Ending, Patch, Repair
 from kotef.coders.repair.near import NearMisses
-from kotef.coders.repair.rank import as_patch, cost, diff_of, ranked
+from kotef.coders.repair.plausibility import Plausibility
+from kotef.coders.repair.raising import raising
+from kotef.coders.repair.rank import as_patch, ranked
 from kotef.coders.repair.request import cpu_seconds
-from kotef.coders.repair.scope import Types
+from kotef.coders.repair.screening import Screening
 from kotef.coders.repair.session import Answer, Session
 from kotef.coders.repair.survey import Ground
 from kotef.coders.repair.units import is_undoable, size_of, units_of
@@ -24,30 +26,13 @@ from kotef.coders.repair.units import is_undoable, size_of, units_of
 _BATCH: Final = 24
 _BATCH_CPU: Final = 0.25
 """CPU seconds one batch should take, or what counts as so many where its tests wait."""
-_USUAL: Final = 0.005
-"""CPU seconds expected of a test that does not end without an edit."""
-_QUICK: Final = 0.015
-"""CPU seconds every candidate has, besides five times what the failing tests take without it."""
-_TICKS: Final = 3
-"""The same in ticks of a clock that is coarse, of which the shortest test took one."""
-_LONG: Final = 0.1
-"""CPU seconds that are taken for a usual passing test at most."""
 _LADDER: Final = 8.0
 """How much longer those get in the end that ran out of time."""
-_COMPILE: Final = 1.5e-6
-"""CPU seconds to compile one byte, generously."""
-_KEPT: Final = 10
-_COUNTING: Final = 0.5
-"""Seconds for counting the edits that were not tried."""
 _LONGEST: Final = 8.0
 """Seconds that comparing may take."""
 _COMPARING: Final = 5.0
 """Seconds kept for comparing what passes, if that is not more than the part of the time below."""
 _SHARE_OF_COMPARING: Final = 0.25
-_RIVAL: Final = 0.4
-"""A plausible edit that costs this much more than the best is no serious rival."""
-_AWAY: Final = 0.8
-"""Cost, next to its rivals, of an edit in a function that is not evaluated where the tests fail."""
 _AFTER: Final = 1.5
 """Once something passes, the search goes on for this many CPU seconds, or as long as it took, if that is longer."""
 _MORE: Final = 500
@@ -61,12 +46,12 @@ _BLIND: Final = 80
 _PARTNERS: Final = 400
 _SHARE: Final = 60
 """Candidates of one kind before the other kind has its turn."""
-_BLINDLY: Final = 2
-"""Failing tests that are run of an edit that makes none of them pass."""
 _APART: Final = 0.25
 """Share of the time for edits that need a process of their own, as long as there are others."""
 _UNBEGUN: Final = 2
 """Rounds that may end before their first candidate; after that each candidate gets a process of its own."""
+_UNSTEADY: Final = 40
+"""Tests that may turn out to fail only after others, or only at times."""
 _TURN: Final = 0.4
 """Part of the time after which pairs get their turn, if single edits have brought near misses only."""
 
@@ -86,8 +71,10 @@ class Hunt:
         self._jobs = max(1, jobs)
         self._stop_after = stop_after
         self._passing: list[Candidate] = []
+        self._plausibility = Plausibility(ground.sources, ground.evaluated, ground.in_traceback)
         self._near = NearMisses(ground.failing)
         self._slow: list[Candidate] = []
+        self._unsteady: set[int] = set()
         self._tried = 0
         self._first = 0.0
         self._first_cpu: float | None = None
@@ -100,24 +87,11 @@ class Hunt:
         """Edits of whole modules, which cannot be undone."""
         self._apart_cpu = 0.0
         self._factor = 1.0
-        self._blindly = _BLINDLY
+        self._blindly = BLINDLY
         self._cheap: list[Candidate] = []
         self._compared = Compared(0, [])
         self._rivals = 0
-        times = [ground.ran[test] for test in ground.failing]
-        usual = median([ground.ran[test].cpu for test in ground.others] or [_USUAL])
-        unending = [run for run in times if run.state != "failed"]
-        self._failing_cpu = sum(run.cpu for run in times if run.state == "failed") + usual * min(3, len(unending))
-        self._failing_wall = sum(run.wall if run.state == "failed" else _USUAL for run in times)
-        passing = [ground.ran[test].cpu for test in ground.others if ground.ran[test].cpu > 0]
-        self._allowance = max(_QUICK, _TICKS * min(passing, default=0.0))
-        if len(passing) > 1:  # a test that fails at once may take as long as others once it passes
-            self._allowance += min(_LONG, quantiles(passing, n=10)[-1]) * min(len(times), self._looks())
-        by_wall = self._failing_wall * budget.seconds / budget.wall if budget.wall else 0.0
-        self._expected = max(self._failing_cpu, by_wall) * min(1.0, _BLINDLY / len(times))
-        """What an edit that fixes nothing takes of the budget: it is not run with all the failing tests."""
-        self._all_cpu = 0.5 + 4 * sum(ground.ran[test].cpu for test in ground.others)
-        self._all_wall = 2.0 + 4 * sum(ground.ran[test].wall for test in ground.others)
+        self._limits = Limits(ground, budget)
         failed_lines = {test: _test_line(ground, test) for test in ground.failing}
         self._baseline_lines = {test: line for test, line in failed_lines.items() if line}
 
@@ -144,13 +118,18 @@ class Hunt:
         """What was found up to now."""
         passing = self._ranked()
         if not self.plausible:
-            self._space = self._counted()
+            more, whole = left_over(self._edits)
+            self._space = (self._singles + more, whole)
         ground = self._ground
-        patches: list[Patch] = [as_patch(candidate, ground.sources, ground.traces) for candidate in passing[:COMPARED]]
+        patches: list[Patch] = [
+            as_patch(candidate, ground.sources, ground.traces, doubt=self._plausibility.doubt(candidate))
+            for candidate in passing[:COMPARED]
+        ]
         return Repair(
             patches=tuple(patches),
             plausible=len(passing),
             tried=self._tried,
+            close=self._rivals,
             compared=self._rivals if self._compared.asked else 0,
             ending=self._ending(),
             singles=self._singles,
@@ -165,7 +144,7 @@ class Hunt:
                     if line in suspect.lines
                 )
             ),
-            hints=self._hints(),
+            hints=hints_of(ground, self._near),
             disagreements=tuple(self._compared.differing),
             first_cpu_seconds=self._first_cpu,
         )
@@ -175,22 +154,9 @@ class Hunt:
             return "found"
         return "exhausted" if self._exhausted else "budget"
 
-    def _counted(self) -> tuple[int, bool]:
-        """How many single edits there are, and whether that is all: counting must not take long either."""
-        last, count = time.monotonic() + _COUNTING, self._singles
-        for _ in self._edits:
-            count += 1
-            if time.monotonic() > last:
-                return count, False
-        return count, True
-
     def _ranked(self) -> list[Candidate]:
         """What passed, best first, each program once."""
-        return sorted(ranked(self._passing, self._ground.sources), key=self._cost)
-
-    def _cost(self, candidate: Candidate) -> float:
-        """How unlikely an edit is next to others that pass: by its kind, its size, and where it stands."""
-        return cost(candidate, self._ground.sources) + self._distance(candidate)
+        return sorted(ranked(self._passing, self._ground.sources), key=self._plausibility.cost)
 
     def _ordered(self) -> Iterator[Candidate]:
         """Single edits and pairs that cure everything between them, by cost; then other pairs, and what was too slow.
@@ -222,10 +188,10 @@ class Hunt:
 
     def _looked_at_again(self) -> Iterator[Candidate]:
         """The cheapest edits, now with more of the failing tests; then the pairs that this brought."""
-        self._blindly = self._looks()
-        if self._blindly > _BLINDLY:
+        self._blindly = self._limits.looks
+        if self._blindly > BLINDLY:
             yield from [each for each in self._cheap if each not in self._near and each not in self._slow]
-        self._blindly = _BLINDLY
+        self._blindly = BLINDLY
         yield from self._near.complete(float("inf"))
 
     def _partners(self) -> list[Candidate]:
@@ -270,15 +236,10 @@ class Hunt:
                 self._apart.append(candidate)
                 continue
             batch.append(candidate)
-            expected += self._expected + 0.004 + _COMPILE / 2 * size_of(units)
+            expected += self._limits.expected(size_of(units))
         if not batch and self._apart:
             return [self._apart.popleft()]
         return batch
-
-    def _limits(self, count: int, size: int, factor: float) -> dict[str, float]:
-        each = factor * (self._allowance + 5 * self._failing_cpu + _COMPILE * size)
-        wall = 1.5 + factor * 4 * self._failing_wall
-        return {"each": each, "cpu": each * count + self._all_cpu, "cpu_all": self._all_cpu, "wall": wall}
 
     async def _screen(self, batch: list[Candidate]) -> None:
         ground = self._ground
@@ -286,8 +247,8 @@ class Hunt:
         size = max(size_of(made) for made in units)
         request = {"do": "screen", "candidates": units, "failing": list(ground.failing), **self._looking()}
         request |= {"modules": list(ground.modules), "control": ground.control}
-        answer = await self._session.ask({**request, **self._limits(len(batch), size, self._factor)})
-        told = _Screened(answer, len(batch))
+        answer = await self._session.ask({**request, **self._limits.of(len(batch), size, self._factor)})
+        told = Screening(answer, len(batch))
         self._unbegun += told.unbegun
         if told.polluted or self._unbegun > _UNBEGUN:
             self._single = True
@@ -309,7 +270,7 @@ class Hunt:
             self._apart_cpu += self._session.cpu - before
 
     async def _try(self, candidate: Candidate, factor: float) -> None:
-        answer = await self._trial(candidate, factor)
+        answer = await self._judged(candidate, factor)
         self._tried += 1
         if _is_plausible(answer):
             self._passing += await needed(candidate, self._passes)
@@ -321,27 +282,44 @@ class Hunt:
             if answer.ended == "time" and factor == 1.0:
                 self._slow.append(candidate)
 
-    async def _trial(self, candidate: Candidate, factor: float) -> Answer:
+    async def _judged(self, candidate: Candidate, factor: float) -> Answer:
+        """What the tests say. One that fails, passes alone, and is not known to run the edit, judges no more."""
+        answer = await self._trial(candidate, factor, self._others(candidate))
+        while ["fixed"] in answer.told and len(self._unsteady) < _UNSTEADY:
+            broken = [word[2] for word in answer.told if word[0] == "failed"][-1:]
+            if not broken or broken[0] in self._ground.traces.whole:
+                break
+            if not _is_plausible(await self._trial(candidate, factor, broken)):
+                break
+            self._unsteady.update(broken)
+            answer = await self._trial(candidate, factor, self._others(candidate))
+        return answer
+
+    async def _trial(self, candidate: Candidate, factor: float, others: list[int]) -> Answer:
         ground = self._ground
         units = units_of(candidate, ground.sources)
-        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": list(ground.others)}
-        limits = self._limits(1, size_of(units), factor)
-        wall = limits["wall"] + self._all_wall
+        request = {"do": "try", "units": units, "failing": list(ground.failing), "others": others}
+        limits = self._limits.of(1, size_of(units), factor)
+        wall = limits["wall"] + self._limits.all_wall
         return await self._session.ask({**request, **limits, **self._looking(), "wall": wall})
+
+    def _others(self, candidate: Candidate) -> list[int]:
+        """Passing tests that an edit can break: those seen in the function, then those not watched to their end."""
+        traces, units = self._ground.traces, [unit for unit in candidate.units if unit is not None]
+        others = [test for test in self._ground.others if test not in self._unsteady]
+        if len(units) < len(candidate.units):
+            return others
+        entering = [test for test in others if any(runs(traces.lines.get(test, {}), unit) for unit in units)]
+        known = traces.whole.union(entering)
+        return [*entering, *(test for test in others if test not in known)]
 
     async def _passes(self, candidate: Candidate) -> bool:
         """Whether every test passes with it, with the time that a slow edit gets."""
         self._tried += 1
-        return _is_plausible(await self._trial(candidate, _LADDER))
+        return _is_plausible(await self._judged(candidate, _LADDER))
 
     def _looking(self) -> dict[str, int]:
-        return {"looks": self._looks(), "blind": self._blindly}
-
-    def _looks(self) -> int:
-        """Failing tests that are run even if the first fails, to see what an edit does fix."""
-        return max(
-            1, min(len(self._ground.failing), int(0.03 / (self._failing_cpu / len(self._ground.failing) + 0.001)))
-        )
+        return {"looks": self._limits.looks, "blind": self._blindly}
 
     def _note(self, candidate: Candidate, answer: Answer, number: int) -> None:
         """Keep it if it makes some of the failing tests pass, or lets one come further."""
@@ -353,67 +331,14 @@ class Hunt:
         )
         self._near.add(candidate, frozenset(passed), further)
 
-    def _hints(self) -> Hints:
-        ground = self._ground
-        places = [
-            (score, suspect.scope.source, line, suspect.scope.types)
-            for suspect in ground.suspects
-            if suspect.scope.unit is not None
-            for line, score in suspect.lines.items()
-        ]
-        places.sort(key=lambda place: -place[0])
-        suspicious = tuple(
-            (source.path, line, round(score, 3), source.line_text(line), _types_on(source.line_text(line), types))
-            for score, source, line, types in places[:_KEPT]
-        )
-        total = len(ground.failing)
-        near = [(diff_of(candidate, ground.sources), cured, total) for candidate, cured in self._near.best(5)]
-        return Hints(suspicious, tuple(near))
-
-    def _distance(self, candidate: Candidate) -> float:
-        """What an edit is less plausible by, next to others that pass, for standing away from where the tests fail."""
-        near = self._ground.evaluated
-        away = any(unit is not None and unit not in near for unit in candidate.units)
-        return _AWAY if near and away else 0.0
-
     async def _compare(self) -> None:
-        best = self._ranked()[:COMPARED]
-        costs = [self._cost(candidate) for candidate in best]
-        rivals = [candidate for candidate, each in zip(best, costs, strict=True) if each <= costs[0] + _RIVAL]
+        """Look for what tells the likeliest edits apart; those that only raise an error are no rivals of the others."""
         seconds = min(_LONGEST, 0.8 * self._budget.left)
+        closest = self._plausibility.closest(self._ranked())[:COMPARED]
+        self._plausibility.note_raising(await raising(self._session, self._ground, closest, seconds=seconds / 4))
+        rivals = self._plausibility.closest(self._ranked())[:COMPARED]
         self._compared = await disagreements(self._session, self._ground, rivals, seconds=seconds)
         self._rivals = len(rivals)
-
-
-class _Screened:
-    """Who in a batch was judged, and who has to be run again."""
-
-    def __init__(self, answer: Answer, count: int) -> None:
-        self._words = words = answer.told
-        self.done = [word[1] for word in words if word[0] in {"end", "invalid"}]
-        self.late = {word[1] for word in words if word[0] == "time"}
-        """Out of time; what ended its process counts too."""
-        begun = [word[1] for word in words if word[0] == "begin"]
-        stopped = next((word[1] for word in words if word[0] == "stop"), count - 1)
-        self.polluted = ["control", False] in words or (answer.ended != "done" and begun[-1:] == [count])
-        if answer.ended != "done" and begun and begun[-1] not in self.done:
-            stopped = begun[-1]
-            self.done.append(stopped)
-            self.late |= {stopped} if answer.ended == "time" else set()
-        self.unbegun = answer.ended != "done" and not begun
-        """Whether it did not even come to the first: no candidate is to blame."""
-        if self.unbegun:
-            stopped = -1
-        self.promising = [number for number in self.done if number not in self.late and self.all_passed(number)]
-        self.done = [number for number in self.done if number not in self.promising]
-        self.repeat = list(range(stopped + 1, count))
-        if self.polluted:
-            self.done, self.promising, self.repeat = [], [], list(range(count))
-
-    def all_passed(self, number: int) -> bool:
-        """Whether a failing test passed with it, and none failed that was run."""
-        own = [word[0] for word in self._words if word[0] in {"passed", "failed"} and word[1] == number]
-        return bool(own) and "failed" not in own
 
 
 def _is_plausible(answer: Answer) -> bool:
@@ -423,8 +348,3 @@ def _is_plausible(answer: Answer) -> bool:
 def _test_line(ground: Ground, test: int) -> int:
     path = ground.tests[test].partition("::")[0]
     return next((line for file, line in ground.ran[test].frames if file == path), 0)
-
-
-def _types_on(text: str, types: Types) -> str:
-    names = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text))
-    return ", ".join(f"{name}: {' | '.join(sorted(types[name]))}" for name in names if types.get(name))

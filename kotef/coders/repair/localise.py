@@ -9,6 +9,7 @@ from typing import Any, Final
 from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.session import Answer, Session
+from kotef.coders.repair.source import Unit
 
 _WAITING: Final = 2
 """How much longer than its CPU time a test may take: it may wait for something, and the machine may be busy."""
@@ -58,6 +59,9 @@ class Traces:
     """`path:line:name` of a function → variable → types."""
     calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """`path:line:name` → arguments, each the literal of a dict."""
+
+    whole: frozenset[int] = frozenset()
+    """Tests that were watched to their end."""
 
     def covering(self, path: str, lines: range) -> int:
         """How many tests ran one of the lines."""
@@ -159,6 +163,7 @@ async def watch(
     lines: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     types: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     calls: dict[str, list[str]] = defaultdict(list)
+    whole: set[int] = set()
     groups = [[test] for test in failing[:_ALONE]] + [list(passing[:_WATCHED])]
     for place, group in enumerate(groups):
         rest = group
@@ -179,6 +184,7 @@ async def watch(
                 if word[0] == "line":
                     lines[word[1]][word[2]].add(word[3])
                 elif word[0] == "lines":
+                    whole |= set() if word[3] else {word[1]}
                     lines[word[1]].update({path: set(numbers) for path, numbers in word[2].items()})
                 elif word[0] == "values":
                     _merge(word, types, calls)
@@ -188,7 +194,13 @@ async def watch(
         {test: {path: frozenset(numbers) for path, numbers in found.items()} for test, found in lines.items()},
         {key: {name: frozenset(kinds) for name, kinds in found.items()} for key, found in types.items()},
         {key: tuple(dict.fromkeys(found)) for key, found in calls.items()},
+        frozenset(whole),
     )
+
+
+def runs(lines: Mapping[str, frozenset[int]], unit: Unit) -> bool:
+    """Whether a test with these lines runs some of the function."""
+    return any(line in unit.lines for line in lines.get(unit.path, ()))
 
 
 def _merge(word: list[Any], types: dict[str, dict[str, set[str]]], calls: dict[str, list[str]]) -> None:

@@ -69,6 +69,8 @@ class Repair:
     """How many passed in all; those that are the same program in other words count as one."""
     compared: int = 0
     """How many of the patches, from the first on, were asked the same questions; 0 where nothing could be asked."""
+    close: int = 0
+    """How many of the patches, from the first on, are about as plausible as the first."""
     tried: int = 0
     """Candidates that were run."""
     ending: Ending = "exhausted"

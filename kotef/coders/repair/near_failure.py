@@ -1,13 +1,21 @@
 """Functions that the failing tests evaluate where they fail, next to those that only ran before."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-from kotef.coders.repair.localise import Ran
 from kotef.coders.repair.source import FunctionNode, Source, Unit
 
+Frame = tuple[str, int]
+"""Path and line."""
 
-def evaluated(failing: Sequence[int], ran: Mapping[int, Ran], sources: Mapping[str, Source]) -> frozenset[Unit]:
+
+def failing_units(frames: Iterable[Frame], sources: Mapping[str, Source]) -> frozenset[Unit]:
+    """The functions of the tracebacks, as far as these sources hold them."""
+    found = (_unit_at(sources.get(path), line) for path, line in set(frames))
+    return frozenset(unit for unit in found if unit is not None)
+
+
+def evaluated(frames: Iterable[Frame], sources: Mapping[str, Source]) -> frozenset[Unit]:
     """The functions of the tracebacks, what their failing lines call, and what that calls in turn; empty if unknown.
 
     A constructor, or a step that a test took before, is none of these: it is further from what went wrong.
@@ -18,7 +26,7 @@ def evaluated(failing: Sequence[int], ran: Mapping[int, Ran], sources: Mapping[s
             by_name.setdefault(unit.node.name, []).append(unit)
     found: set[Unit] = set()
     waiting: list[str] = []
-    for path, line in {place for test in failing if test in ran for place in ran[test].frames}:
+    for path, line in set(frames):
         at = _unit_at(sources.get(path), line)
         if at is not None:
             found.add(at)

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from kotef.coders.repair.model import Patch, Repair
 from kotef.coders.repair.phrase import choice_of
+
+_ANSWERS: Final = 4
+"""Edits a person is asked to choose among where nothing tells them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,13 @@ def question_of(found: Repair) -> Question | None:
         refusal = f"{about} is neither {' nor '.join(options)}"
         rivals = tuple(f"{answer}: {patches[0].rationale}" for answer, patches in options.items())
         return Question(f"several edits pass every test, but disagree: {asked}", about, options, refusal, rivals)
+    if found.close > 1 and not found.compared:
+        close = found.patches[: min(found.close, _ANSWERS)]
+        options = {patch.rationale: (patch,) for patch in close}
+        text = (
+            f"several edits pass every test, and they could not be compared: {'; or '.join(options)}; which is meant?"
+        )
+        return Question(text, "what is meant", options, "none of the edits is what is meant", tuple(options))
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
         text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"

@@ -18,8 +18,6 @@ _PER_NODE: Final = 0.07
 """Cost of each node the program grows by; shrinking pays half as much."""
 _LAST: Final = 10.0
 """Cost of an anti-pattern: after everything else."""
-_UNLIKELY: Final = 3.0
-"""Cost from which on an edit that passes is wrong more often than right; measured on programs of our own."""
 _SHOWN: Final = 80
 """Characters of old and new text in a rationale."""
 
@@ -77,7 +75,7 @@ def _without_parentheses(source: Source, edit: Edit) -> Edit | None:
     return replace(edit, start=len(before) - 1, end=len(source.content) - len(after) + 1, text=edit.text.strip())
 
 
-def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces) -> Patch:
+def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces, *, doubt: str = "") -> Patch:
     """The candidate as a person reads it."""
     candidate = tidied(candidate, sources)
     files = {source.path: source.edited(edits) for source, edits in by_file(candidate, sources)}
@@ -92,14 +90,8 @@ def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces
         ),
         score=round(1 / (1 + max(0.0, cost(candidate, sources))), 4),
         covering_tests=min(_covering(sources[edit.path], edit, traces) for edit in candidate.edits),
-        doubt=_doubt(candidate, sources),
+        doubt=doubt,
     )
-
-
-def _doubt(candidate: Candidate, sources: Mapping[str, Source]) -> str:
-    if candidate.anti or cost(candidate, sources) < _UNLIKELY:
-        return candidate.anti
-    return "two edits at once" if len(candidate.edits) > 1 else "a kind of edit that is rarely right"
 
 
 def diff_of(candidate: Candidate, sources: Mapping[str, Source]) -> str:

@@ -65,7 +65,7 @@ async def repair(
         except NoPytestError as error:
             found = replace(await search_slowly(request, place, budget), slow_because=str(error))
     first = None if found.first_cpu_seconds is None else max(0.0, found.first_cpu_seconds - used)
-    used = max(0.0, cpu_seconds() - used)
+    used = max(0.0, meter.used() - used)
     waited = found.ending == "budget" and budget.waited
     seconds = time.monotonic() - started
     return replace(found, seconds=seconds, cpu_seconds=used, first_cpu_seconds=first, waited=waited)
@@ -76,18 +76,27 @@ class Meter:
 
     def __init__(self) -> None:
         self.session: Session | None = None
+        self._of_worker = 0.0
 
     def used(self) -> float:
         """Since the start of this process; exact whenever the worker has answered."""
-        return cpu_seconds() + (self.session.cpu if self.session is not None else 0.0)
+        return cpu_seconds() + self._of_worker + (self.session.cpu if self.session is not None else 0.0)
+
+    def close(self) -> None:
+        """End the worker, and keep its CPU time: a sandbox around it may end without having waited for it."""
+        if self.session is None:
+            return
+        before = cpu_seconds()
+        self.session.close()
+        self._of_worker += max(0.0, self.session.cpu - (cpu_seconds() - before))
+        self.session = None
 
 
 async def _forked(request: Request, scratch: Path, budget: Budget, meter: Meter) -> Repair:
     """The search in children of one worker; raises NoPytestError."""
     hunt: Hunt | None = None
-    session: Session | None = None
     try:
-        session = Session.start(
+        meter.session = session = Session.start(
             request.root,
             scratch,
             python=request.python,
@@ -95,7 +104,6 @@ async def _forked(request: Request, scratch: Path, budget: Budget, meter: Meter)
             arguments=request.arguments,
             sandbox=request.sandbox,
         )
-        meter.session = session
         async with asyncio.timeout(budget.wall_left):
             ground = await survey(session, request, budget)
             hunt = Hunt(session, ground, budget, jobs=request.jobs, stop_after=request.stop_after)
@@ -111,9 +119,7 @@ async def _forked(request: Request, scratch: Path, budget: Budget, meter: Meter)
         if hunt is None or not hunt.plausible:
             return Repair(declined=str(error), ending="cannot run")
     finally:
-        if session is not None:
-            session.close()  # from here on its CPU time is that of a child we have waited for
-            meter.session = None
+        meter.close()
     assert hunt is not None, "without one there was a reason to decline"
     return hunt.outcome()
 

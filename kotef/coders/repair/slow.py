@@ -13,9 +13,11 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.candidates import Candidate, Suspects, first_order
+from kotef.coders.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.coders.repair.localise import Traces
 from kotef.coders.repair.model import Ending, Hints, Patch, Repair
+from kotef.coders.repair.near_failure import evaluated, failing_units
+from kotef.coders.repair.plausibility import Plausibility
 from kotef.coders.repair.rank import as_patch, by_file, ranked
 from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Scope, Surroundings, assignments
@@ -64,11 +66,14 @@ async def search_slowly(request: Request, scratch: Path, budget: Budget) -> Repa
     if any(_is_of_workspace(match["file"], request.root, copies[0]) for match in _FRAME.finditer(said)):
         return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
     sources, unread = _sources(request)
-    suspects = tuple(_suspects(request.root, copies[0], sources, said))
+    frames = _frames(request.root, copies[0], said)
+    suspects = tuple(_suspects(request.root, sources, frames))
     if not suspects:
         others = f"; {told(unread)} cannot be parsed" if unread else ""
         return _declined(f"no function of the workspace is to be suspected{others}", ending="exhausted")
-    search = _Search(request, sources, suspects, each=1.0 + 3 * first.seconds, budget=budget)
+    tests = read_sources(request.root, sorted({path for path, _ in frames if path and path not in sources}))[0]
+    plausibility = Plausibility(sources, evaluated(frames, {**sources, **tests}), failing_units(frames, sources))
+    search = _Search(request, plausibility, sources, suspects, each=1.0 + 3 * first.seconds, budget=budget)
     await asyncio.gather(*(search.work(copy) for copy in copies))
     return replace(search.outcome(), unread=unread)
 
@@ -79,6 +84,7 @@ class _Search:
     def __init__(
         self,
         request: Request,
+        plausibility: Plausibility,
         sources: Mapping[str, Source],
         suspects: Sequence[Suspects],
         *,
@@ -86,6 +92,7 @@ class _Search:
         budget: Budget,
     ) -> None:
         self._request = request
+        self._plausibility = plausibility
         self._sources = sources
         self._suspects = suspects
         self._candidates = first_order(suspects)
@@ -123,11 +130,19 @@ class _Search:
 
     def outcome(self) -> Repair:
         """What passed, best first."""
-        best = ranked(self._passing, self._sources)
-        patches: list[Patch] = [as_patch(candidate, self._sources, Traces({})) for candidate in best]
+        best = sorted(ranked(self._passing, self._sources), key=self._plausibility.cost)
+        more, whole = (0, True) if best else left_over(self._candidates)
+        patches: list[Patch] = [
+            as_patch(candidate, self._sources, Traces({}), doubt=self._plausibility.doubt(candidate))
+            for candidate in best
+        ]
         return Repair(
             patches=tuple(patches),
             plausible=len(patches),
+            close=len(self._plausibility.closest(best)),
+            singles=self._tried,
+            space=self._tried + more,
+            counted=whole,
             tried=self._tried,
             ending=self._ending(),
             mode="subprocess",
@@ -229,8 +244,13 @@ def _sources(request: Request) -> tuple[dict[str, Source], tuple[str, ...]]:
     return found, tuple(unread)
 
 
-def _suspects(root: Path, copy: Path, sources: Mapping[str, Source], output: str) -> Iterator[Suspects]:
-    frames = {(_inside(match["file"], root, copy), int(match["line"])) for match in list(_FRAME.finditer(output))[:200]}
+def _frames(root: Path, copy: Path, output: str) -> set[tuple[str, int]]:
+    """Of the tracebacks that the check printed: path and line."""
+    matches = islice(_FRAME.finditer(output), 200)
+    return {(_inside(match["file"], root, copy), int(match["line"])) for match in matches}
+
+
+def _suspects(root: Path, sources: Mapping[str, Source], frames: set[tuple[str, int]]) -> Iterator[Suspects]:
     tests = [path for path in _modules(root, "*test*.py") if path not in sources]
     called = {name for path in tests[:_FILES] for name in _names(root, path)}
     for path, source in sources.items():

@@ -172,12 +172,16 @@ class Source:
 
     def unit_of(self, edits: tuple[Edit, ...]) -> Unit | None:
         """The function that holds all the edits between `def` and its last statement; None if there is none."""
-        for unit in self.units:
-            start, end = self.span(unit.node)
-            limit = max(end, self.line_end(unit.node))
+        for unit, start, limit in self._extents:
             if all(start <= edit.start and edit.end <= limit for edit in edits):
                 return unit
         return None
+
+    @cached_property
+    def _extents(self) -> tuple[tuple[Unit, int, int], ...]:
+        """Each function with its first byte and the end of its last line."""
+        spans = [(unit, *self.span(unit.node)) for unit in self.units]
+        return tuple((unit, start, max(end, self.line_end(unit.node))) for unit, start, end in spans)
 
     def assignment(self, edit: Edit) -> tuple[tuple[str, ...], str] | None:
         """The edited statement and the names it gives values to, if it is one at the top of the module."""

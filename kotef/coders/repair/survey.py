@@ -11,7 +11,7 @@ from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Suspects
 from kotef.coders.repair.localise import NETWORK, Ran, Traces, measure, suspicion, watch
 from kotef.coders.repair.model import Ending
-from kotef.coders.repair.near_failure import evaluated
+from kotef.coders.repair.near_failure import evaluated, failing_units
 from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
 from kotef.coders.repair.session import Collected, Session
@@ -84,6 +84,8 @@ class Ground:
     """The function of each test that is one."""
     evaluated: frozenset[Unit]
     """Functions evaluated where the tests fail; empty where that is not known."""
+    in_traceback: frozenset[Unit]
+    """Functions in which the tests fail, the tests themselves aside."""
     unread: tuple[str, ...]
     """Files with suspected lines that cannot be parsed, each with the reason."""
 
@@ -112,6 +114,7 @@ async def survey(session: Session, request: Request, budget: Budget) -> Ground:
         raise DeclinedError(f"what is suspected is in a file that cannot be parsed: {told(blamed)}")
     dormant = tuple(Suspects(suspect.scope, _not_run(suspect)) for suspect in suspects if suspect.scope.unit)
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
+    frames = [place for test in red if test in ran for place in ran[test].frames]
     control = min(covering, key=lambda test: ran[test].wall, default=None)
     return Ground(
         collected.tests,
@@ -125,7 +128,8 @@ async def survey(session: Session, request: Request, budget: Budget) -> Ground:
         dormant,
         tuple(editable),
         _test_units(request.root, collected),
-        evaluated(red, ran, {**sources, **read_sources(request.root, sorted(filter(None, test_files)))[0]}),
+        evaluated(frames, {**sources, **read_sources(request.root, sorted(filter(None, test_files)))[0]}),
+        failing_units(frames, sources),
         blamed,
     )
 

@@ -32,7 +32,7 @@ class Variant:
     source: str
     """The function inside its classes."""
     told: str
-    """What was changed: "`3` in place of `6`"."""
+    """What was changed before what is asked, which shows its own changes: "`3` in place of `6`"; may be empty."""
 
     def asked(self) -> dict[str, Any]:
         """As the worker takes it."""
@@ -53,13 +53,14 @@ def variants(unit: Unit, test: int, chance: random.Random) -> Iterator[Variant]:
         changed = copy.deepcopy(base)
         nodes = list(ast.walk(changed))
         chosen = chance.sample(places, min(len(places), chance.choice(_CHANGES)))
-        told = [_change(changed, nodes[number], chance) for number in chosen]
+        asked = {id(part) for node in nodes if isinstance(node, ast.stmt) and _sides(node) for part in ast.walk(node)}
+        made = [(_change(changed, nodes[number], chance), id(nodes[number]) in asked) for number in chosen]
         asking = _Asking()
         asking.visit(changed)
         source = _source(unit, changed)
-        if all(told) and asking.asked and source not in seen:
+        if all(how for how, _ in made) and asking.asked and source not in seen:
             seen.add(source)
-            yield Variant(test, unit, source, " and ".join(told))
+            yield Variant(test, unit, source, " and ".join(how for how, in_question in made if not in_question))
         if len(seen) >= _MOST:
             return
 
@@ -70,21 +71,21 @@ class _Asking(ast.NodeTransformer):
     def __init__(self) -> None:
         self.asked = 0
 
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+    def visit_Assert(self, node: ast.Assert) -> ast.AST | list[ast.stmt]:
         """`assert f(x) == 3` asks for `f(x)`."""
         return self._question(node, _sides(node))
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         """`self.assertEqual(f(x), 3)` asks for `f(x)`, and `self.assertRaises(E, f, x)` for `f(x)` too."""
         return self._question(node, _sides(node))
 
-    def _question(self, node: ast.stmt, sides: list[ast.expr]) -> ast.AST:
+    def _question(self, node: ast.stmt, sides: list[ast.expr]) -> ast.AST | list[ast.stmt]:
         telling = [side for side in sides if not _is_literal(side)]
         if not telling or any(isinstance(part, _UNFIT) for side in telling for part in ast.walk(side)):
             return node
         self.asked += 1
-        text = ", ".join(map(ast.unparse, telling))
-        return ast.parse(f"{SAW}({text!r}, lambda: ({text}))").body[0]
+        texts = [ast.unparse(side) for side in telling]
+        return ast.parse("\n".join(f"{SAW}({text!r}, lambda: ({text}))" for text in texts)).body
 
 
 def _sides(node: ast.stmt) -> list[ast.expr]:

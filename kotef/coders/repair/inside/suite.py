@@ -25,6 +25,7 @@ class Suite:
         """Node id and last lines of what could not be collected."""
         self._outcome: Verdict = ("failed", 0.0, None)
         self._reported = False
+        self._in_subtest: BaseException | None = None
         session.config.pluginmanager.register(self, "kotef-quick")
 
     def run(self, index: int, following: int | None) -> Verdict:
@@ -39,15 +40,21 @@ class Suite:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         """In place of pytest's own: warnings filters and other wrappers of this hook still apply."""
         _no_explanations()
-        self._reported = False
+        self._reported, self._in_subtest = False, None
         start = time.process_time()
         tested = getattr(item, "obj", None)
         xfail = item.get_closest_marker("xfail") is not None or hasattr(tested, "__unittest_expecting_failure__")
         state, error = self._reports(item, nextitem) if xfail else _phases(item, nextitem)
-        if self._reported and state == "passed":
-            state = "failed"
+        if self._reported and state in ("passed", "failed"):
+            state, error = "failed", self._in_subtest or error
         self._outcome = (state, time.process_time() - start, error)
         return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[Any]) -> None:
+        """Keep what the first failing subtest raised: the test itself goes on."""
+        if call.excinfo is not None and self._in_subtest is None:
+            self._in_subtest = call.excinfo.value
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Subtests report their failures by themselves."""
@@ -79,14 +86,17 @@ def _tear_down_others(item: pytest.Item) -> None:
 
 def _no_explanations() -> None:
     """What a failed assertion says is not read here; without it, no code of the project runs because a test failed."""
+    from _pytest import nodes
     from _pytest.assertion import rewrite, util
 
     told: Any = rewrite
     told._saferepr = _no_text
     util._reprcompare = None
+    node: Any = nodes.Node
+    node._repr_failure_py = _no_text  # of a failed subtest pytest makes a report, which parses whole files
 
 
-def _no_text(_value: object) -> str:
+def _no_text(*_values: object, **_options: object) -> str:
     return "?"
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from kotef.coders.repair.inside import fence, suite, swap, watching
+from kotef.coders.repair.inside import fence, raised, suite, swap, watching
 
 _SAW = "__kotef_saw__"
 _ENDLESS = "it does not end"
@@ -37,6 +37,7 @@ class Trials:
             "screen": self._screen,
             "try": self._try,
             "probe": self._probe,
+            "raised": self._raised,
         }
         return lambda tell: do[request["do"]](request, tell)
 
@@ -81,7 +82,7 @@ class Trials:
             with deadline:
                 self._tests.run(index, following)
             watcher.stop()
-            tell(["lines", index, watcher.forget_lines()])
+            tell(["lines", index, watcher.forget_lines(), deadline.over])
             if request["values"] and (deadline.over or following is None):
                 report()
             if deadline.over:  # what it left behind is not known
@@ -211,6 +212,16 @@ class Trials:
                 tell(["result", which, number, _ENDLESS if deadline.over else result])
         for number, variant in enumerate(request["variants"]):
             tell(["saw", number, self._seen(variant, request["each"])])
+
+    def _raised(self, request: dict[str, Any], tell: Tell) -> None:
+        """Apply a candidate and run tests, telling of each how often a statement ran, and how often it raised."""
+        for unit in request["units"]:
+            self._swapper.apply(unit)
+        indices = request["tests"]
+        for index, following in zip(indices, [*indices[1:], None]):
+            with raised.Raised(self._swapper.relative, request["path"], request["first"], request["last"]) as seen:
+                self._tests.run(index, following)
+            tell(["raised", seen.ran, seen.raised])
 
     def _seen(self, variant: dict[str, Any], each: float) -> list[list[str]]:
         """Question and answer, for each that the variant came to; how it ended is the last."""
