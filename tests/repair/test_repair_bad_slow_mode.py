@@ -206,3 +206,11 @@ def test_a_system_that_cannot_fork_is_searched_in_the_slow_mode(
 
     assert found.mode == "subprocess"
     assert found.patches[0].rationale == "in `price` (shop.py:6): `>` → `>=`"
+
+
+def test_the_slow_mode_tells_the_share_of_the_space_that_it_tried(tmp_path: Path, bare: str) -> None:
+    tests = TESTS + "    def test_never(self): self.assertEqual(price(3, 5), object())\n"
+    found = slowly(project(tmp_path / "p", {"shop.py": SHOP, "test_shop.py": tests}), bare, seconds=2)
+
+    assert found.ending == "budget"
+    assert 0 < found.singles == found.tried < found.space

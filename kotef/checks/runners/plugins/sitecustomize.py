@@ -127,7 +127,7 @@ def _watched(result_class, record):
         def method(self, *args, **kwargs):
             try:
                 before(self, *args)
-            except Exception:
+            except Exception:  # a test or result class of the project may raise anything: its tests come first
                 pass
             return original(self, *args, **kwargs)
 

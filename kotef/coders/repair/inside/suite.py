@@ -80,7 +80,7 @@ def _tear_down_others(item: pytest.Item) -> None:
             state._teardown_towards(item.listchain())
         elif state is not None:
             state.teardown_exact(item)
-    except Exception:  # noqa: S110 - the failure of a fixture that belongs to another test
+    except Exception:  # noqa: S110 - a teardown of the project, which may raise anything; it belongs to another test
         pass
 
 

@@ -1,0 +1,85 @@
+"""What speaks against an edit that passes: its place, a call it leaves out, an error it hides."""
+
+from pathlib import Path
+
+import pytest
+from projects import project, search
+
+from kotef.coders.repair.candidates import Candidate
+from kotef.coders.repair.coder import _ended
+from kotef.coders.repair.model import Patch, Repair
+from kotef.coders.repair.plausibility import Plausibility
+from kotef.coders.repair.question import question_of
+from kotef.coders.repair.source import Edit, Source
+
+PROGRAM = Source(
+    "m.py",
+    b"def outer(n):\n    return inner(n)\n\n\ndef inner(n):\n    return 1 // n\n\n\ndef other(n):\n    return n\n",
+)
+UNITS = {unit.node.name: unit for unit in PROGRAM.units}
+
+
+def edit(old: str, new: str, name: str) -> Candidate:
+    unit = UNITS[name]
+    start = PROGRAM.content.index(old.encode(), PROGRAM.span(unit.node)[0])
+    return Candidate((Edit("m.py", start, start + len(old), new),), ("x",), 1.7, 1, "", (unit,))
+
+
+@pytest.mark.parametrize("text", ["other(n)", "n", "abs(n)"])
+def test_an_edit_that_leaves_out_the_call_of_the_failing_function_is_doubtful(text: str) -> None:
+    near = frozenset({UNITS["outer"], UNITS["inner"]})
+    plausibility = Plausibility({"m.py": PROGRAM}, near, [UNITS["outer"], UNITS["inner"]])
+
+    assert "inner" in plausibility.doubt(edit("inner(n)", text, "outer"))
+    assert not plausibility.doubt(edit("inner(n)", "inner(n + 1)", "outer"))
+    assert not plausibility.doubt(edit("1 // n", "1 / n", "inner"))
+
+
+def test_an_edit_away_from_the_failure_ranks_after_one_where_the_tests_fail() -> None:
+    plausibility = Plausibility({"m.py": PROGRAM}, frozenset({UNITS["inner"]}), ())
+    away, near = edit("inner(n)", "inner(-n)", "outer"), edit("1 // n", "1 // -n", "inner")
+    assert plausibility.closest(sorted([away, near], key=plausibility.cost)) == [near]
+
+
+def test_an_edit_whose_error_is_caught_does_not_stand_before_one_that_works(tmp_path: Path) -> None:
+    """Swapped arguments raise, the handler takes the slow way, and every test passes."""
+    code = """
+def positions(items, wanted):
+    return (place for place, item in enumerate(items) if item == wanted)
+
+def last(items, wanted):
+    try:
+        size = len(items)
+        return [size - place - 1 for place in last(reversed(items), wanted)]
+    except TypeError:
+        pass
+    return list(reversed(list(positions(items, wanted))))
+"""
+    tests = "from m import last\ndef test(): assert last('abcb', 'b') == [3, 1]\ndef test_lazy(): assert last(iter('abcb'), 'b') == [3, 1]\n"
+    found = search(project(tmp_path / "p", {"m.py": code, "test_m.py": tests}), seconds=15, stop_after=24)
+
+    assert found.patches
+    assert "last(wanted, reversed(items))" not in found.patches[0].files["m.py"].decode()
+
+
+def test_edits_that_could_not_be_compared_are_put_to_a_person() -> None:
+    patches = tuple(Patch("m.py", {}, name, "k", f"in `f` (m.py:1): {name}", 0.5, 1, "") for name in ("a", "b", "c"))
+    question = question_of(Repair(patches=patches, plausible=3, close=2))
+    assert question is not None
+    assert list(question.options.values()) == [(patches[0],), (patches[1],)]
+    assert question_of(Repair(patches=patches, plausible=3, close=1)) is None
+    assert question_of(Repair(patches=patches, plausible=3, close=2, compared=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (Repair(tried=7), "search exhausted: 7 candidates tried"),
+        (Repair(tried=5, singles=5, space=10, ending="budget"), "50 % of 10 single edits"),
+        (Repair(tried=5, singles=5, space=10, ending="budget", mode="subprocess"), "out of budget: 5 candidates"),
+        (Repair(declined="too slow", ending="budget"), "out of budget: too slow; no candidate was tried"),
+        (Repair(declined="no pytest", ending="cannot run"), "cannot be run here: no pytest"),
+    ],
+)
+def test_the_reason_for_giving_up_is_one_of_four(found: Repair, said: str) -> None:
+    assert said in _ended(found)
