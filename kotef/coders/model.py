@@ -27,8 +27,8 @@ from kotef.middleware.stack import stack
 from kotef.models.usage import spent_on
 from kotef.models.window import ContextWindow
 from kotef.sdd.agents import Role
-from kotef.settings import PROFILES, Price
-from kotef.state import Edits, Spent, StoppedBy, Usage
+from kotef.settings import PROFILES, Limits, Price, Profile
+from kotef.state import Edits, Spent, StoppedBy, Task, Usage
 from kotef.tools.background import Background, Start
 from kotef.tools.choice import unfit
 from kotef.tools.git import RunStart
@@ -137,9 +137,7 @@ class ModelCoder:
         kept: GitKept,
     ) -> Any:
         task = brief.task
-        profile = PROFILES[task.profile]
-        if task.allow_install:
-            profile = profile.model_copy(update={"installs": "allowed"})
+        profile = _profile_of(task)
 
         async def run(command: str, timeout: float | None) -> CommandResult:
             with hands.watching():
@@ -173,13 +171,35 @@ class ModelCoder:
             watching=hands.watching,
         )
 
-        async def permit(command: str) -> None:
-            await self.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.root))
-
         role = task.roles.coder
         limits = role.bound(task.limits, edits=not cannot_edit(rows))
         budget = Budget(limits, brief.spent, self.price, self.clock, self.reserve(), written=lambda: hands.written)
-        setting = Setting(
+        setting = self._setting(brief, limits, rows, profile, stash=stash, known=known)
+        return create_agent(
+            self.model,
+            build_tools(context, rows),
+            system_prompt=system_prompt(self.prompts, role),
+            middleware=stack(setting, budget, recent, self.window, brief.guard),
+            state_schema=Conversation,
+            name="coder",
+        )
+
+    def _setting(
+        self,
+        brief: Brief,
+        limits: Limits,
+        rows: Sequence[Row],
+        profile: Profile,
+        *,
+        stash: Stash | None,
+        known: Known,
+    ) -> Setting:
+        """What the middleware of one visit shares."""
+
+        async def permit(command: str) -> None:
+            await self.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.root))
+
+        return Setting(
             visit=brief.plan.visit,
             root=self.root,
             run_dir=self.run_dir,
@@ -194,14 +214,12 @@ class ModelCoder:
             hear=self.hear,
             permit=permit,
         )
-        return create_agent(
-            self.model,
-            build_tools(context, rows),
-            system_prompt=system_prompt(self.prompts, role),
-            middleware=stack(setting, budget, recent, self.window, brief.guard),
-            state_schema=Conversation,
-            name="coder",
-        )
+
+
+def _profile_of(task: Task) -> Profile:
+    """The profile of a task, with installs where the task allows them."""
+    profile = PROFILES[task.profile]
+    return profile.model_copy(update={"installs": "allowed"}) if task.allow_install else profile
 
 
 def _ending(messages: Sequence[AnyMessage]) -> tuple[StoppedBy, str, str]:
