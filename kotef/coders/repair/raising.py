@@ -73,7 +73,7 @@ def _edited(source: Source, candidate: Candidate) -> Source | None:
 
 def _caught(source: Source | None, candidate: Candidate) -> _Statement | None:
     """The statement of a single edit, if an error of it would be caught in its function, and not raised on."""
-    if source is None or len(candidate.edits) > 1:
+    if source is None or len(candidate.edits) != 1:
         return None
     line = source.line_at(candidate.edits[0].start)
     statements = [node for node in ast.walk(source.tree) if isinstance(node, ast.stmt) and _stands_on(node, line)]
