@@ -10,6 +10,10 @@ MAX_ATTEMPTS: Final = 3
 """Failed verifications allowed unless `--max-attempts` says otherwise (1 to 20)."""
 
 
+Probing = Literal["off", "fast", "full"]
+"""`fast` makes fewer answers wrong and leaves chance out."""
+
+
 class Limits(BaseModel):
     """What a run may spend. Checkpointed with the task, so a resume has them as they were."""
 
@@ -45,6 +49,10 @@ class Limits(BaseModel):
     """Seconds one command may stay silent."""
     reruns: int = Field(default=1, ge=0, le=10)
     """How often a test that fails unexpectedly is run again, alone, before it is believed; 0: never."""
+    probes: Probing = "full"
+    """Whether, and how far, a green is tried out: can the judge still say no?"""
+    probe_time: float = Field(default=60.0, gt=0)
+    """Seconds that all probes of one green may take, or three times the checks' own time, whichever is more."""
 
 
 class Price(BaseModel):
@@ -103,14 +111,18 @@ PROFILES: Final[dict[ProfileName, Profile]] = {
     "fast": Profile(
         meaning="tests and linters, a quarter of the budget, shorter timeouts",
         roles=frozenset({"test", "lint"}),
-        limits=Limits(max_tokens=500_000, max_calls=100, max_time=1200, command_timeout=300, idle_timeout=60),
+        limits=Limits(
+            probes="fast", max_tokens=500_000, max_calls=100, max_time=1200, command_timeout=300, idle_timeout=60
+        ),
         installs="refused",
         other_commands="allowed",
     ),
     "smoke": Profile(
         meaning="tests only, one attempt: does this setup work at all?",
         roles=frozenset({"test"}),
-        limits=Limits(max_attempts=1, max_tokens=200_000, max_calls=40, max_time=600, command_timeout=120),
+        limits=Limits(
+            probes="fast", max_attempts=1, max_tokens=200_000, max_calls=40, max_time=600, command_timeout=120
+        ),
         installs="refused",
         other_commands="ask",
     ),

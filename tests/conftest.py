@@ -46,5 +46,6 @@ def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
     )  # what the machine has installed costs each check a second
+    monkeypatch.setenv("KOTEF_PROBES", "off")  # each costs a run of the tests, and has tests of its own
     monkeypatch.setenv("KOTEF_SANDBOX", "off")  # what is confined has tests of its own, at each level
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))

@@ -11,6 +11,7 @@ LAYERS = [
     "workspace",
     "failures",
     "checks",
+    "probes",
     "settings sdd context",
     "state",
     "tools models",

@@ -5,6 +5,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.checks.model import RED, Evidence, Role, TestStatus
+from kotef.checks.probe import Probe
 from kotef.failures.history import MAX_SUMMARY, FailureKind
 from kotef.failures.progress import compare
 
@@ -68,8 +69,8 @@ class Verification(BaseModel):
     passed: bool
     """At visit 0: everything required was green already."""
     detail: str = ""
-    """Why not, first reason that applies: speaks_to_the_judge, steers_the_judge, regression, flaky, red,
-    tests_missing, no_proof_of_work, put_back_left, nothing_proves_the_goal; empty when passed."""
+    """Why not, first reason that applies: speaks_to_the_judge, steers_the_judge, judge_deaf, not_by_the_change,
+    regression, flaky, red, tests_missing, no_proof_of_work, put_back_left, nothing_proves_the_goal; empty if passed."""
     summary: str = Field(default="", max_length=MAX_SUMMARY)
     """One to three lines."""
     progress: str = ""
@@ -112,6 +113,8 @@ class Verification(BaseModel):
     """Top-level Python modules that a check could not import at the baseline; the caller fills it in."""
     unheld: str = ""
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
+    probes: tuple[Probe, ...] = ()
+    """What was found when the judge of a green was tried out; the caller fills it in."""
     environment: str = ""
     """Detail of an environment fault of a required check, else empty."""
     seconds: float = Field(default=0.0, ge=0)

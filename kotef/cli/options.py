@@ -66,6 +66,19 @@ def limits(command: F) -> F:
             help="How often an unexpected failure is run again, alone; strict: 1, 0 never.",
         ),
         click.option(
+            "--probes",
+            type=click.Choice(["off", "fast", "full"]),
+            envvar="KOTEF_PROBES",
+            show_envvar=True,
+            help="How far a green is tried out before it is told: wrong answers, the code as it was; strict: full.",
+        ),
+        click.option(
+            "--probe-time",
+            type=click.FloatRange(0, min_open=True),
+            metavar="SECONDS",
+            help="For all probes of one green, or three times the checks' own time if that is more; strict: 60.",
+        ),
+        click.option(
             "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
         ),
         click.option(

@@ -41,7 +41,7 @@ from kotef.workspace.git import GitFacts, inspect
 from kotef.workspace.secrets import MARK
 
 LIMITS = (
-    *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns"),
+    *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns", "probes", "probe_time"),
     *("max_call_time", "max_commands", "max_written"),
     *("max_steps", "max_tool_calls", "continues", "context_window"),
 )

@@ -9,10 +9,10 @@ SECTIONS: Final = {
     "Who edits": "coder coder_env agent model planner_model fallback_model base_url web web_search_url mcp",
     "Limits (the defaults are those of --profile strict)": (
         "max_attempts max_tokens max_calls max_cost max_time max_call_time max_commands max_written max_steps"
-        " max_tool_calls continues context_window reruns"
+        " max_tool_calls continues context_window reruns probe_time"
     ),
     "What may be touched": "sandbox network reads allow_install allow_edits trust",
-    "How it is judged": "allow_unverified accept_ambiguous no_cache",
+    "How it is judged": "probes allow_unverified accept_ambiguous no_cache",
     "What is handed over": "branch commit_hooks pr_body github as_json",
 }
 """Heading → names of parameters, in this order; what is in none comes last, as plain options."""

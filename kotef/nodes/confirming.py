@@ -72,7 +72,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
         spoke = {finding.path for finding in findings}
         taken = take_away({path: old for path, old in suspects.items() if path in spoke}, known, deps)
         verification = verification.model_copy(update={"put_back": (*verification.put_back, *taken)})
-        return _refused(verification, SPEAKS, reasons, [verification.summary])
+        return refused(verification, SPEAKS, reasons, [verification.summary])
     if not verification.passed:
         return verification
     aside, texts = _steering(judged, deps)
@@ -99,10 +99,10 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
     taken = take_away(suspects, known, deps)
     kept = {"put_back": (*put_back, *taken), "left": verification.left, "new_tests": verification.new_tests}
-    return _refused(alone.model_copy(update=kept), STEERS, [why], alone.summary.splitlines())
+    return refused(alone.model_copy(update=kept), STEERS, [why], alone.summary.splitlines())
 
 
-def _refused(verification: Verification, detail: str, reasons: Sequence[str], rest: Sequence[str]) -> Verification:
+def refused(verification: Verification, detail: str, reasons: Sequence[str], rest: Sequence[str]) -> Verification:
     """The verification as red, its reasons first."""
     lines = [line for line in (*reasons[:2], *rest) if line][:3]
     each = MAX_SUMMARY // len(lines) - 1

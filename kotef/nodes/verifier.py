@@ -13,6 +13,7 @@ from kotef.nodes.checking import QUICK, run_checks, usage_of
 from kotef.nodes.confirming import Judged, confirm
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.installed import put_environments_back
+from kotef.nodes.probing import probe
 from kotef.nodes.proof import prove_new_tests
 from kotef.nodes.putting_back import make_fresh, put_back
 from kotef.nodes.standing_in import end_standing_in
@@ -113,7 +114,8 @@ async def _visit(
             judging, verification = accepted, pending.model_copy(update={"detail": NEEDS_REVIEW})
     judging.keep(deps.run_dir)
     judged = Judged(task, baseline, results, before, tree, changed, unheld)
-    verification = compared(await confirm(verification, judged, deps), state.get("test_results", baseline))
+    verification = await probe(await confirm(verification, judged, deps), judged, deps)
+    verification = compared(verification, state.get("test_results", baseline))
     update: StateUpdate = {
         "test_results": verification,
         "snapshots": {edits.visit: tree},

@@ -21,6 +21,7 @@ _STATES: Final[dict[str, State]] = {
     "check_started": "verifying",
     "proving": "verifying",
     "setting_aside": "verifying",
+    "probing": "verifying",
     "coder_finished": "verifying",
     "verified": "planning",
     "planned": "planning",
@@ -42,6 +43,7 @@ _NODES: Final = {
     "coder_finished": "verifier",
     "proving": "verifier",
     "setting_aside": "verifier",
+    "probing": "verifier",
     "ended": "done",
 }
 

@@ -73,6 +73,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     },
     "proving": {"visit": int, "tests": list[str]},
     "setting_aside": {"visit": int, "paths": list[str]},
+    "probing": {"visit": int, "targets": int},
+    "probed": {"visit": int, "line": str, "alarm": bool},
     "reviewed": {"visit": int, "accepted": bool, "reason": str},
     "planned": {"visit": int, "source": str, "hypothesis": str, "steps": list[str]},
     "plan_fallback": {"visit": int, "problems": list[str]},

@@ -66,6 +66,10 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[s
             return "  proving the new tests on the code as it was before", ""
         case "setting_aside":
             return f"  judging once more without {', '.join(event['paths'][:8])}", ""
+        case "probing":
+            return "  probing the judge: would it still say no?", "dim"
+        case "probed":
+            return f"  {event['line']}", "red" if event["alarm"] else ""
         case "verified":
             return _verdict_lines(event)
         case "reviewed":

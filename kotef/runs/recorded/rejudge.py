@@ -8,6 +8,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from kotef.checks.judging import Judging, place_of
+from kotef.checks.probe import JUDGE_DEAF, NOT_BY_THE_CHANGE
 from kotef.checks.runner import reconsidered
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
@@ -19,8 +20,8 @@ from kotef.runs.store import RunDir
 SAME: Final = 0
 OTHERWISE: Final = 3
 
-_BY_LOOKING: Final = frozenset({SPEAKS, STEERS})
-"""Refusals that come from the files of a tree, not from what its checks printed."""
+_BY_LOOKING: Final = frozenset({SPEAKS, STEERS, JUDGE_DEAF, NOT_BY_THE_CHANGE})
+"""Refusals that come from the files of a tree or from probes, not from what its checks printed."""
 
 
 class Said(Camel):

@@ -94,6 +94,7 @@ _GUARDS: Final[Mapping[str, Callable[[dict[str, Any]], Guard | None]]] = {
     "rerun": _rerun,
     "verified": _verified,
     "setting_aside": lambda line: Guard("set aside", f"judged once more without {_some(line['paths'])}"),
+    "probed": lambda line: Guard("probed", line["line"], "warning" if line["alarm"] else "note"),
     "reviewed": _reviewed,
     "plan_fallback": lambda _: Guard("plan by code", "the model gave no readable plan; code made one"),
     "nudge": lambda line: Guard("nudge", line["what"]),

@@ -1,0 +1,122 @@
+"""What probes work with: the units they run, the tree they change for a moment, and the time they may take."""
+
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Final
+
+from kotef.checks.alone import alone
+from kotef.checks.model import Check, CommandResult, TestStatus
+from kotef.checks.verdict import Results
+from kotef.checks.verification import Verification
+from kotef.deps import Deps
+from kotef.nodes.standing_in import standing_in
+
+MAX_TARGETS: Final = 20
+"""Targets of one check that are probed; of more, a sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Targets of one check, and the command that judges them."""
+
+    check: Check
+    targets: tuple[str, ...]
+    """Ids as the check's report has them; empty where it lists no tests: the check itself is the target."""
+    command: str
+    """Of the targets alone, or the check's own."""
+    is_part: bool
+
+    def whole(self) -> "Unit":
+        """The same targets, judged by the whole check."""
+        return replace(self, command=self.check.command, is_part=False)
+
+    def only(self, targets: Collection[str], bench: "Bench") -> "Unit":
+        """The unit for some of the targets."""
+        kept = tuple(target for target in self.targets if target in targets)
+        command = bench.alone(self.check, kept) if self.is_part else None
+        return replace(self, targets=kept, command=command or self.command)
+
+
+class OutOfTimeError(Exception):
+    """The time for probes is used up."""
+
+
+@dataclass
+class Bench:
+    """The tree of a green verification, on which probes are run one after the other."""
+
+    deps: Deps
+    verification: Verification
+    before: str
+    """The tree before the run."""
+    tree: str
+    """The tree that was judged."""
+    seconds: float
+    """What all probes together may take."""
+    rng: random.Random
+    _runs: int = field(default=0, init=False)
+
+    def alone(self, check: Check, targets: Sequence[str]) -> str | None:
+        """The command line for these tests of a check."""
+        return alone(check.command, targets, exists=lambda path: (self.deps.root / path).exists())
+
+    def unit(self, check: Check, targets: Sequence[str]) -> Unit:
+        """The smallest unit there is for these targets."""
+        chosen = list(targets)
+        if len(chosen) > MAX_TARGETS:
+            chosen = self.rng.sample(sorted(chosen), MAX_TARGETS)
+        command = self.alone(check, chosen) if chosen else None
+        return Unit(check, tuple(chosen), command or check.command, is_part=command is not None)
+
+    async def run(self, unit: Unit, what: str) -> CommandResult:
+        """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
+        usual = next((check.seconds for check in self.verification.checks if check.name == unit.check.name), 0.0)
+        if self.seconds <= 0 or self.deps.clock.left() < (1.0 if unit.is_part else usual):
+            raise OutOfTimeError
+        self._runs += 1
+        check = unit.check
+        if unit.command != check.command:
+            check = check.model_copy(update={"command": unit.command})
+        name = f"visit-{self.verification.visit}-{unit.check.name}-probe-{self._runs}-{what}"
+        result = await self.deps.run_check(check, name)
+        self.seconds -= result.seconds
+        return result
+
+    @contextmanager
+    def with_contents(self, texts: Mapping[str, bytes]) -> Iterator[None]:
+        """Other contents for some files."""
+        with standing_in(self.deps, tree=self.tree, other=self.tree, paths=(), texts=texts):
+            yield
+
+    @contextmanager
+    def as_before(self, paths: Collection[str]) -> Iterator[None]:
+        """Some files as they were before the run."""
+        with standing_in(self.deps, tree=self.tree, other=self.before, paths=paths):
+            yield
+
+    def read(self, path: str) -> bytes | None:
+        """A file of the tree that was judged."""
+        return self.deps.snapshots.read(self.tree, path) if path in self.paths() else None
+
+    def paths(self) -> frozenset[str]:
+        """Files of the tree that was judged."""
+        return self.deps.snapshots.paths(self.tree)
+
+
+def status_in(result: CommandResult, target: str) -> TestStatus | None:
+    """What became of the target; None where the report does not list it. Without one, the status of the command."""
+    if result.tests is None or not target:
+        return "passed" if result.passed else "failed"
+    return result.tests.get(target)
+
+
+def seed_of(results: Results, tree: str) -> int:
+    """A number that nothing that ran could know, and that a replay gets again: it is made of how long the checks took.
+
+    Their seconds have digits down to microseconds and are known only after they have ended.
+    """
+    told = [f"{check.name} {result.seconds!r}" for check, result in results]
+    return int.from_bytes(sha256("\n".join([tree, *told]).encode()).digest()[:8])

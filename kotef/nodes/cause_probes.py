@@ -1,0 +1,108 @@
+"""Probes for cause: it is the change that made it green, not what came beside it, and not chance."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from kotef.checks.model import RED, CommandResult
+from kotef.checks.probe import Probe, not_probed
+from kotef.checks.protected import is_protected, matches
+from kotef.nodes.bench import Bench, Unit, status_in
+from kotef.nodes.confirming import Judged
+
+_SHOWN: Final = 3
+
+
+async def counter_proof(unit: Unit, bench: Bench, judged: Judged) -> Probe:
+    """Without the change, everything else as it is, the targets must be red."""
+    known = bench.deps.snapshots.paths(bench.before)
+    old = [path for path in judged.changed if path in known]
+    new = [path for path in judged.changed if path not in known]
+    code = [path for path in new if not is_protected(path) or matches(path, judged.task.allow_edits)]
+    if not old and not code:
+        return not_probed("counter-proof", unit.check.name, "nothing but new tests changed")
+    stages = [paths for paths in (old, [*old, *code]) if paths]
+    left = unit
+    for number, paths in enumerate(stages):
+        if number and stages[0] == paths:
+            continue
+        green = await _green_as_before(left, bench, paths)
+        if not green:
+            told = "red again without the change" if not number else "red again without the new files"
+            life = unit.check.role not in {"test", "other"}
+            return Probe(name="counter-proof", check=unit.check.name, value="fine", told=told, proves_life=life)
+        left = left.only(green, bench) if unit.targets else left
+    if judged.task.allow_install:
+        return not_probed("counter-proof", unit.check.name, "green without the change; the run was allowed to install")
+    named = ", ".join(left.targets[:_SHOWN]) or unit.check.name
+    told = f"stays green without the change: {named}"
+    why = "something that no snapshot holds makes it green: an ignored file, an environment, or chance"
+    return Probe(name="counter-proof", check=unit.check.name, value="alarm", told=told, evidence=(why,))
+
+
+async def _green_as_before(unit: Unit, bench: Bench, paths: Collection[str]) -> tuple[str, ...]:
+    """Targets that are green although these files are as before the run; alone first, then with the whole check."""
+    with bench.as_before(paths):
+        result = await bench.run(unit, "before")
+        green = _green(unit, result)
+        if green and unit.is_part:
+            green = _green(unit.only(green, bench), await bench.run(unit.whole(), "before-whole"))
+    return green
+
+
+def _green(unit: Unit, result: CommandResult) -> tuple[str, ...]:
+    """The targets that passed; the check's name where it lists no tests."""
+    if not unit.targets:
+        return (unit.check.name,) if result.passed else ()
+    return tuple(target for target in unit.targets if status_in(result, target) == "passed")
+
+
+def new_test_files(bench: Bench, judged: Judged) -> list[str]:
+    """New files where tests are, or what configures them, but for a run that may edit tests."""
+    known = bench.deps.snapshots.paths(bench.before)
+    if judged.task.allow_edits:
+        return []
+    return [path for path in judged.changed if path not in known and is_protected(path)]
+
+
+async def old_tests_probe(unit: Unit, bench: Bench, judged: Judged, new: Sequence[str]) -> Probe:
+    """The tests of the baseline, judged without the new files among them.
+
+    A test that is then in error, or is not listed, may need a new file by right; one that fails was spoken for.
+    """
+    with bench.as_before(new):
+        result = await bench.run(unit.whole(), "old-tests")
+    if result.tests is None:
+        return not_probed("old tests", unit.check.name, "without a report")
+    was = bench.verification.tests
+    spoken_for = [
+        test
+        for test in judged.baseline.tests
+        if result.tests.get(test.removeprefix(f"{unit.check.name}: ")) == "failed" and was.get(test) == "passed"
+    ]
+    if not spoken_for:
+        return Probe(name="old tests", check=unit.check.name, value="fine", told="green without the new test files")
+    return Probe(
+        name="old tests",
+        check=unit.check.name,
+        value="alarm",
+        told=f"green only with new files among the tests: {', '.join(new[:_SHOWN])}",
+        evidence=(f"without them: {', '.join(spoken_for[:_SHOWN])}",),
+    )
+
+
+async def chance_probe(unit: Unit, bench: Bench) -> Probe:
+    """The targets pass again, with another hash seed and without the variables of a CI service."""
+    seed = bench.rng.randrange(1, 4_000_000_000)
+    line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed} && {unit.command}"
+    result = await bench.run(Unit(unit.check, unit.targets, line, is_part=True), "chance")
+    if result.tests is None:
+        return not_probed("chance", unit.check.name, "without a report")
+    flipped = [target for target in unit.targets if status_in(result, target) in RED]
+    if not flipped:
+        return Probe(name="chance", check=unit.check.name, value="fine", told="green again with another hash seed")
+    with_ci = await bench.run(unit, "chance-control")
+    if any(status_in(with_ci, target) != "passed" for target in flipped):
+        told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
+    else:
+        told = f"green only with the hash seed or the CI variables it was judged with: {', '.join(flipped[:_SHOWN])}"
+    return Probe(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))

@@ -1,0 +1,165 @@
+"""Probes for life: a wrong answer, and a test that must fail, are refused by the judge."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from kotef.checks.commands import judging_files
+from kotef.checks.model import RED, CommandResult
+from kotef.checks.probe import Probe, not_probed
+from kotef.failures.counted import counted
+from kotef.nodes.bench import Bench, Unit, status_in
+from kotef.probes.canaries import canary
+from kotef.probes.mixture import Mixture
+from kotef.probes.oracles import WrongAnswer, wrong_answers
+from kotef.probes.places import file_of
+
+ORACLES: Final = {"fast": 2, "full": 6}
+"""Oracles of one target that are made wrong."""
+
+
+async def answer_probe(unit: Unit, bench: Bench, *, most: int) -> Probe:
+    """Each oracle of the targets, made wrong alone, must make its target fail."""
+    waiting = [(target, answer) for target in unit.targets or _scripts(unit) for answer in _some(target, bench, most)]
+    if not waiting:
+        return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
+    heard = unclear = 0
+    silent: list[tuple[str, WrongAnswer]] = []
+    while waiting:
+        batch, waiting = _batch(waiting, bench)
+        result = await _with(batch, unit, bench, "wrong")
+        for target, answer in batch:
+            status = status_in(result, target if unit.targets else "")
+            heard += status == "failed"
+            unclear += status in {None, "error"}
+            if status not in {None, "failed", "error"}:
+                silent.append((target, answer))
+    deaf = [pair for pair in silent if await _is_deaf(*pair, unit, bench)]
+    tried = heard + len(deaf)
+    if deaf:
+        target, first = deaf[0]
+        evidence = (
+            f"{first.path}:{first.line}: green with `{first.now[:120]}` in the place of `{first.was[:120]}`",
+            f"{target or unit.check.name}: {counted(len(deaf), 'wrong answer')} of {tried} not noticed",
+        )
+        return Probe(
+            name="wrong answers",
+            check=unit.check.name,
+            value="alarm",
+            told="the judge did not notice a wrong answer",
+            evidence=evidence,
+        )
+    if not heard:
+        why = "the test does not reach its oracles" if silent else "wrong answers kept the tests from being loaded"
+        return not_probed("wrong answers", unit.check.name, why)
+    return Probe(
+        name="wrong answers",
+        check=unit.check.name,
+        value="fine",
+        told=f"{heard} of {tried} wrong answers refused",
+        proves_life=True,
+    )
+
+
+def _scripts(unit: Unit) -> tuple[str, ...]:
+    """Scripts that a check without a list of tests is made of."""
+    return judging_files(unit.check.command)
+
+
+def _some(target: str, bench: Bench, most: int, *, seed: int | None = None) -> Sequence[WrongAnswer]:
+    """At most so many wrong answers for a target, of different kinds first."""
+    path = file_of(target, bench.paths(), bench.read)
+    content = bench.read(path) if path else None
+    if path is None or content is None:
+        return ()
+    chosen = bench.rng.getrandbits(32) if seed is None else seed
+    found = list(wrong_answers(path, content, target, seed=chosen, read=bench.read))
+    bench.rng.shuffle(found)
+    first = {answer.kind: answer for answer in reversed(found)}
+    kinds = list(first.values())
+    rest = [answer for answer in found if answer not in kinds]
+    return [*kinds, *rest][:most]
+
+
+def _batch(
+    waiting: Sequence[tuple[str, WrongAnswer]], bench: Bench
+) -> tuple[list[tuple[str, WrongAnswer]], list[tuple[str, WrongAnswer]]]:
+    """Wrong answers that can be tried in one run, one a target at most, and the others."""
+    batch: list[tuple[str, WrongAnswer]] = []
+    later: list[tuple[str, WrongAnswer]] = []
+    mixture, taken = Mixture(), set[str]()
+    for target, answer in waiting:
+        base = bench.read(answer.path)
+        if target in taken or base is None or not mixture.take(answer.path, base, answer.content):
+            later.append((target, answer))
+        else:
+            taken.add(target)
+            batch.append((target, answer))
+    return batch or list(waiting[:1]), later if batch else list(waiting[1:])
+
+
+async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Bench, what: str) -> CommandResult:
+    """The unit judged with these wrong answers."""
+    mixture = Mixture()
+    for _, answer in batch:
+        mixture.take(answer.path, bench.read(answer.path) or b"", answer.content)
+    only = unit.only([target for target, _ in batch], bench) if unit.targets else unit
+    with bench.with_contents(mixture.contents()):
+        return await bench.run(only, what)
+
+
+async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Bench) -> bool:
+    """Whether the oracle is reached, and two wrong answers in its place are called green.
+
+    With an unconditional failure in its place the target must be red; else the oracle was never reached.
+    """
+    if answer.halted is None:
+        return False
+    only = unit.only([target], bench) if unit.targets else unit
+    again = [
+        other
+        for other in _some(target, bench, 1000, seed=bench.rng.getrandbits(32))
+        if (other.kind, other.path, other.line) == (answer.kind, answer.path, answer.line)
+    ]
+    for other in again[:1]:
+        with bench.with_contents({other.path: other.content}):
+            if status_in(await bench.run(only, "wrong-again"), target if unit.targets else "") != "passed":
+                return False
+    path = file_of(target, bench.paths(), bench.read)
+    if path is None:
+        return False
+    with bench.with_contents({path: answer.halted}):
+        result = await bench.run(only, "halted")
+    return status_in(result, target if unit.targets else "") in RED
+
+
+async def canary_probe(unit: Unit, bench: Bench) -> Probe:
+    """A test that must fail, beside a target, is listed red and turns the status."""
+    for target in unit.targets or _scripts(unit):
+        path = file_of(target, bench.paths(), bench.read)
+        content = bench.read(path) if path else None
+        bird = canary(path, content, beside=target, seed=bench.rng.getrandbits(32)) if path and content else None
+        if path is None or bird is None:
+            continue
+        name = target[: len(target) - len(target.rpartition("::")[2])] + bird.name if unit.targets else ""
+        command = bench.alone(unit.check, [target, name]) if unit.is_part else None
+        both = Unit(unit.check, (target, name), command or unit.check.command, is_part=command is not None)
+        with bench.with_contents({path: bird.content}):
+            result = await bench.run(both, "canary")
+        if status_in(result, name) in RED and not result.passed:
+            return Probe(
+                name="canary",
+                check=unit.check.name,
+                value="fine",
+                told="a test that must fail was seen to fail",
+                proves_life=True,
+            )
+        if result.passed:
+            return Probe(
+                name="canary",
+                check=unit.check.name,
+                value="alarm",
+                told="a test that must fail was not noticed",
+                evidence=(f"{path}: green with a failing test added to it",),
+            )
+        return not_probed("canary", unit.check.name, "a failing test added to the file is not listed")
+    return not_probed("canary", unit.check.name, "no convention known for adding a test to these files")

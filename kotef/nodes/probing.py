@@ -1,0 +1,121 @@
+"""Can the judge that called this tree green still say no?"""
+
+import random
+from collections.abc import Awaitable, Iterator
+from typing import Final
+
+from kotef.checks.probe import (
+    JUDGE_DEAF,
+    NOT_BY_THE_CHANGE,
+    Probe,
+    ProbeName,
+    is_alive,
+    is_caused,
+    line_of,
+    not_probed,
+)
+from kotef.checks.verification import Verification
+from kotef.deps import Deps
+from kotef.errors import KotefError
+from kotef.failures.history import MAX_SUMMARY
+from kotef.nodes.bench import Bench, OutOfTimeError, Unit, seed_of, status_in
+from kotef.nodes.cause_probes import chance_probe, counter_proof, new_test_files, old_tests_probe
+from kotef.nodes.confirming import Judged, refused
+from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
+
+NOT_PROBED: Final = "judge not probed"
+"""Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
+_TESTS: Final = frozenset({"test", "other"})
+
+
+async def probe(verification: Verification, judged: Judged, deps: Deps) -> Verification:
+    """The verification with what the probes found; as red where one of them raises an alarm.
+
+    A probe that cannot be made, crashes or runs out of time proves nothing and refuses nothing.
+    """
+    how = judged.task.limits.probes
+    if not verification.passed or how == "off" or not judged.changed:
+        return verification
+    bench = Bench(
+        deps=deps,
+        verification=verification,
+        before=judged.before,
+        tree=judged.tree,
+        seconds=max(judged.task.limits.probe_time, 3 * sum(result.seconds for _, result in judged.results)),
+        rng=random.Random(seed_of(judged.results, judged.tree)),  # noqa: S311  a sample; the seed is what is secret
+    )
+    found: list[Probe] = []
+    units = list(_units(verification, judged, bench))
+    if units:
+        deps.emit("probing", visit=verification.visit, targets=sum(len(unit.targets) or 1 for unit in units))
+    for unit in units:
+        found += await _probes_of(unit, bench, judged)
+    alarms = [each for each in found if each.value == "alarm"]
+    line = line_of(found) or f"{NOT_PROBED}: nothing turned from red to green"
+    deps.emit("probed", visit=verification.visit, line=line, alarm=bool(alarms))
+    verification = verification.model_copy(update={"probes": tuple(found)})
+    if alarms:
+        detail = JUDGE_DEAF if alarms[0].name in {"wrong answers", "canary"} else NOT_BY_THE_CHANGE
+        reasons = [alarms[0].told, *alarms[0].evidence]
+        return refused(verification, detail, reasons, verification.summary.splitlines())
+    return verification if is_alive(found) and is_caused(found) else _told(verification)
+
+
+def _told(verification: Verification) -> Verification:
+    """The green verification, whose first line says that no probe speaks for it."""
+    first, *rest = verification.summary.splitlines() or [""]
+    summary = "\n".join([f"{first}, {NOT_PROBED}", *rest])[:MAX_SUMMARY]
+    return verification.model_copy(update={"summary": summary})
+
+
+def _units(verification: Verification, judged: Judged, bench: Bench) -> Iterator[Unit]:
+    """What turned from red to green, check by check; where nothing did, the new tests that prove the change."""
+    wanted = set(verification.fixed).intersection(verification.targets) or set(verification.proved)
+    for check, result in judged.results:
+        passed = [test for test, status in (result.tests or {}).items() if status == "passed"]
+        ids = [test for test in passed if wanted.intersection((test, f"{check.name}: {test}"))]
+        if ids or check.name in wanted:
+            yield bench.unit(check, ids or passed)
+
+
+async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
+    """All probes of one unit, up to the first alarm."""
+    how = judged.task.limits.probes
+    cause = await _guarded("counter-proof", unit, counter_proof(unit, bench, judged))
+    if cause.value == "alarm" or unit.check.role not in _TESTS:
+        return [cause]
+    found = [cause]
+    if new := new_test_files(bench, judged):
+        found.append(await _guarded("old tests", unit, old_tests_probe(unit, bench, judged, new)))
+    unit = await _control(unit, bench) or unit.whole()
+    life = await _guarded("wrong answers", unit, answer_probe(unit, bench, most=ORACLES[how]))
+    found.append(life)
+    if life.value == "not_probed":
+        found.append(await _guarded("canary", unit, canary_probe(unit, bench)))
+    if how == "full" and unit.is_part and not any(each.value == "alarm" for each in found):
+        found.append(await _guarded("chance", unit, chance_probe(unit, bench)))
+    return found
+
+
+async def _guarded(name: ProbeName, unit: Unit, act: Awaitable[Probe]) -> Probe:
+    """What the probe found; a crash of it, or of what it reads, is no finding."""
+    try:
+        return await act
+    except OutOfTimeError:
+        return not_probed(name, unit.check.name, "the time for probes was used up")
+    except (KotefError, OSError, ValueError, RecursionError) as error:
+        return not_probed(name, unit.check.name, f"{type(error).__name__}: {error}"[:100])
+
+
+async def _control(unit: Unit, bench: Bench) -> Unit | None:
+    """The unit without the targets that are red alone on the untouched tree; None where only the whole judges them."""
+    if not unit.is_part:
+        return unit  # it was judged just now
+    try:
+        result = await bench.run(unit, "control")
+    except OutOfTimeError:
+        return None
+    green = [target for target in unit.targets if status_in(result, target) == "passed"]
+    if result.tests is None or not green:
+        return None
+    return unit if len(green) == len(unit.targets) else unit.only(green, bench)

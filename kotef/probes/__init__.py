@@ -1,0 +1,1 @@
+"""Probes: what is changed for a moment to learn whether the judge of a run can still say no."""
