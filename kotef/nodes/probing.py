@@ -20,7 +20,8 @@ from kotef.errors import KotefError
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.bench import Bench, OutOfTimeError, Unit, seed_of, status_in
 from kotef.nodes.cause_probes import chance_probe, counter_proof, new_test_files, old_tests_probe
-from kotef.nodes.confirming import Judged, refused
+from kotef.nodes.confirming import SPEAKS, Judged, refused
+from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
 
 NOT_PROBED: Final = "judge not probed"
@@ -28,37 +29,40 @@ NOT_PROBED: Final = "judge not probed"
 _TESTS: Final = frozenset({"test", "other"})
 
 
-async def probe(verification: Verification, judged: Judged, deps: Deps) -> Verification:
-    """The verification with what the probes found; as red where one of them raises an alarm.
+async def probe(green: Verification, confirmed: Verification, judged: Judged, deps: Deps) -> Verification:
+    """What `confirm` made of a green, with what the probes found; red where one of them raises an alarm.
 
-    A probe that cannot be made, crashes or runs out of time proves nothing and refuses nothing.
+    A probe that cannot be made, crashes or runs out of time proves nothing and refuses nothing. A green that was
+    refused for what its code says to the judge is probed all the same: a wrong answer that was not noticed shows what
+    the refusal only infers.
     """
-    how = judged.task.limits.probes
-    if not verification.passed or how == "off" or not judged.changed:
-        return verification
+    if judged.task.limits.probes == "off" or not judged.changed or confirmed.detail not in {"", NEEDS_REVIEW, SPEAKS}:
+        return confirmed
     bench = Bench(
         deps=deps,
-        verification=verification,
+        verification=green,
         before=judged.before,
         tree=judged.tree,
         seconds=max(judged.task.limits.probe_time, 3 * sum(result.seconds for _, result in judged.results)),
         rng=random.Random(seed_of(judged.results, judged.tree)),  # noqa: S311  a sample; the seed is what is secret
     )
     found: list[Probe] = []
-    units = list(_units(verification, judged, bench))
+    units = list(_units(green, judged, bench))
     if units:
-        deps.emit("probing", visit=verification.visit, targets=sum(len(unit.targets) or 1 for unit in units))
+        deps.emit("probing", visit=green.visit, targets=sum(len(unit.targets) or 1 for unit in units))
     for unit in units:
         found += await _probes_of(unit, bench, judged)
     alarms = [each for each in found if each.value == "alarm"]
     line = line_of(found) or f"{NOT_PROBED}: nothing turned from red to green"
-    deps.emit("probed", visit=verification.visit, line=line, alarm=bool(alarms))
-    verification = verification.model_copy(update={"probes": tuple(found)})
+    deps.emit("probed", visit=green.visit, line=line, alarm=bool(alarms))
+    verification = confirmed.model_copy(update={"probes": tuple(found)})
     if alarms:
         detail = JUDGE_DEAF if alarms[0].name in {"wrong answers", "canary"} else NOT_BY_THE_CHANGE
-        reasons = [alarms[0].told, *alarms[0].evidence]
-        return refused(verification, detail, reasons, verification.summary.splitlines())
-    return verification if is_alive(found) and is_caused(found) else _told(verification)
+        first, *more = alarms[0].evidence or ("",)
+        reasons = [f"{alarms[0].told}: {first}" if first else alarms[0].told, *more]
+        return refused(verification, detail, reasons, confirmed.summary.splitlines())
+    proved = is_alive(found) and is_caused(found)
+    return verification if proved or not confirmed.passed else _told(verification)
 
 
 def _told(verification: Verification) -> Verification:

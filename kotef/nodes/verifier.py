@@ -114,7 +114,8 @@ async def _visit(
             judging, verification = accepted, pending.model_copy(update={"detail": NEEDS_REVIEW})
     judging.keep(deps.run_dir)
     judged = Judged(task, baseline, results, before, tree, changed, unheld)
-    verification = await probe(await confirm(verification, judged, deps), judged, deps)
+    confirmed = await confirm(verification, judged, deps)
+    verification = await probe(verification, confirmed, judged, deps) if verification.passed else confirmed
     verification = compared(verification, state.get("test_results", baseline))
     update: StateUpdate = {
         "test_results": verification,

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kotef import __version__
+from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
@@ -17,7 +18,16 @@ from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work
 from kotef.runs.report.markdown import render_report
-from kotef.runs.result import Result, ResultCheck, ResultDone, ResultEdit, ResultHistory, ResultModified, ResultUsage
+from kotef.runs.result import (
+    Result,
+    ResultCheck,
+    ResultDone,
+    ResultEdit,
+    ResultHistory,
+    ResultModified,
+    ResultProbe,
+    ResultUsage,
+)
 from kotef.runs.store import RunDir
 from kotef.runs.trees import note_left
 from kotef.sdd.closing import close_asked
@@ -221,6 +231,7 @@ def _result(
         new_tests=judged.new_tests if judged else (),
         proved=judged.proved if judged else (),
         unproved=judged.unproved if judged else None,
+        probes=_probes(judged),
         put_back=judged.put_back if judged else (),
         left=judged.left if judged else (),
         files_read=edits.files.read if edits else (),
@@ -235,6 +246,11 @@ def _result(
         finished_at=timestamp(),
         resume=resume_hint(ending, run.run_id, task.limits.max_attempts, edits) if run.checkpoints.exists() else None,
     )
+
+
+def _probes(judged: Verification | None) -> tuple[ResultProbe, ...]:
+    found = judged.probes if judged else ()
+    return tuple(ResultProbe(**one.model_dump(exclude={"proves_life"})) for one in found)
 
 
 def _flaky(state: AgentState) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from kotef.checks.model import Evidence, Role
+from kotef.checks.probe import ProbeName, ProbeValue
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.proof import UNPROVED, ProvedBy
@@ -73,6 +74,17 @@ class ResultCheck(Camel):
     evidence: Evidence
     """`report`: the runner's own per-test report; `lines`: its line for each test; `counts`: its closing line;
     `exit`: the exit status alone."""
+
+
+class ResultProbe(Camel):
+    """One probe of the judge, made after a green."""
+
+    name: ProbeName
+    check: str
+    value: ProbeValue
+    """`alarm`: the green was refused for it; `not_probed` is never counted as fine."""
+    told: str
+    evidence: tuple[str, ...] = ()
 
 
 class ResultUsage(Camel):
@@ -222,6 +234,8 @@ class Result(Camel):
     """New tests that fail on the code as it was before the run."""
     unproved: tuple[str, ...] | None = None
     """New tests that pass on that code too, so that they prove nothing; null: they were not tried on it."""
+    probes: tuple[ResultProbe, ...] = ()
+    """What was tried to learn whether the judge of the last green can still say no."""
     put_back: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     """Files somebody else changed during the run: left as they are."""

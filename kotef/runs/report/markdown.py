@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kotef.context.prompts import environment
-from kotef.runs.result import Result
+from kotef.runs.result import Result, ResultProbe
 
 
 def render_report(result: Result) -> str:
@@ -20,8 +20,13 @@ def render_report(result: Result) -> str:
         (f"New tests{untried}", result.new_tests),
         ("New tests that fail on the code before the run", result.proved),
         ("New tests that prove nothing: they pass on that code as well", result.unproved or ()),
+        ("Probes of the judge", tuple(f"{probe.name}: {_value(probe)}{probe.told}" for probe in result.probes)),
         ("Put back or set aside before judging", result.put_back),
         ("Left, because somebody else changed them", result.left),
     )
     template = environment(Path(__file__).parent).get_template("report.md")
     return template.render(r=result, lists=lists) + "\n"
+
+
+def _value(probe: ResultProbe) -> str:
+    return "" if probe.value == "fine" else f"{probe.value.replace('_', ' ')}, "

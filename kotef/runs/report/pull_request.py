@@ -57,6 +57,13 @@ def _judged(result: Result) -> Iterator[str]:
     yield from _list("Red before, green now", result.fixed)
     yield from _list("New tests that fail on the code as it was", result.proved)
     yield from _list("Broken", result.broken)
+    yield from _list(
+        "The judge, tried out",
+        [f"{probe.name}: {probe.told}" for probe in result.probes if probe.value != "not_probed"],
+    )
+    yield from _list(
+        "Not tried out", [f"{probe.name}: {probe.told}" for probe in result.probes if probe.value == "not_probed"]
+    )
     yield from _list("Edited by the run and put back before judging", result.put_back)
 
 
