@@ -1,1 +1,1 @@
-"""Probes: what is changed for a moment to learn whether the judge of a run can still say no."""
+"""Pure parts of the probes: what is changed in a tree to see whether its judge still says no."""

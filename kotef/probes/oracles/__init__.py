@@ -1,24 +1,10 @@
-"""Oracles of tests, made wrong one at a time."""
+"""Wrong answers: the expected results of one test made wrong, one at a time.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+Pure: from the text of a test file to changed texts, without running anything. `wrong_answers` finds the code of a test
+by its id and the assertions in it. A change is made only where an honest test must then fail.
+"""
 
-OracleKind = Literal["literal", "golden", "wrapped", "condition", "raises", "tolerance"]
+from kotef.probes.oracles.selection import wrong_answers
+from kotef.probes.oracles.wrong_answer import OracleKind, WrongAnswer
 
-
-@dataclass(frozen=True, slots=True)
-class WrongAnswer:
-    kind: OracleKind
-    path: str
-    line: int
-    was: str
-    now: str
-    content: bytes
-    halted: bytes | None
-
-
-def wrong_answers(
-    path: str, content: bytes, test: str, *, seed: int, read: Callable[[str], bytes | None]
-) -> tuple[WrongAnswer, ...]:
-    return ()
+__all__ = ["OracleKind", "WrongAnswer", "wrong_answers"]

@@ -1,0 +1,23 @@
+"""Wrong answers for tests in Python modules."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+from kotef.probes.oracles.python_assertions import PythonOracles
+from kotef.probes.oracles.python_tests import python_test
+from kotef.probes.oracles.wrong_answer import WrongAnswer, wrong_answer
+from kotef.probes.source_text import SourceText, parsed
+
+
+def python_answers(path: str, content: bytes, names: Sequence[str], chance: random.Random) -> Iterator[WrongAnswer]:
+    """Each oracle of one test function or method."""
+    source = SourceText.of_python(content)
+    tree = parsed(source.text) if source else None
+    test = python_test(tree, names) if tree else None
+    if source is None or tree is None or test is None:
+        return
+    for oracle in PythonOracles(source, tree, test, chance).all():
+        answer = wrong_answer(path, source, oracle)
+        changed = SourceText.of_python(answer.content) if answer else None
+        if answer is not None and changed is not None and parsed(changed.text) is not None:
+            yield answer

@@ -1,0 +1,368 @@
+"""Assertions of a Python test, each with the edits that make its expected result wrong."""
+
+import ast
+import math
+import random
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kotef.checks.naming import Names
+from kotef.probes.oracles.near_values import constant, near_python, shifted_number
+from kotef.probes.oracles.python_tests import PythonTest, bound_names, statements
+from kotef.probes.oracles.python_wrapping import NEEDED, failure, other_object, unequal
+from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind
+from kotef.probes.source_text import SourceText, TextEdit, line_breaks
+
+_EQUAL_METHODS: Final = frozenset(
+    {"assertEqual", "assertEquals", "assertListEqual", "assertTupleEqual", "assertDictEqual", "assertSetEqual",
+     "assertSequenceEqual", "assertMultiLineEqual", "assertCountEqual"}
+)  # fmt: skip
+_OPPOSITES: Final = (
+    ("assertIsNone", "assertIsNotNone"),
+    ("assertIs", "assertIsNot"),
+    ("assertIn", "assertNotIn"),
+    ("assertIsInstance", "assertNotIsInstance"),
+    ("assertGreater", "assertLessEqual"),
+    ("assertLess", "assertGreaterEqual"),
+    ("assertRegex", "assertNotRegex"),
+    ("assertTrue", "assertFalse"),
+    ("assert_called", "assert_not_called"),
+)
+_TURNED: Final = {one: other for pair in _OPPOSITES for one, other in (pair, pair[::-1])}
+_TURNED_ARGUMENTS: Final = {
+    "assertTrue": 1, "assertFalse": 1, "assertIsNone": 1, "assertIsNotNone": 1,
+    "assert_called": 0, "assert_not_called": 0,
+}  # fmt: skip
+"""How many arguments they take besides a message; the others take two."""
+_EXACT_ARRAYS: Final = frozenset({"assert_equal", "assert_array_equal", "assert_string_equal"})
+_CLOSE_ARRAYS: Final = frozenset({"assert_allclose", "assert_almost_equal", "assert_array_almost_equal"})
+_ARRAYS: Final = re.compile(r"(?:np|numpy|jnp)\.(?:array|asarray)$|^(?:array|asarray)$")
+_RAISES: Final = re.compile(r"(?:^|\.)raises$|^(?:self|cls)\.assertRaises(?:Regex)?$")
+_CONTROL: Final = re.compile(r"KeyboardInterrupt|Skip|XFail|BaseException|Cancelled|GeneratorExit|\bExit\b|\.exit\b")
+"""Exceptions that do more to a runner than fail the test when nothing expects them."""
+_UNRELATED: Final = ("BufferError", "FloatingPointError", "ReferenceError")
+"""Exceptions that no class of a project inherits from, and that nothing raises on its own."""
+_EXPECTED_NAME: Final = re.compile(r"(?i)expect|want|\bexp\b|should|golden|reference|answer")
+_LARGEST_RELATIVE: Final = 0.5
+_MAX_TRIALS: Final = 12
+
+
+@dataclass
+class PythonOracles:
+    """The oracles of one test."""
+
+    source: SourceText
+    tree: ast.Module
+    test: PythonTest
+    chance: random.Random
+    _may_wrap: bool = field(init=False)
+    _bound: set[str] = field(init=False)
+    _names: Names = field(init=False)
+    _constants: list[object] = field(init=False)
+    _literal_names: set[str] = field(init=False, default_factory=set)
+    _called_names: set[str] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._bound = bound_names(self.tree)
+        self._may_wrap = not NEEDED & self._bound
+        self._names = Names(self.tree)
+        nodes = [node for function in self._functions for node in ast.walk(function)]
+        self._constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        for node in nodes:
+            if isinstance(node, ast.Assign):
+                found = {target.id for target in node.targets if isinstance(target, ast.Name)}
+                called = any(isinstance(part, ast.Call) for part in ast.walk(node.value))
+                (self._called_names if called else self._literal_names).update(found)
+
+    @property
+    def _functions(self) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+        return (self.test.function, *self.test.helpers)
+
+    def all(self) -> Iterator[OracleEdit]:
+        """Each oracle, in the order of the source."""
+        for function in self._functions:
+            for statement in statements(function.body):
+                yield from self._of_statement(statement)
+
+    def _of_statement(self, statement: ast.stmt) -> Iterator[OracleEdit]:
+        match statement:
+            case ast.Assert(test=test):
+                for part in _conjuncts(test):
+                    yield from self._halted(self._of_truth(part), test, "({breaks}False)")
+            case ast.Expr(value=ast.Call() as call):
+                yield from self._halted(self._of_call(call), call, "")
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    if isinstance(item.context_expr, ast.Call):
+                        yield from self._halted(self._of_raises(item.context_expr), item.context_expr, "")
+            case _:
+                pass
+
+    def _halted(self, oracles: Iterator[OracleEdit], whole: ast.expr, form: str) -> Iterator[OracleEdit]:
+        """The same with the failure that stands in the place of the whole."""
+        start, end = self.source.span(whole)
+        breaks = line_breaks(self.source.text[start:end])
+        text = form.format(breaks=breaks) if form else failure(breaks)
+        can_fail = form or "AssertionError" not in self._bound
+        for oracle in oracles:
+            yield OracleEdit(oracle.kind, oracle.edits, (TextEdit(start, end, text),) if can_fail else ())
+
+    # -- assert
+
+    def _of_truth(self, test: ast.expr) -> Iterator[OracleEdit]:
+        """An expression that has to be true."""
+        found: OracleEdit | None = None
+        match test:
+            case ast.Compare() if (pair := _equal_pair(test)) is not None:
+                found = self._of_equality(*pair)
+            case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=bool()) as expected]):
+                found = self._literal(expected)
+            case ast.Compare(ops=[ast.Is()], comparators=[expected]) if not isinstance(expected, ast.Constant):
+                found = self._around("wrapped", expected, other_object(self.chance)) if self._may_wrap else None
+            case ast.Compare(left=ast.Call(func=ast.Name(id="abs")) as size, ops=[ast.Lt() | ast.LtE()]):
+                found = self._of_distance(size, test.comparators[0])
+            case ast.Call(func=function) if self._names.of(function) in {"math.isclose", "cmath.isclose"}:
+                found = self._of_isclose(test)
+            case ast.Call(func=ast.Attribute(value=ast.Compare(ops=[ast.Eq()]) as pair_of_arrays, attr="all"), args=[]):
+                found = self._literal_of_either(pair_of_arrays.comparators[0], pair_of_arrays.left)
+            case _:
+                pass
+        yield found or self._around("condition", test, ("(not (", "))"))
+
+    def _of_equality(self, left: ast.expr, right: ast.expr) -> OracleEdit | None:
+        """Two sides that have to be equal."""
+        for side in (right, left):
+            if isinstance(side, ast.Call) and ast.unparse(side.func).rpartition(".")[2] == "approx":
+                return self._of_approx(side)
+        if _is_none(left) or _is_none(right):
+            return None
+        return self._literal_of_either(right, left) or self._wrapped(self._expected(left, right))
+
+    def _expected(self, left: ast.expr, right: ast.expr) -> ast.expr:
+        return left if self._rank(left) < self._rank(right) else right
+
+    def _rank(self, node: ast.expr) -> int:
+        """How likely a side is the result of the product: a literal is not, a call is."""
+        match node:
+            case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
+                return 0
+            case ast.Name(id=name) if _EXPECTED_NAME.search(name):
+                return 1
+            case ast.Name(id=name) if name in self._called_names:
+                return 4
+            case ast.Name(id=name) if name in self._literal_names:
+                return 1
+            case ast.Name() | ast.JoinedStr():
+                return 2
+            case _:
+                return 5 if any(isinstance(part, ast.Call) for part in ast.walk(node)) else 3
+
+    # -- what is changed
+
+    def _literal_of_either(self, *sides: ast.expr) -> OracleEdit | None:
+        """A literal that stands in one of two sides, if only in one."""
+        ranked = sorted(sides, key=self._rank)
+        return next((oracle for side in ranked if (oracle := self._literal(side))), None)
+
+    def _literal(self, side: ast.expr) -> OracleEdit | None:
+        """One constant of a literal exchanged for a near one; an empty container gets an element."""
+        found = list(_constants_of(side))
+        self.chance.shuffle(found)
+        for node, siblings in found:
+            for _ in range(_MAX_TRIALS if siblings else 1):
+                text = near_python(node, self.source.segment(node), self._constants, self.chance)
+                if text is not None and not _is_among(text, siblings):
+                    return self._replaced("literal", node, text)
+        number = self.chance.randint(2, 97)
+        filled = {"[]": f"[{number}]", "()": f"({number},)", "{}": f"{{{number}: {number}}}"}
+        segment = self.source.segment(side)
+        return self._replaced("literal", side, filled[segment]) if segment in filled else None
+
+    def _wrapped(self, side: ast.expr, kind: OracleKind = "wrapped", tolerance: float = 0) -> OracleEdit | None:
+        if not self._may_wrap or isinstance(side, ast.Starred | ast.NamedExpr):
+            return None
+        return self._around(kind, side, unequal(self.chance, tolerance))
+
+    def _shifted(self, side: ast.expr, tolerance: float) -> OracleEdit | None:
+        """A number moved by far more than the tolerance, or an expression whose value is moved."""
+        found = [node for node, _ in _constants_of(side) if type(constant(node)) in {int, float}]
+        if found:
+            node = self.chance.choice(found)
+            text = shifted_number(self.source.segment(node), tolerance, self.chance)
+            if text is not None:
+                return self._replaced("tolerance", node, text)
+        return self._wrapped(side, "tolerance", tolerance)
+
+    def _shifted_of(self, left: ast.expr, right: ast.expr, tolerance: float | None) -> OracleEdit | None:
+        return None if tolerance is None else self._shifted(self._expected(left, right), tolerance)
+
+    def _replaced(self, kind: OracleKind, node: ast.expr, text: str) -> OracleEdit:
+        start, end = self.source.span(node)
+        return OracleEdit(kind, (TextEdit(start, end, text),))
+
+    def _around(self, kind: OracleKind, node: ast.expr, ends: tuple[str, str]) -> OracleEdit:
+        start, end = self.source.span(node)
+        return OracleEdit(kind, (TextEdit(start, start, ends[0]), TextEdit(end, end, ends[1])))
+
+    # -- tolerances
+
+    def _of_approx(self, call: ast.Call) -> OracleEdit | None:
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        relative, absolute = (
+            _number(given.get(name, call.args[at] if len(call.args) > at else None), default)
+            for name, at, default in (("rel", 1, 0), ("abs", 2, 0))
+        )
+        expected = call.args[0] if call.args else given.get("expected")
+        if expected is None or relative is None or absolute is None or relative > _LARGEST_RELATIVE:
+            return None
+        return self._shifted(expected, absolute)
+
+    def _of_isclose(self, call: ast.Call) -> OracleEdit | None:
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        relative, absolute = (_number(given.get(name), 0) for name in ("rel_tol", "abs_tol"))
+        if len(call.args) != 2 or relative is None or relative > _LARGEST_RELATIVE:  # noqa: PLR2004 - two values
+            return None
+        return self._shifted_of(call.args[0], call.args[1], absolute)
+
+    def _of_distance(self, size: ast.Call, limit: ast.expr) -> OracleEdit | None:
+        match size.args:
+            case [ast.BinOp(left=left, op=ast.Sub(), right=right)]:
+                return self._shifted_of(left, right, _number(limit, 0))
+            case _:
+                return None
+
+    # -- calls
+
+    def _of_call(self, call: ast.Call) -> Iterator[OracleEdit]:
+        """A call that is a statement of its own."""
+        name = ast.unparse(call.func)
+        last = name.rpartition(".")[2]
+        is_method = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+        found: OracleEdit | None = None
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            return
+        if is_method and name.startswith("self."):
+            found = None if self._is_defined_here(last) else self._of_method(call, last)
+        elif self._names.of(call.func).startswith("numpy.testing."):
+            found = self._of_array(call, last)
+        elif last in {"assert_called_with", "assert_called_once_with"}:
+            found = self._literal_argument(call)
+        elif last in {"assert_called", "assert_not_called"} and isinstance(call.func, ast.Attribute):
+            found = self._of_turned(call, last)
+        if found is not None:
+            yield found
+        yield from self._of_raises(call)
+
+    def _is_defined_here(self, name: str) -> bool:
+        return name in self._bound or "addTypeEqualityFunc" in self.source.text
+
+    def _of_method(self, call: ast.Call, name: str) -> OracleEdit | None:
+        """A method of `unittest.TestCase`."""
+        if name in _EQUAL_METHODS and len(call.args) >= 2:  # noqa: PLR2004 - two values
+            first, second = call.args[:2]
+            if _is_none(first) or _is_none(second):
+                return self._wrapped(self._expected(first, second))
+            return self._literal_of_either(second, first) or self._wrapped(self._expected(first, second))
+        if name == "assertAlmostEqual" and len(call.args) >= 2:  # noqa: PLR2004
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            places = given.get("places", call.args[2] if len(call.args) > 2 else None)  # noqa: PLR2004
+            is_fine = (_number(places, 7) or 0) >= 0 and (places is None or _number(places, 7) is not None)
+            return self._shifted_of(call.args[0], call.args[1], _number(given.get("delta"), 1)) if is_fine else None
+        return self._of_turned(call, name)
+
+    def _of_turned(self, call: ast.Call, name: str) -> OracleEdit | None:
+        """The opposite method, which fails where this one passes."""
+        if name not in _TURNED or len(call.args) < _TURNED_ARGUMENTS.get(name, 2):
+            return None
+        _, end = self.source.span(call.func)
+        return OracleEdit("condition", (TextEdit(end - len(name), end, _TURNED[name]),))
+
+    def _of_array(self, call: ast.Call, name: str) -> OracleEdit | None:
+        """A function of `numpy.testing`; only literals are changed, for arrays may be empty, or broadcast."""
+        if len(call.args) < 2:  # noqa: PLR2004
+            return None
+        first, second = call.args[:2]
+        if name in _EXACT_ARRAYS:
+            return self._literal_of_either(second, first)
+        if name not in _CLOSE_ARRAYS or len(call.args) > 2:  # noqa: PLR2004
+            return None
+        given = {keyword.arg: _number(keyword.value, 0) for keyword in call.keywords}
+        is_known = all(given.get(limit, 0) is not None for limit in ("rtol", "atol", "decimal"))
+        has_literal = any(True for _ in _constants_of(second))
+        if not is_known or not has_literal or (given.get("rtol") or 0) > _LARGEST_RELATIVE:
+            return None
+        return self._shifted(second, (given.get("atol") or 0) + 2)
+
+    def _literal_argument(self, call: ast.Call) -> OracleEdit | None:
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return next((oracle for value in values if (oracle := self._literal(value))), None)
+
+    def _of_raises(self, call: ast.Call) -> Iterator[OracleEdit]:
+        """`raises` and its likes with an exception that the test does not raise."""
+        if not _RAISES.search(ast.unparse(call.func)) or not call.args:
+            return
+        expected = call.args[0]
+        unused = [name for name in _UNRELATED if name not in self.source.text]
+        if unused and not _CONTROL.search(ast.unparse(expected)):
+            yield self._replaced("raises", expected, self.chance.choice(unused))
+
+
+def _conjuncts(test: ast.expr) -> Iterator[ast.expr]:
+    """Expressions that each have to be true."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        for value in test.values:
+            yield from _conjuncts(value)
+    else:
+        yield test
+
+
+def _equal_pair(test: ast.Compare) -> tuple[ast.expr, ast.expr] | None:
+    """The two sides of the last `==` of a comparison."""
+    sides = [test.left, *test.comparators]
+    pairs = [(sides[at], sides[at + 1]) for at, operator in enumerate(test.ops) if isinstance(operator, ast.Eq)]
+    return pairs[-1] if pairs else None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _constants_of(node: ast.expr) -> Iterator[tuple[ast.expr, Sequence[object]]]:
+    """Constants of which each decides what the literal is equal to, with those that it must not become.
+
+    An element of a set must not become another one; a value of a dictionary counts where no later key can replace it.
+    """
+    match node:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            for element in elements:
+                yield from _constants_of(element)
+        case ast.Set(elts=elements):
+            members = [constant(element) for element in elements]
+            if None not in members and len(set(members)) == len(members):
+                for element in elements:
+                    yield element, members
+        case ast.Dict(keys=keys, values=values):
+            known = [constant(key) for key in keys if key is not None and constant(key) is not None]
+            if len(known) == len(keys) == len(set(known)):
+                for value in values:
+                    yield from _constants_of(value)
+        case ast.Call(func=function, args=[inner, *_]) if _ARRAYS.search(ast.unparse(function)):
+            yield from _constants_of(inner)
+        case _ if constant(node) is not None:
+            yield node, ()
+        case _:
+            pass
+
+
+def _is_among(text: str, values: Collection[object]) -> bool:
+    return bool(values) and any(ast.literal_eval(text) == value for value in values)
+
+
+def _number(node: ast.expr | None, default: float) -> float | None:
+    """A number that the source states; None where it is computed."""
+    if node is None or _is_none(node):
+        return default
+    value = constant(node)
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
