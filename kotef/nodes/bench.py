@@ -17,6 +17,9 @@ from kotef.nodes.standing_in import standing_in
 MAX_TARGETS: Final = 20
 """Targets of one check that are probed; of more, a sample."""
 
+ALWAYS: Final = 6
+"""Runs that are made however long they take, as long as the run has time: what a loaded machine may not leave out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -74,7 +77,8 @@ class Bench:
     async def run(self, unit: Unit, what: str) -> CommandResult:
         """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
         usual = next((check.seconds for check in self.verification.checks if check.name == unit.check.name), 0.0)
-        if self.seconds <= 0 or self.deps.clock.left() < (1.0 if unit.is_part else usual):
+        used_up = self.seconds <= 0 and self._runs >= ALWAYS
+        if used_up or self.deps.clock.left() < (1.0 if unit.is_part else usual):
             raise OutOfTimeError
         self._runs += 1
         check = unit.check
