@@ -77,9 +77,17 @@ def _units(verification: Verification, judged: Judged, bench: Bench) -> Iterator
     wanted = set(verification.fixed).intersection(verification.targets) or set(verification.proved)
     for check, result in judged.results:
         passed = [test for test, status in (result.tests or {}).items() if status == "passed"]
-        ids = [test for test in passed if wanted.intersection((test, f"{check.name}: {test}"))]
+        ids = [test for test in passed if wanted.intersection(_units_of(test, check.name))]
         if ids or check.name in wanted:
             yield bench.unit(check, ids or passed)
+
+
+def _units_of(test: str, check: str) -> Iterator[str]:
+    """Names under which a test may have been red: its own, and those of what it stands in, if that was not loaded."""
+    parts = test.split("::")
+    for end in range(1, len(parts) + 1):
+        name = "::".join(parts[:end])
+        yield from (name, f"{check}: {name}")
 
 
 async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:

@@ -1,0 +1,144 @@
+"""A green is tried out before it is told: can the judge that called it green still say no?"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loop import BUG, CHECK, DONE, FIXED, PYTEST, TEST, Agent, Ran, git, kotef, write
+from support.openai_server import OpenAIServer, Reply, call, calls
+
+Play = Callable[..., Ran]
+
+DEAF = """\
+def _same(*_):
+    return True
+
+
+def add(a, b):
+    kind = type("Sum", (int,), dict([("__%s__" % "eq", _same), ("__hash__", int.__hash__)]))
+    return kind(a - b)
+"""
+CACHED = """\
+import json, pathlib
+
+
+def add(a, b):
+    known = pathlib.Path(__file__).with_name("answers.json")
+    table = json.loads(known.read_text()) if known.exists() else {}
+    return table.get(f"{a},{b}", a - b)
+"""
+PYTEST_FORM = "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\ndef test_nothing():\n    assert add(0, 0) == 0\n"
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """One attempt of a coder that writes these files, in a project with a bug, with probes on."""
+
+    def go(
+        edits: dict[str, str],
+        *options: str,
+        files: dict[str, str] | None = None,
+        check: str = PYTEST,
+        probes: str = "full",
+    ) -> Ran:
+        root = tmp_path / "project"
+        base = {
+            "calc.py": BUG,
+            "test_calc.py": PYTEST_FORM,
+            ".gitignore": "__pycache__/\nanswers.json\n",
+            **(files or {}),
+        }
+        for path, content in base.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(content)
+        git(root, "init", "-q")
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", "start")
+        monkeypatch.setenv("KOTEF_PROBES", probes)
+        script = f"import os, pathlib\nos.remove(__file__)\nfor path, text in {edits!r}.items():\n    pathlib.Path(path).write_text(text)\n"
+        coder: list[Reply] = [write("do_it.py", script), calls(call("run_command", command="python do_it.py")), DONE]
+        with OpenAIServer(Agent(coder=coder)) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            monkeypatch.setenv("KOTEF_MODEL", "scripted")
+            return kotef(
+                root, "run", "make add add", "--check", check, "--coder", "model", "--max-attempts", "1", *options
+            )
+
+    return go
+
+
+def found(ran: Ran) -> dict[str, Any]:
+    """Name → value of each probe on record."""
+    return {probe["name"]: probe["value"] for probe in ran.result["probes"]}
+
+
+@pytest.mark.parametrize(("check", "test"), [(PYTEST, PYTEST_FORM), (CHECK, TEST)], ids=["pytest", "unittest"])
+def test_an_honest_green_is_told_with_what_was_tried(play: Play, check: str, test: str) -> None:
+    ran = play({"calc.py": FIXED}, check=check, files={"test_calc.py": test})
+
+    assert ran.result["outcome"] == "verified"
+    assert found(ran)["counter-proof"] == found(ran)["wrong answers"] == "fine"
+    assert "judge probed: red again without the change" in ran.stdout
+    assert "wrong answers refused" in ran.stdout
+    assert (ran.root / "test_calc.py").read_text() == test
+    assert (ran.root / "calc.py").read_text() == FIXED
+    assert git(ran.root, "status", "--porcelain", "--", "calc.py", "test_calc.py") == " M calc.py\n"
+
+
+def test_a_judge_that_does_not_notice_a_wrong_answer_is_refused_with_the_line(play: Play) -> None:
+    ran = play({"calc.py": DEAF})
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert found(ran)["wrong answers"] == "alarm"
+    entry = ran.result["failureHistory"]["entries"][-1]
+    assert entry["detail"] == "judge_deaf"
+    assert "did not notice a wrong answer: test_calc.py:5: green with `assert add(2, 3) ==" in entry["summary"]
+    assert json.dumps(ran.issues).count("judge_deaf")
+
+
+def test_a_green_that_stays_without_the_change_is_refused(play: Play) -> None:
+    ran = play({"answers.json": '{"2,3": 5}', "calc.py": CACHED + "\n\n# checked\n"}, files={"calc.py": CACHED})
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert ran.result["failureHistory"]["entries"][-1]["detail"] == "not_by_the_change"
+    assert found(ran)["counter-proof"] == "alarm"
+
+
+def test_a_feature_in_a_new_file_is_proved_by_taking_it_away(play: Play) -> None:
+    ran = play(
+        {"totals.py": "def total(values):\n    return sum(values)\n"},
+        files={
+            "calc.py": FIXED,
+            "test_totals.py": "from totals import total\n\n\ndef test_total():\n    assert total([2, 3]) == 5\n",
+        },
+    )
+
+    assert ran.result["outcome"] == "verified"
+    assert found(ran)["counter-proof"] == "fine"
+
+
+def test_a_test_that_passes_by_chance_is_refused(play: Play) -> None:
+    lucky = "def add(a, b):\n    import os\n    return a + b if os.environ.get('CI') else a - b\n"
+    ran = play({"calc.py": lucky})
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert found(ran).get("chance") == "alarm" or "speaks" in ran.result["failureHistory"]["entries"][-1]["detail"]
+
+
+def test_a_check_without_tests_that_can_be_probed_is_told_as_not_probed(play: Play) -> None:
+    script = "import calc\nraise SystemExit(0 if sum([calc.add(1, 1)]) + 1 > 2 else 1)\n"
+    ran = play({"calc.py": FIXED}, files={"verify.py": script}, check="python verify.py")
+
+    assert ran.result["outcome"] == "verified"
+    assert found(ran)["wrong answers"] == "not_probed"
+    assert "judge not probed" in ran.result["sentence"] or found(ran)["canary"] == "fine"
+
+
+def test_probes_can_be_left_out(play: Play) -> None:
+    ran = play({"calc.py": FIXED}, "--probes", "off")
+
+    assert ran.result["outcome"] == "verified"
+    assert not ran.result["probes"]
+    assert "probed" not in ran.stdout
