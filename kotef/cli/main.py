@@ -240,11 +240,13 @@ def init(root: str | None) -> None:
 
 
 @main.command(short_help="Show how runs end, on example repositories; needs no key.")
-@click.option("--case", type=click.Choice(["solved", "impossible", "cheat"]), help="Only this one.  [default: all]")
+@click.option(
+    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Only this one.  [default: all]"
+)
 @click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Leave the workspaces in DIR.")
 @click.option("--open", "show", is_flag=True, help="Leave them, and open the report of each in a browser.")
 def demo(case: str | None, keep: str | None, show: bool) -> None:
-    """Show three endings on small example repositories; no key, no model, no network.
+    """Show four endings on small example repositories; no key, no model, no network.
 
     \b
     Examples:
@@ -252,8 +254,8 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
       kotef demo --case cheat --keep /tmp/cheat
 
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
-    the last a script plays a model that deletes the failing test: it is put back and judged, and the run ends refused.
-    The graph, git, pytest and every file are real. Exit status 0 when all ended as they must, 1 when not.
+    the last two a script plays a model: it deletes the failing test, which is put back and judged; it returns an object
+    that is equal to everything, and a wrong result expected in its test shows that. The graph, git, pytest and every file are real. Exit status 0 when all ended as they must, 1 when not.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo import demo_command
 

@@ -38,14 +38,14 @@ async def answer_probe(unit: Unit, bench: Bench, *, most: int) -> Probe:
     if deaf:
         target, first = deaf[0]
         evidence = (
-            f"{first.path}:{first.line}: green with `{first.now[:120]}` in the place of `{first.was[:120]}`",
-            f"{target or unit.check.name}: {counted(len(deaf), 'wrong answer')} of {tried} not noticed",
+            f"{first.path}:{first.line}: `{first.now[:120]}`",
+            f"{target or unit.check.name}: {len(deaf)} of {counted(tried, 'wrong answer')} passed",
         )
         return Probe(
             name="wrong answers",
             check=unit.check.name,
             value="alarm",
-            told="the judge did not notice a wrong answer",
+            told="a wrong answer passes the test",
             evidence=evidence,
         )
     if not heard:
