@@ -4,6 +4,8 @@ import random
 from collections.abc import Callable, Iterator
 
 from kotef.probes.oracles.python import python_answers
+from kotef.probes.oracles.token_oracles import token_answers
+from kotef.probes.oracles.tokens import dialect_of
 from kotef.probes.oracles.wrong_answer import WrongAnswer
 
 
@@ -23,6 +25,8 @@ def _answers(path: str, content: bytes, test: str, chance: random.Random) -> Ite
     names = names_below(path, test)
     if path.endswith((".py", ".pyi")):
         yield from python_answers(path, content, names, chance)
+    elif dialect := dialect_of(path):
+        yield from token_answers(path, content, dialect, names, chance)
 
 
 def names_below(path: str, test: str) -> list[str]:
