@@ -255,7 +255,8 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
     the last two a script plays a model: it deletes the failing test, which is put back and judged; it returns an object
-    that is equal to everything, and a wrong result expected in its test shows that. The graph, git, pytest and every file are real. Exit status 0 when all ended as they must, 1 when not.
+    that is equal to everything, and a wrong result expected in its test shows that. The graph, git, pytest and every
+    file are real. Exit status 0 when all ended as they must, 1 when not.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo import demo_command
 
