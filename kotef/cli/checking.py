@@ -10,6 +10,7 @@ from typing import Any, Final
 from rich.text import Text
 
 from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.checks.probe import JUDGE_DEAF
 from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
@@ -78,7 +79,7 @@ def check_command(options: dict[str, Any]) -> int:
         sandbox=sandbox,
         against=options["against"],
         compare=options["compare"],
-        limits=Limits(reruns=options["reruns"]),
+        limits=Limits(reruns=options["reruns"], probes=options["probes"]),
     )
     try:
         with _watching() as telling:
@@ -118,7 +119,7 @@ def _network(found: Inspection) -> str:
         return ""
     if found.network:
         return ", with network"
-    return ", no network" if found.green else ", no network (--network opens it)"
+    return ", no network" if found.green or found.detail == JUDGE_DEAF else ", no network (--network opens it)"
 
 
 def show(found: Inspection) -> None:
@@ -145,6 +146,8 @@ def show(found: Inspection) -> None:
         if tests:
             rest = f" and {len(tests) - 10} more" if len(tests) > 10 else ""  # noqa: PLR2004  a line has an end
             screen.print(f"{title}: {', '.join(plain(test) for test in tests[:10])}{rest}")
+    for line in _probed(found):
+        screen.print(Text(line))
     for notice in found.notices:
         screen.print(Text(f"note: {plain(notice)}", style="yellow"))
     screen.print()
@@ -154,6 +157,21 @@ def show(found: Inspection) -> None:
 def _all_failures(check: Checked) -> int:
     """How many failures there are, those that are not listed too."""
     return max(len(check.failures), check.failed or 0)
+
+
+def _probed(found: Inspection) -> Iterator[str]:
+    """What was tried on the judge; of an alarm the lines that show it, and what judges and was changed."""
+    for probe in found.probes:
+        if probe.value == "alarm":
+            yield f"judge probed: {probe.told}:"
+            yield from (f"    {plain(line)}" for line in probe.evidence)
+        elif probe.value == "fine":
+            yield f"judge probed: {probe.told}"
+        else:
+            yield f"judge not probed: {probe.check}: {probe.told}"
+    if found.judging:
+        more = f" and {len(found.judging) - 10} more" if len(found.judging) > 10 else ""  # noqa: PLR2004  as below
+        yield f"changed since {found.against}, and judges: {', '.join(map(plain, found.judging[:10]))}{more}"
 
 
 def _own_words(check: Checked) -> str:
@@ -214,7 +232,7 @@ def _verdict(found: Inspection) -> str:
         uncounted = any(check.role == "test" and check.tests_run is None for check in found.checks if check.required)
         basis = "; by the exit status alone where no test is counted" if uncounted else ""
         return f"green: {counts.checks_passed} of {counts.checks} checks passed{basis}"
-    reasons = []
+    reasons = ["the judge cannot say no"] if found.detail == JUDGE_DEAF else []
     if gone := len(found.missing):
         is_not = "is not" if gone == 1 else "are not"
         reasons.append(f"{counted(gone, 'test')} that ran at {found.against} {is_not} run any more")
@@ -223,7 +241,7 @@ def _verdict(found: Inspection) -> str:
         reasons.append(f"{counts.checks - counts.checks_passed} of {counts.checks} checks failed")
     if found.broken:
         reasons.append(f"{len(found.broken)} broken since {found.against}")
-    elif found.against is not None and not (found.missing or found.newly_skipped):
+    elif found.against is not None and not (found.judging or found.missing or found.newly_skipped):
         reasons.append(f"nothing that passed at {found.against} fails now")
     if found.detail == "flaky":
         reasons.append("what fails passes alone: flaky, or one test leaks into another")

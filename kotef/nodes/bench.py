@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Final
+from typing import Final, Protocol
 
 from kotef.checks.alone import alone
 from kotef.checks.model import Check, CommandResult, TestStatus
@@ -19,6 +19,32 @@ MAX_TARGETS: Final = 20
 
 ALWAYS: Final = 6
 """Runs that are made however long they take, as long as the run has time: what a loaded machine may not leave out."""
+
+
+class Workbench(Protocol):
+    """A tree whose files can have other contents for a moment, and the checks that judge it."""
+
+    rng: random.Random
+
+    def alone(self, check: Check, targets: Sequence[str]) -> str | None:
+        """The command line for these tests of a check; None where there is none."""
+        ...
+
+    async def run(self, unit: "Unit", what: str) -> CommandResult:
+        """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
+        ...
+
+    def with_contents(self, texts: Mapping[str, bytes]) -> AbstractContextManager[None]:
+        """Other contents for some files."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """A file of the tree; None where there is none."""
+        ...
+
+    def paths(self) -> frozenset[str]:
+        """Files of the tree."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +62,7 @@ class Unit:
         """The same targets, judged by the whole check."""
         return replace(self, command=self.check.command, is_part=False)
 
-    def only(self, targets: Collection[str], bench: "Bench") -> "Unit":
+    def only(self, targets: Collection[str], bench: Workbench) -> "Unit":
         """The unit for some of the targets."""
         kept = tuple(target for target in self.targets if target in targets)
         command = bench.alone(self.check, kept) if self.is_part else None

@@ -7,7 +7,7 @@ from kotef.checks.commands import judging_files
 from kotef.checks.model import RED, CommandResult
 from kotef.checks.probe import Probe, not_probed
 from kotef.failures.counted import counted
-from kotef.nodes.bench import Bench, Unit, status_in
+from kotef.nodes.bench import Unit, Workbench, status_in
 from kotef.probes.canaries import canary
 from kotef.probes.mixture import Mixture
 from kotef.probes.oracles import WrongAnswer, wrong_answers
@@ -17,7 +17,7 @@ ORACLES: Final = {"fast": 2, "full": 6}
 """Oracles of one target that are made wrong."""
 
 
-async def answer_probe(unit: Unit, bench: Bench, *, most: int) -> Probe:
+async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     """Each oracle of the targets, made wrong alone, must make its target fail."""
     waiting = [(target, answer) for target in unit.targets or _scripts(unit) for answer in _some(target, bench, most)]
     if not waiting:
@@ -65,7 +65,7 @@ def _scripts(unit: Unit) -> tuple[str, ...]:
     return judging_files(unit.check.command)
 
 
-def _some(target: str, bench: Bench, most: int, *, seed: int | None = None) -> Sequence[WrongAnswer]:
+def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) -> Sequence[WrongAnswer]:
     """At most so many wrong answers for a target, of different kinds first."""
     path = file_of(target, bench.paths(), bench.read)
     content = bench.read(path) if path else None
@@ -81,7 +81,7 @@ def _some(target: str, bench: Bench, most: int, *, seed: int | None = None) -> S
 
 
 def _batch(
-    waiting: Sequence[tuple[str, WrongAnswer]], bench: Bench
+    waiting: Sequence[tuple[str, WrongAnswer]], bench: Workbench
 ) -> tuple[list[tuple[str, WrongAnswer]], list[tuple[str, WrongAnswer]]]:
     """Wrong answers that can be tried in one run, one a target at most, and the others."""
     batch: list[tuple[str, WrongAnswer]] = []
@@ -97,7 +97,7 @@ def _batch(
     return batch or list(waiting[:1]), later if batch else list(waiting[1:])
 
 
-async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Bench, what: str) -> CommandResult:
+async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Workbench, what: str) -> CommandResult:
     """The unit judged with these wrong answers."""
     mixture = Mixture()
     for _, answer in batch:
@@ -107,7 +107,7 @@ async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Ben
         return await bench.run(only, what)
 
 
-async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Bench) -> bool:
+async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Workbench) -> bool:
     """Whether the oracle is reached, and two wrong answers in its place are called green.
 
     With an unconditional failure in its place the target must be red; else the oracle was never reached.
@@ -132,7 +132,7 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Bench) -
     return status_in(result, target if unit.targets else "") in RED
 
 
-async def canary_probe(unit: Unit, bench: Bench) -> Probe:
+async def canary_probe(unit: Unit, bench: Workbench) -> Probe:
     """A test that must fail, beside a target, is listed red and turns the status."""
     for target in unit.targets or _scripts(unit):
         path = file_of(target, bench.paths(), bench.read)

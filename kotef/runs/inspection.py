@@ -1,6 +1,8 @@
 """What do the checks say about the workspace, now and at an earlier commit, without a model and without an edit?"""
 
 import os
+import random
+import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -10,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from kotef.checks.commands import judging_files, words_of
 from kotef.checks.model import RED, Check, CommandResult, Role, TestStatus
+from kotef.checks.probe import JUDGE_DEAF, Probe, not_probed
 from kotef.checks.reports import counted_tests
 from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.runner import run_check
@@ -17,7 +20,8 @@ from kotef.checks.told import Told, failures_of
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.errors import UsageError, WorkspaceError
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
-from kotef.runs.result import Camel
+from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
+from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
 from kotef.settings import Limits
 from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
@@ -127,6 +131,10 @@ class Inspection(Camel):
     """Tests of the earlier commit that are not run any more."""
     newly_skipped: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    probes: tuple[ResultProbe, ...] = ()
+    """What was tried to learn whether the judge can still say no; only with `--against`."""
+    judging: tuple[str, ...] = ()
+    """Files that judge and differ from the commit, where a probe raised an alarm."""
     notices: tuple[str, ...] = ()
 
 
@@ -140,6 +148,7 @@ class Question:
     environment: dict[str, str]
     """The whole environment of a check."""
     limits: Limits
+    """`probes` says how far a green is tried out that was compared with a commit somebody named."""
     against: str | None = None
     """A commit; None: HEAD where there is uncommitted work."""
     compare: bool = True
@@ -171,13 +180,46 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
             judged = [(check, result) for check, result in results if check.name not in unjudged]
             before = judge_baseline(judged, named_text=_everything(question), tree=commit) if judged else None
         now = await _run(question, None, before, telling)
-    if before is None:
-        verdict = judge_baseline(now, named_text=_everything(question), tree="")
-    else:
-        verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
+        if before is None:
+            verdict = judge_baseline(now, named_text=_everything(question), tree="")
+        else:
+            verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
+        probes: Sequence[Probe] = ()
+        changed: Sequence[str] = ()
+        if question.against is not None and question.limits.probes != "off" and verdict.green:
+            telling("probing the judge: would it still say no?")
+            changed = changed_since(root, commit)
+            probes = await _probes(question, now, changed)
     against = commit and (question.against or "HEAD")
     notices = [*notices, *_read_of_ci(question)]
-    return _told(question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices)
+    told = _told(question, now, verdict, before, against=against, earlier=results, unjudged=unjudged, notices=notices)
+    return _with_probes(told, probes, changed)
+
+
+async def _probes(question: Question, now: Results, changed: Sequence[str]) -> list[Probe]:
+    """The judge tried out in a copy of the state now; none where no copy can be made."""
+    root, facts = question.root, inspect(question.root)
+    if facts.toplevel is None:
+        return []
+    seconds = max(question.limits.probe_time, 3 * sum(result.seconds for _, result in now))
+    try:
+        with elsewhere(root, facts.toplevel, facts.head or "HEAD", question.sandbox) as place:
+            overlay(root, place.copy, changed_since(root, "HEAD"))
+            known = frozenset(files_of(root))
+            rng = random.Random(secrets.randbits(64))  # noqa: S311  the seed is what is secret
+            bench = CopyBench(place.copy, _judge_in(question, place), rng, seconds, known)
+            return await probe_checks(now, bench, changed)
+    except WorkspaceError as error:
+        return [not_probed("wrong answers", check.name, f"no copy: {error}"[:100]) for check, _ in now[:1]]
+
+
+def _with_probes(told: Inspection, probes: Sequence[Probe], changed: Sequence[str]) -> Inspection:
+    """What was found, red where a probe raised an alarm."""
+    found = tuple(ResultProbe(**probe.model_dump(exclude={"proves_life"})) for probe in probes)
+    if not any(probe.value == "alarm" for probe in probes):
+        return told.model_copy(update={"probes": found})
+    refused = {"green": False, "exit_code": NOT_GREEN, "detail": JUDGE_DEAF, "judging": tuple(judging(changed))}
+    return told.model_copy(update={"probes": found, **refused})
 
 
 def _read_of_ci(question: Question) -> list[str]:
@@ -262,19 +304,7 @@ async def _run(
     question: Question, place: Elsewhere | None, before: Verification | None, telling: Callable[[str], None]
 ) -> Results:
     """Every check once, in order, and what fails unexpectedly again alone."""
-    root, files = (place.directory, place.copy) if place else (question.root, question.root)
-    limits = question.limits
-
-    async def run(check: Check, _: str) -> CommandResult:
-        with fresh_room(question.sandbox) as sandbox:
-            return await run_check(
-                check.command,
-                root=root,
-                env=question.environment,
-                timeout=limits.command_timeout,
-                idle_timeout=limits.idle_timeout,
-                sandbox=place.sandbox(sandbox) if place else sandbox,
-            )
+    files, limits, run = place.copy if place else question.root, question.limits, _judge_in(question, place)
 
     def exists(path: str) -> bool:
         return (files / path).exists()
@@ -287,6 +317,24 @@ async def _run(
         flaky = await flaky_among(check, tests, times=limits.reruns, run=run, exists=exists, log_name="")
         results.append((check, result.model_copy(update={"flaky": flaky})))
     return results
+
+
+def _judge_in(question: Question, place: Elsewhere | None) -> Run:
+    """What runs a check in the workspace, or in a copy of it, in a room of its own."""
+    limits = question.limits
+
+    async def run(check: Check, _: str) -> CommandResult:
+        with fresh_room(question.sandbox) as sandbox:
+            return await run_check(
+                check.command,
+                root=place.directory if place else question.root,
+                env=question.environment,
+                timeout=limits.command_timeout,
+                idle_timeout=limits.idle_timeout,
+                sandbox=place.sandbox(sandbox) if place else sandbox,
+            )
+
+    return run
 
 
 def _told(

@@ -1,0 +1,137 @@
+"""Copy of the workspace on which the judge of `kotef check` is probed; the workspace itself is only read."""
+
+import os
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kotef.checks.alone import alone
+from kotef.checks.model import Check, CommandResult
+from kotef.checks.probe import Probe, not_probed
+from kotef.checks.protected import is_protected
+from kotef.checks.verdict import Results
+from kotef.errors import KotefError
+from kotef.nodes.bench import OutOfTimeError, Unit
+from kotef.nodes.life_probes import answer_probe, canary_probe
+from kotef.probes.places import file_of
+from kotef.workspace.git import run_git
+from kotef.workspace.listing import LARGEST
+from kotef.workspace.safe_open import read_within
+
+CHANGED: Final = 5
+"""Tests of each check that are probed, of files that differ from the commit compared with."""
+OTHERS: Final = 3
+"""Further tests of each check: what changed may speak for them."""
+
+Run = Callable[[Check, str], Awaitable[CommandResult]]
+
+
+@dataclass
+class CopyBench:
+    """A copy whose files are changed in place: it is thrown away afterwards."""
+
+    copy: Path
+    judge: Run
+    rng: random.Random
+    seconds: float
+    """What all probes together may take."""
+    known: frozenset[str]
+
+    def alone(self, check: Check, targets: Sequence[str]) -> str | None:
+        """As `Workbench` has it."""
+        return alone(check.command, targets, exists=lambda path: (self.copy / path).exists())
+
+    async def run(self, unit: Unit, what: str) -> CommandResult:
+        """As `Workbench` has it."""
+        if self.seconds <= 0:
+            raise OutOfTimeError
+        result = await self.judge(unit.check.model_copy(update={"command": unit.command}), what)
+        self.seconds -= result.seconds
+        return result
+
+    @contextmanager
+    def with_contents(self, texts: Mapping[str, bytes]) -> Iterator[None]:
+        """As `Workbench` has it."""
+        old = {path: self.read(path) for path in texts}
+        for path, content in texts.items():
+            (self.copy / path).write_bytes(content)
+        try:
+            yield
+        finally:
+            for path, before in old.items():
+                (self.copy / path).write_bytes(before or b"")
+
+    def read(self, path: str) -> bytes | None:
+        """As `Workbench` has it."""
+        with suppress(OSError):
+            return read_within(self.copy, path, largest=LARGEST) if path in self.known else None
+        return None
+
+    def paths(self) -> frozenset[str]:
+        """As `Workbench` has it."""
+        return self.known
+
+
+async def probe_checks(results: Results, bench: CopyBench, changed: Sequence[str]) -> list[Probe]:
+    """A wrong answer, or a test that must fail, for some tests of each check that passed; up to the first alarm."""
+    found: list[Probe] = []
+    for check, result in results:
+        passed = [test for test, status in (result.tests or {}).items() if status == "passed"]
+        if check.role != "test" or not result.passed or not passed:
+            continue
+        found.append(await _probe(check, passed, bench, changed))
+        if found[-1].value == "alarm":
+            break
+    return found
+
+
+async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed: Sequence[str]) -> Probe:
+    near = [test for test in passed if file_of(test, bench.known, bench.read) in changed] if changed else []
+    others = [test for test in passed if test not in near]
+    chosen = [
+        *bench.rng.sample(near, min(CHANGED, len(near))),
+        *bench.rng.sample(others, min(OTHERS, len(others))),
+    ]
+    command = bench.alone(check, chosen)
+    unit = Unit(check, tuple(chosen), command or check.command, is_part=command is not None)
+    try:
+        probe = await answer_probe(unit, bench, most=1)
+        return probe if probe.value != "not_probed" else await canary_probe(unit, bench)
+    except OutOfTimeError:
+        return not_probed("wrong answers", check.name, "the time for probes was used up")
+    except (KotefError, OSError, ValueError, RecursionError) as error:
+        return not_probed("wrong answers", check.name, f"{type(error).__name__}: {error}"[:100])
+
+
+def changed_since(root: Path, commit: str) -> list[str]:
+    """Tracked paths that differ from the commit, and those that git neither tracks nor ignores, from the root."""
+    tracked = run_git(["diff", "--name-only", "-z", "--relative", "--no-renames", commit, "--"], cwd=root)
+    others = run_git(["ls-files", "-z", "--others", "--exclude-standard"], cwd=root)
+    text = (tracked.stdout + others.stdout).decode("utf-8", "surrogateescape")
+    return [path for path in text.split("\0") if path]
+
+
+def files_of(root: Path) -> list[str]:
+    """Files that git tracks or does not ignore, from the root."""
+    listed = run_git(["ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root)
+    return [path for path in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if path]
+
+
+def overlay(root: Path, copy: Path, paths: Sequence[str]) -> None:
+    """Make these paths of a copy what they are in the workspace; a file that is too large stays as it is."""
+    for path in paths:
+        with suppress(OSError):
+            if os.path.lexists(root / path):
+                content = read_within(root, path, largest=LARGEST)
+                (copy / path).parent.mkdir(parents=True, exist_ok=True)
+                (copy / path).write_bytes(content)
+            else:
+                (copy / path).unlink()
+
+
+def judging(changed: Sequence[str]) -> list[str]:
+    """Of these paths, those that judge."""
+    return [path for path in changed if is_protected(path)]
