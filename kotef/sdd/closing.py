@@ -1,24 +1,29 @@
 """What becomes of a ticket whose work is verified?"""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Final
 
 from kotef.failures.counted import counted
+from kotef.failures.summarize import cut
 from kotef.sdd.foreign.folders import tick_foreign
 from kotef.sdd.proof import Evidence
 from kotef.sdd.ticket import Ticket
-from kotef.sdd.tickets import close_ticket
+from kotef.sdd.tickets import close_ticket, unproved_lines
+
+_NAMED: Final = 5
 
 
 def close_asked(root: Path, ticket: Ticket, evidence: Iterable[Evidence]) -> list[str]:
-    """Tick what is proved. One of the project's own is moved to `closed/`; another tool's stays where it is.
+    """Tick what is proved. One of the project's own with nothing left open is moved to `closed/`; another tool's stays.
 
     Returns what a person should know. Raises as `close_ticket` and `tick_foreign` do.
     """
     proved = {(found.path, found.line) for found in evidence if found.proved}
     if ticket.kind == "ticket":
-        close_ticket(root, ticket, {line for _, line in proved})
-        return []
+        lines = {line for _, line in proved}
+        place = close_ticket(root, ticket, lines)
+        return _still_open(ticket, lines) if place == root / ticket.path else []
     if ticket.kind == "issue":
         return []
     ticked = tick_foreign(root, ticket, proved)
@@ -26,3 +31,14 @@ def close_asked(root: Path, ticket: Ticket, evidence: Iterable[Evidence]) -> lis
     left = len(boxes) - len([line for line in boxes if (line.path, line.line) in proved])
     rest = f"; {counted(left, 'open box', 'open boxes')} for a person to tick, for no check proves it" if left else ""
     return [f"{ticket.path}: ticked {', '.join(ticked[:20]) or 'nothing'}{rest}"]
+
+
+def _still_open(ticket: Ticket, proved: Collection[int]) -> list[str]:
+    """That the ticket is not closed, and for which lines."""
+    left = unproved_lines(ticket, proved)
+    if not left:
+        return []
+    named = "; ".join(f"line {line.line}: {cut(line.text, 100)}" for line in left[:_NAMED])
+    more = f"; and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    count = f"{len(left)} of {counted(len(ticket.done), 'line')} of its Definition of Done"
+    return [f"ticket {ticket.id} stays open, for {count} are not proved: {named}{more}. Tick what you have seen done"]

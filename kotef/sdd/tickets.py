@@ -123,9 +123,10 @@ def open_dependencies(ticket: Ticket, folder: TicketFolder) -> tuple[str, ...]:
 
 
 def close_ticket(root: Path, ticket: Ticket, proved: Collection[int]) -> Path:
-    """Tick the boxes on these lines and move the file to `closed/` beside its folder; returns where it is now.
+    """Tick the boxes on these lines and, where then every line is proved or ticked, move the file to `closed/`.
 
-    Every other byte stays as it is. Doing it again, also after a crash half-way, changes nothing.
+    Returns where it is now; `closed/` is beside its folder. Every other byte stays as it is. Doing it again, also after
+    a crash half-way, changes nothing.
 
     Raises `SpecError` when the ticket asks for something else than when the run began, or when another file has its
     name in `closed/`; `NoSpaceError` and `WorkspaceError` when it cannot be written. The ticket then stays open.
@@ -139,7 +140,8 @@ def close_ticket(root: Path, ticket: Ticket, proved: Collection[int]) -> Path:
         raise SpecError(ticket.path, "is gone", hint="if it was moved by hand, nothing is left to do")
     if target.exists():
         raise SpecError(target.relative_to(root), "exists already", hint="give one of the two tickets another name")
-    if _asked(read_ticket(ticket.path, read_file(root, ticket.path).text)) != _asked(ticket):
+    now = read_ticket(ticket.path, read_file(root, ticket.path).text)
+    if _asked(now) != _asked(ticket):
         raise SpecError(ticket.path, "was changed during the run", hint="look at it, then move it to closed/ by hand")
     try:
         before = read_within(root, ticket.path, largest=MAX_BYTES)
@@ -147,10 +149,17 @@ def close_ticket(root: Path, ticket: Ticket, proved: Collection[int]) -> Path:
         after = tick(before.decode("utf-8", "surrogateescape"), lines).encode("utf-8", "surrogateescape")
         if after != before:
             write_within(root, ticket.path, after)
+        if unproved_lines(now, proved):
+            return source
         move_within(root, ticket.path, target.relative_to(root).as_posix())
     except OSError as error:
         raise os_fault(ticket.path, error) from error
     return target
+
+
+def unproved_lines(ticket: Ticket, proved: Collection[int]) -> tuple[DoneLine, ...]:
+    """Lines of its Definition of Done that are neither ticked nor proved."""
+    return tuple(line for line in ticket.done if not line.checked and line.line not in proved)
 
 
 def _asked(ticket: Ticket) -> Ticket:

@@ -162,9 +162,9 @@ def test_an_empty_repository_with_a_ticket_whose_tests_are_not_written_can_succe
     ran = run(root, agent, "--ticket", "1")
 
     assert (ran.code, ran.result["outcome"]) == (0, "verified")
-    closed = root / ".sdd" / "backlog" / "tickets" / "closed" / "01-add.md"
-    assert "- [x] `PYTEST_DISABLE" in closed.read_text(), "what a check proved is ticked"
-    assert "- [ ] It reads well" in closed.read_text(), "what nothing proves is not"
+    ticket = root / ".sdd" / "backlog" / "tickets" / "open" / "01-add.md"
+    assert "- [x] `PYTEST_DISABLE" in ticket.read_text(), "what a check proved is ticked"
+    assert "- [ ] It reads well" in ticket.read_text(), "what nothing proves is not"
     assert not (tickets / "01-add.md").exists()
 
 

@@ -153,6 +153,7 @@ def test_only_closed_tickets_are_dependencies_that_are_met(tmp_path: Path) -> No
 
 BYTES = b"\xef\xbb\xbf# T\r\n\r\n## DoD\r\n\r\n- [ ] a  \r\n\t* [] b\n- [x] c\r- [ ] d"
 TICKED = b"\xef\xbb\xbf# T\r\n\r\n## DoD\r\n\r\n- [x] a  \r\n\t* [x] b\n- [x] c\r- [ ] d"
+DONE = TICKED.replace(b"- [ ] d", b"- [x] d")
 
 
 def only(root: Path):
@@ -164,22 +165,34 @@ def test_closing_ticks_what_was_proved_and_keeps_every_other_byte_and_the_mode(t
     source = ticket(tmp_path, "01-a.md", BYTES)
     source.chmod(0o640)
 
-    target = close_ticket(tmp_path, only(tmp_path), {5, 6, 1, 99})
+    target = close_ticket(tmp_path, only(tmp_path), {5, 6, 8, 1, 99})
 
     assert target == tmp_path / ".sdd/backlog/tickets/closed/01-a.md"
-    assert target.read_bytes() == TICKED
+    assert target.read_bytes() == DONE
     assert target.stat().st_mode & 0o777 == 0o640
     assert [path.name for path in source.parent.iterdir()] == []
     assert list_tickets(tmp_path).closed == ("01",)
 
 
-def test_closing_with_nothing_proved_moves_the_file_as_it_is(tmp_path: Path) -> None:
-    ticket(tmp_path, "01-a.md", BYTES, folder=".sdd/backlog/open")
+@pytest.mark.parametrize("proved", [(), (5,), (5, 6)])
+def test_a_ticket_with_a_line_that_nothing_proves_is_ticked_and_stays_open(
+    tmp_path: Path, proved: tuple[int, ...]
+) -> None:
+    source = ticket(tmp_path, "01-a.md", BYTES)
 
-    target = close_ticket(tmp_path, only(tmp_path), ())
+    target = close_ticket(tmp_path, only(tmp_path), proved)
 
-    assert target == tmp_path / ".sdd/backlog/closed/01-a.md"
-    assert target.read_bytes() == BYTES
+    assert target == source
+    assert source.read_bytes().count(b"[x]") == 1 + len(proved)
+    assert list_tickets(tmp_path).closed == ()
+
+
+def test_lines_that_a_person_ticked_during_the_run_need_no_proof(tmp_path: Path) -> None:
+    source = ticket(tmp_path, "01-a.md", BYTES)
+    found = only(tmp_path)
+    source.write_bytes(BYTES.replace(b"- [ ] d", b"- [x] d"))
+
+    assert close_ticket(tmp_path, found, {5, 6}).read_bytes() == DONE
 
 
 def test_closing_again_after_a_crash_changes_nothing(tmp_path: Path) -> None:
@@ -187,9 +200,9 @@ def test_closing_again_after_a_crash_changes_nothing(tmp_path: Path) -> None:
     found = only(tmp_path)
     source.write_bytes(TICKED)  # a crash between the ticks and the move
 
-    first = close_ticket(tmp_path, found, [5, 6])
-    assert close_ticket(tmp_path, found, [5, 6]) == first
-    assert first.read_bytes() == TICKED
+    first = close_ticket(tmp_path, found, [5, 6, 8])
+    assert close_ticket(tmp_path, found, [5, 6, 8]) == first
+    assert first.read_bytes() == DONE
 
 
 def test_closing_never_overwrites_a_closed_ticket(tmp_path: Path) -> None:
