@@ -167,6 +167,9 @@ b""")
         self.assertAlmostEqual(5.2, 5, delta=0.5)
         self.assertAlmostEqual(2.0, sum([1, 1]), places=3)
         self.assertTrue(expected)
+        self.assertTrue(sorted([2, 1]) == [1, 2], "said")
+        self.assertTrue(1 + 1 == 2 and expected)
+        self.assertFalse(1 + 1 != 2)
         self.assertFalse([])
         self.assertIs(expected, expected)
         self.assertIsNone(None)
@@ -352,6 +355,22 @@ def test_many_forms_fail_under_unittest(tmp_path: Path) -> None:
     for number in range(len(found)):
         for name in (f"test_wrong_{number}", f"test_halted_{number}"):
             assert f": test_x ({name}.TestCases" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.assertTrue(sut(1) == 1)",
+        "self.assertTrue(1 == sut(1) and sut(2))",
+        "self.assertFalse(sut(1) != 1, 'said')",
+        "assert not sut(1) != 1",
+    ],
+)
+def test_an_expected_value_inside_a_condition_is_changed_itself(line: str) -> None:
+    """A condition that is turned round proves only that the runner hears."""
+    text = f"class TestX:\n    def test_x(self):\n        {line}\n"
+
+    assert {answer.kind for answer in answers(text, "tests/test_a.py::TestX::test_x")} == {"literal"}
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,8 @@ class PythonOracles:
         match test:
             case ast.Compare() if (pair := _equal_pair(test)) is not None:
                 found = self._of_equality(*pair)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Compare(ops=[ast.NotEq()]) as pair_of_equals):
+                found = self._of_equality(pair_of_equals.left, pair_of_equals.comparators[0])
             case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=bool()) as expected]):
                 found = self._literal(expected)
             case ast.Compare(ops=[ast.Is()], comparators=[expected]) if not isinstance(expected, ast.Constant):
@@ -270,7 +272,18 @@ class PythonOracles:
             places = given.get("places", call.args[2] if len(call.args) > 2 else None)  # noqa: PLR2004
             is_fine = (_number(places, 7) or 0) >= 0 and (places is None or _number(places, 7) is not None)
             return self._shifted_of(call.args[0], call.args[1], _number(given.get("delta"), 1)) if is_fine else None
-        return self._of_turned(call, name)
+        return self._of_truth_method(call, name) or self._of_turned(call, name)
+
+    def _of_truth_method(self, call: ast.Call, name: str) -> OracleEdit | None:
+        """`assertTrue(a == b)` and `assertFalse(a != b)`; None where there is nothing but a condition to turn."""
+        match name, call.args:
+            case "assertTrue", [test, *_]:
+                found = next(self._of_truth(next(_conjuncts(test))))
+                return found if found.kind != "condition" else None
+            case "assertFalse", [ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]), *_]:
+                return self._of_equality(left, right)
+            case _:
+                return None
 
     def _of_turned(self, call: ast.Call, name: str) -> OracleEdit | None:
         """The opposite method, which fails where this one passes."""
