@@ -103,14 +103,13 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
         if flipped := [target for target in red_alone.targets if status_in(again, target) == "passed"]:
             told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
             return Probe(name="chance", check=unit.check.name, value="alarm", told=told)
-    passed = 0
-    for _ in range(ROUNDS if unit.is_part else 1):
+    for number in range(ROUNDS if unit.is_part else 1):
         seed = bench.rng.randrange(1, 4_000_000_000)
         line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed} && {unit.command}"
         try:
             result = await bench.run(Unit(unit.check, unit.targets, line, is_part=unit.is_part), "chance")
         except OutOfTimeError:
-            if not passed:
+            if not number:
                 raise
             break
         if unit.targets and result.tests is None:
@@ -118,7 +117,6 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
         flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]
         if flipped:
             return await _flipped(flipped, result, unit, bench)
-        passed += 1
     return Probe(name="chance", check=unit.check.name, value="fine", told="green again with another hash seed")
 
 
