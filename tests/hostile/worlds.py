@@ -296,6 +296,8 @@ def main(words: list[str]) -> None:
                 row = measure(one, Path(place)).row()
             except Exception:  # noqa: BLE001  the next world is as good
                 row = {"seed": seed, "crash": traceback.format_exc()[-1500:], "name": one.name}
+        if row.get("outcome") == "interrupted":
+            break  # a signal ends the run that it meets, and is meant for all
         print(json.dumps(row), flush=True)
 
 
