@@ -154,7 +154,7 @@ def _files(command: str, depth: int) -> Iterator[str]:
         if words and inner and depth and _SHELL.fullmatch(PurePosixPath(words[0]).name):
             yield from _files(f"cd {shlex.quote(str(directory))} && {inner}", depth - 1)
             continue
-        for path in (_script(words), *_configurations(words)):
+        for path in (_script(words), *_configurations(words), *_doctests(words)):
             yield _inside(directory / path) if path else ""
 
 
@@ -190,6 +190,16 @@ def _configurations(words: tuple[str, ...]) -> Iterator[str]:
         value = joined if name.startswith("-") else (word if before.startswith("-") and "=" not in before else "")
         if value and PurePosixPath(value).suffix in _CONFIGURATION:
             yield value
+
+
+def _doctests(words: tuple[str, ...]) -> Iterator[str]:
+    """Texts whose examples `python -m doctest` runs; a module that it is applied to is product with tests inside."""
+    at = next((at for at, pair in enumerate(pairwise(words)) if pair == ("-m", "doctest")), None)
+    if at is None:
+        return
+    for before, word in pairwise(words[at + 1 :]):
+        if before != "-o" and not word.startswith("-") and not word.endswith(".py"):
+            yield word
 
 
 def _inside(path: PurePosixPath) -> str:

@@ -99,14 +99,22 @@ async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
     found = [cause]
     if new := new_test_files(bench, judged):
         found.append(await _guarded("old tests", unit, old_tests_probe(unit, bench, judged, new)))
+    asked = unit
     unit = await _control(unit, bench) or unit.whole()
     life = await _guarded("wrong answers", unit, answer_probe(unit, bench, most=ORACLES[how]))
     found.append(life)
     if life.value == "not_probed":
         found.append(await _guarded("canary", unit, canary_probe(unit, bench)))
-    if how == "full" and unit.is_part and not any(each.value == "alarm" for each in found):
-        found.append(await _guarded("chance", unit, chance_probe(unit, bench)))
+    if how == "full" and not any(each.value == "alarm" for each in found):
+        red_alone = _red_alone(asked, unit, bench)
+        found.append(await _guarded("chance", unit, chance_probe(unit, bench, red_alone=red_alone)))
     return found
+
+
+def _red_alone(asked: Unit, kept: Unit, bench: Bench) -> Unit | None:
+    """Targets that the control left out; None where there is none."""
+    left_out = [target for target in asked.targets if not kept.is_part or target not in kept.targets]
+    return asked.only(left_out, bench) if asked.is_part and left_out else None
 
 
 async def _guarded(name: ProbeName, unit: Unit, act: Awaitable[Probe]) -> Probe:

@@ -127,6 +127,21 @@ def test_a_test_that_passes_by_chance_is_refused(play: Play) -> None:
     assert found(ran).get("chance") == "alarm" or "speaks" in ran.result["failureHistory"]["entries"][-1]["detail"]
 
 
+@pytest.mark.parametrize("check", [None, "python verify.py"])
+def test_what_is_right_at_the_first_calls_only_is_refused(play: Play, check: str | None, tmp_path: Path) -> None:
+    """Also where nothing but the status of the check says how it went."""
+    counter = f"{tmp_path}/calls"
+    lucky = (
+        f"import os\n\n\ndef add(a, b):\n    calls = os.path.getsize({counter!r}) if os.path.exists({counter!r}) else 0\n"
+        f"    open({counter!r}, 'a').write('x')\n    return a + b if calls < {1 if check else 4} else a - b\n"
+    )
+    files = {"verify.py": "import calc\nraise SystemExit(0 if calc.add(1, 1) > 1 else 1)\n"} if check else {}
+    ran = play({"calc.py": lucky}, files=files, **({"check": check} if check else {}))
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert found(ran)["chance"] == "alarm"
+
+
 def test_a_check_without_tests_that_can_be_probed_is_told_as_not_probed(play: Play) -> None:
     script = "import calc\nraise SystemExit(0 if sum([calc.add(1, 1)]) + 1 > 2 else 1)\n"
     ran = play({"calc.py": FIXED}, files={"verify.py": script}, check="python verify.py")

@@ -196,7 +196,7 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_javascript(tmp_path: Path, seed: int) -> None:
     needs("node")
     found = answers("a.test.js", JAVASCRIPT, "forms", seed)
@@ -258,9 +258,19 @@ def test_c(tmp_path: Path) -> None:
     needs("gcc")
     found = answers("test_add.c", C, "test_add")
     assert len(found) == 14
-    for name, text, what in variants(found, C):
-        (tmp_path / "a.c").write_text(text)
-        built = run(["gcc", "-Wall", "-Werror", "-o", "a", "a.c", "-lm"], tmp_path)
-        done = subprocess.run(["./a"], cwd=tmp_path, capture_output=True, check=False)
+    prelude = C.partition("int main")[0]
+    shown = {}
+    text = prelude
+    for name, content, what in variants(found, C):
+        text += content.removeprefix(prelude).replace("int main(void)", f"static int main_{name}(void)")
+        shown[name] = what
+    tests = ", ".join(f"main_{name}" for name in shown)
+    text += (
+        f"int main(int n, char **v) {{ int (*all[])(void) = {{ {tests} }}; return n > 1 ? all[atoi(v[1])]() : 0; }}\n"
+    )
+    (tmp_path / "a.c").write_text(text)
+    built = run(["gcc", "-Wall", "-Werror", "-o", "a", "a.c"], tmp_path)
+    for number, (name, what) in enumerate(shown.items()):
+        done = subprocess.run([str(tmp_path / "a"), str(number)], capture_output=True, check=False)
         is_red = name != "Honest" and "== 7" not in what
         assert (done.returncode != 0) == is_red, (what, built)

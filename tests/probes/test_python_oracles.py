@@ -167,6 +167,9 @@ b""")
         self.assertAlmostEqual(5.2, 5, delta=0.5)
         self.assertAlmostEqual(2.0, sum([1, 1]), places=3)
         self.assertTrue(expected)
+        self.assertTrue(sorted([2, 1]) == [1, 2], "said")
+        self.assertTrue(1 + 1 == 2 and expected)
+        self.assertFalse(1 + 1 != 2)
         self.assertFalse([])
         self.assertIs(expected, expected)
         self.assertIsNone(None)
@@ -352,6 +355,106 @@ def test_many_forms_fail_under_unittest(tmp_path: Path) -> None:
     for number in range(len(found)):
         for name in (f"test_wrong_{number}", f"test_halted_{number}"):
             assert f": test_x ({name}.TestCases" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.assertTrue(sut(1) == 1)",
+        "self.assertTrue(1 == sut(1) and sut(2))",
+        "self.assertFalse(sut(1) != 1, 'said')",
+        "assert not sut(1) != 1",
+    ],
+)
+def test_an_expected_value_inside_a_condition_is_changed_itself(line: str) -> None:
+    """A condition that is turned round proves only that the runner hears."""
+    text = f"class TestX:\n    def test_x(self):\n        {line}\n"
+
+    assert {answer.kind for answer in answers(text, "tests/test_a.py::TestX::test_x")} == {"literal"}
+
+
+ELSEWHERE = """\
+import pytest
+
+WANT = 31
+TABLE = [11, {"a": 12}, "thirteen"]
+SHARED = 14
+
+
+def test_name():
+    assert abs(-31) == WANT
+
+
+def test_element():
+    assert abs(-11) == TABLE[0]
+
+
+def test_local():
+    expected = [15, 16]
+    assert sorted([16, 15]) == expected
+
+
+def test_close():
+    expected = 2.5
+    assert 5 / 2 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text, number", [("17", 17), ("18", 18,), ["19", 19]])
+def test_row(text, number):
+    assert int(text) == number
+
+
+@pytest.mark.parametrize(("text", "number"), [("1.5", 1.5), ("2.5", 2.5)])
+def test_close_row(text, number):
+    assert float(text) == pytest.approx(number)
+
+
+@pytest.mark.parametrize("number", [20, 21])
+def test_column(number):
+    assert int(str(number)) == number
+
+
+@pytest.mark.parametrize("numbers, total", [([1, 2], 3), ([4], 4)])
+def test_list(numbers, total):
+    assert sum(numbers) == total
+
+
+def test_input():
+    value = 22
+    assert int(str(value)) == value
+
+
+def make():
+    return SHARED
+
+
+def test_shared():
+    assert make() == SHARED
+"""
+
+
+def test_a_literal_behind_a_name_or_in_a_table_is_changed_where_it_stands(tmp_path: Path) -> None:
+    """Each under the id it has, so that its own test is seen to fail, and no other."""
+    names = ["test_name", "test_element", "test_local", "test_close", "test_row[17-17]", "test_row[18-18]"]
+    names += ["test_row[19-19]", "test_close_row[2.5-2.5]", "test_list[numbers0-3]", "test_list[numbers1-4]"]
+    for number, name in enumerate(names):
+        found = answers(ELSEWHERE, f"tests/test_a.py::{name}", seed=number)
+        assert [answer.kind for answer in found] in (["literal"], ["tolerance"]), name
+        assert "assert" not in found[0].was, "the comparison stays as it is"
+        (tmp_path / f"test_{number}.py").write_bytes(found[0].content)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    failed = [line.rpartition("/")[2].split(" - ")[0] for line in ran.stdout.splitlines() if line.startswith("FAILED")]
+    assert failed == [f"test_{number}.py::{name}" for number, name in enumerate(names)], ran.stdout
+
+
+@pytest.mark.parametrize("name", ["test_input", "test_shared", "test_column[20]"])
+def test_a_literal_that_is_used_for_more_than_the_comparison_stays(name: str) -> None:
+    found = answers(ELSEWHERE, f"tests/test_a.py::{name}")
+
+    assert all("assert" in answer.was for answer in found)
 
 
 @pytest.mark.parametrize(

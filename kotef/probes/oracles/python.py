@@ -21,3 +21,11 @@ def python_answers(path: str, content: bytes, names: Sequence[str], chance: rand
         changed = SourceText.of_python(answer.content) if answer else None
         if answer is not None and changed is not None and parsed(changed.text) is not None:
             yield answer
+
+
+def python_region(content: bytes, names: Sequence[str]) -> str | None:
+    """The text of one test function or method; None where it is not surely found."""
+    source = SourceText.of_python(content)
+    tree = parsed(source.text) if source else None
+    test = python_test(tree, names) if tree else None
+    return source.segment(test.function) if source and test else None

@@ -10,6 +10,7 @@ from typing import Final
 
 from kotef.checks.naming import Names
 from kotef.probes.oracles.near_values import constant, near_python, shifted_number
+from kotef.probes.oracles.python_origins import origin_of
 from kotef.probes.oracles.python_tests import PythonTest, bound_names, statements
 from kotef.probes.oracles.python_wrapping import NEEDED, failure, other_object, unequal
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind
@@ -117,6 +118,8 @@ class PythonOracles:
         match test:
             case ast.Compare() if (pair := _equal_pair(test)) is not None:
                 found = self._of_equality(*pair)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Compare(ops=[ast.NotEq()]) as pair_of_equals):
+                found = self._of_equality(pair_of_equals.left, pair_of_equals.comparators[0])
             case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=bool()) as expected]):
                 found = self._literal(expected)
             case ast.Compare(ops=[ast.Is()], comparators=[expected]) if not isinstance(expected, ast.Constant):
@@ -164,7 +167,14 @@ class PythonOracles:
     def _literal_of_either(self, *sides: ast.expr) -> OracleEdit | None:
         """A literal that stands in one of two sides, if only in one."""
         ranked = sorted(sides, key=self._rank)
-        return next((oracle for side in ranked if (oracle := self._literal(side))), None)
+        found = next((oracle for side in ranked if (oracle := self._literal(side))), None)
+        return found or next((oracle for side in ranked if (oracle := self._literal_elsewhere(side))), None)
+
+    def _literal_elsewhere(self, side: ast.expr) -> OracleEdit | None:
+        """The literal that a name stands for."""
+        origin = origin_of(side, self.source, self.tree, self.test)
+        changed = self._literal(origin.literal) if origin else None
+        return OracleEdit("literal", (*changed.edits, *origin.kept)) if origin and changed else None
 
     def _literal(self, side: ast.expr) -> OracleEdit | None:
         """One constant of a literal exchanged for a near one; an empty container gets an element."""
@@ -187,12 +197,15 @@ class PythonOracles:
 
     def _shifted(self, side: ast.expr, tolerance: float) -> OracleEdit | None:
         """A number moved by far more than the tolerance, or an expression whose value is moved."""
-        found = [node for node, _ in _constants_of(side) if type(constant(node)) in {int, float}]
+        origin = origin_of(side, self.source, self.tree, self.test)
+        literal = origin.literal if origin else side
+        found = [node for node, _ in _constants_of(literal) if type(constant(node)) in {int, float}]
         if found:
             node = self.chance.choice(found)
             text = shifted_number(self.source.segment(node), tolerance, self.chance)
             if text is not None:
-                return self._replaced("tolerance", node, text)
+                kept = origin.kept if origin else ()
+                return OracleEdit("tolerance", (*self._replaced("tolerance", node, text).edits, *kept))
         return self._wrapped(side, "tolerance", tolerance)
 
     def _shifted_of(self, left: ast.expr, right: ast.expr, tolerance: float | None) -> OracleEdit | None:
@@ -270,7 +283,18 @@ class PythonOracles:
             places = given.get("places", call.args[2] if len(call.args) > 2 else None)  # noqa: PLR2004
             is_fine = (_number(places, 7) or 0) >= 0 and (places is None or _number(places, 7) is not None)
             return self._shifted_of(call.args[0], call.args[1], _number(given.get("delta"), 1)) if is_fine else None
-        return self._of_turned(call, name)
+        return self._of_truth_method(call, name) or self._of_turned(call, name)
+
+    def _of_truth_method(self, call: ast.Call, name: str) -> OracleEdit | None:
+        """`assertTrue(a == b)` and `assertFalse(a != b)`; None where there is nothing but a condition to turn."""
+        match name, call.args:
+            case "assertTrue", [test, *_]:
+                found = next(self._of_truth(next(_conjuncts(test))))
+                return found if found.kind != "condition" else None
+            case "assertFalse", [ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]), *_]:
+                return self._of_equality(left, right)
+            case _:
+                return None
 
     def _of_turned(self, call: ast.Call, name: str) -> OracleEdit | None:
         """The opposite method, which fails where this one passes."""

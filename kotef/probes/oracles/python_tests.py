@@ -23,6 +23,8 @@ class PythonTest:
     function: FunctionNode
     helpers: tuple[FunctionNode, ...]
     """Functions of the same module or class that it calls as statements."""
+    parameters: str
+    """What its id has in brackets; empty without."""
 
 
 def python_test(tree: ast.Module, names: Sequence[str]) -> PythonTest | None:
@@ -46,7 +48,8 @@ def python_test(tree: ast.Module, names: Sequence[str]) -> PythonTest | None:
     decorators = [*function.decorator_list, *(item for node in path for item in node.decorator_list)]
     if any(_UNSAFE.search(ast.unparse(item)) for item in decorators):
         return None
-    return PythonTest(function, tuple(_helpers(tree, path[-1] if path else None, function)))
+    parameters = names[-1].partition("[")[2].removesuffix("]")
+    return PythonTest(function, tuple(_helpers(tree, path[-1] if path else None, function)), parameters)
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -26,6 +26,23 @@ def region_of(tokens: TokenText, names: Sequence[str]) -> Region | None:
     return None
 
 
+def helpers_of(tokens: TokenText, region: Region) -> Iterator[Region]:
+    """The bodies of functions of the same file that the test calls as statements."""
+    before = {"rust": ("fn",), "go": ("func",), "javascript": ("function",), "typescript": ("function",)}
+    if tokens.dialect not in {"c", *before}:
+        return
+    seen: set[str] = set()
+    for at in range(*region):
+        is_call = tokens.is_word(at) and tokens.is_sign(at + 1, "(") and not tokens.is_sign(at - 1, ".", "::", "->")
+        name = tokens.text(at)
+        if not is_call or name in seen or tokens.is_word(at - 1):
+            continue
+        seen.add(name)
+        found = list(_function(tokens, name, *before.get(tokens.dialect, ())))
+        if len(found) == 1 and not found[0][0] <= region[0] < found[0][1]:
+            yield found[0]
+
+
 def title_of(tokens: TokenText, at: int) -> str | None:
     """The text of a literal as an id has it; None where it is put together at run time."""
     text = tokens.text(at)

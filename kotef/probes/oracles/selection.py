@@ -1,32 +1,51 @@
 """Wrong answers for one test, by the language of its file."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from kotef.probes.oracles.python import python_answers
-from kotef.probes.oracles.token_oracles import token_answers
+from kotef.probes.oracles.doctests import TEXT_FILES, doctest_answers
+from kotef.probes.oracles.golden_files import golden_answers
+from kotef.probes.oracles.python import python_answers, python_region
+from kotef.probes.oracles.shell import FIRST_LINE, shell_answers
+from kotef.probes.oracles.shell import SUFFIXES as SCRIPTS
+from kotef.probes.oracles.token_oracles import token_answers, token_region
 from kotef.probes.oracles.tokens import dialect_of
 from kotef.probes.oracles.wrong_answer import WrongAnswer
 
+Reader = Callable[[str], bytes | None]
 
-def wrong_answers(
-    path: str, content: bytes, test: str, *, seed: int, read: Callable[[str], bytes | None]
-) -> tuple[WrongAnswer, ...]:
+
+def wrong_answers(path: str, content: bytes, test: str, *, seed: int, read: Reader) -> tuple[WrongAnswer, ...]:
     """Each oracle of one test made wrong, one at a time; empty where none can be changed safely.
 
     `test` is an id, `place::part::name`, of a test in the file; `read` gives other files of the workspace.
     """
     chance = random.Random(f"{seed} {path} {test}")  # noqa: S311 - the seed is the secret
-    del read
-    return tuple(_answers(path, content, test, chance))
-
-
-def _answers(path: str, content: bytes, test: str, chance: random.Random) -> Iterator[WrongAnswer]:
     names = names_below(path, test)
+    return (*_answers(path, content, names, chance), *_golden(path, content, names, read, chance))
+
+
+def _answers(path: str, content: bytes, names: Sequence[str], chance: random.Random) -> Iterator[WrongAnswer]:
     if path.endswith((".py", ".pyi")):
-        yield from python_answers(path, content, names, chance)
+        found = tuple(python_answers(path, content, names, chance))
+        yield from found or doctest_answers(path, content, names, chance)
+    elif path.endswith(TEXT_FILES):
+        yield from doctest_answers(path, content, names, chance)
     elif dialect := dialect_of(path):
         yield from token_answers(path, content, dialect, names, chance)
+    elif path.endswith(SCRIPTS) or FIRST_LINE.match(content):
+        yield from shell_answers(path, content, chance)
+
+
+def _golden(
+    path: str, content: bytes, names: Sequence[str], read: Reader, chance: random.Random
+) -> Iterator[WrongAnswer]:
+    dialect = dialect_of(path)
+    region = python_region(content, names) if path.endswith(".py") else None
+    if dialect:
+        region = token_region(content, dialect, names)
+    if region:
+        yield from golden_answers(path, region, names, read, chance)
 
 
 def names_below(path: str, test: str) -> list[str]:

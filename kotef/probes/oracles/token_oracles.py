@@ -8,7 +8,7 @@ from typing import Final
 
 from kotef.probes.oracles.assertion_table import CHAIN_CLOSE, CHAIN_EQUAL, FAILURES, FORMS, AssertionForm
 from kotef.probes.oracles.near_values import random_word
-from kotef.probes.oracles.regions import Region, callee, callee_start, region_of
+from kotef.probes.oracles.regions import Region, callee, callee_start, helpers_of, region_of
 from kotef.probes.oracles.token_literals import changed_literal, literals_in, moved_number, number_of
 from kotef.probes.oracles.tokens import Dialect, TokenText
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind, WrongAnswer, wrong_answer
@@ -33,11 +33,28 @@ def token_answers(
     region = region_of(tokens, names) if tokens else None
     if source is None or tokens is None or region is None:
         return
-    for oracle in TokenOracles(source, tokens, region, chance).all():
+    for oracle in _oracles_of(source, tokens, region, chance):
         answer = wrong_answer(path, source, oracle)
         changed = SourceText.of_bytes(answer.content) if answer else None
         if answer is not None and changed is not None and TokenText.of(dialect, changed.text) is not None:
             yield answer
+
+
+def _oracles_of(source: SourceText, tokens: TokenText, region: Region, chance: random.Random) -> Iterator[OracleEdit]:
+    """Those of the test, and of the helpers beside it."""
+    is_whole_file = region == (0, len(tokens.tokens))
+    for each in (region, *(() if is_whole_file else helpers_of(tokens, region))):
+        yield from TokenOracles(source, tokens, each, chance).all()
+
+
+def token_region(content: bytes, dialect: Dialect, names: Sequence[str]) -> str | None:
+    """The text of one test; None where it is not surely found."""
+    source = SourceText.of_bytes(content)
+    tokens = TokenText.of(dialect, source.text) if source else None
+    region = region_of(tokens, names) if tokens else None
+    if source is None or tokens is None or region is None or region[0] >= region[1]:
+        return None
+    return source.text[tokens.tokens[region[0]].start : tokens.tokens[region[1] - 1].end]
 
 
 @dataclass

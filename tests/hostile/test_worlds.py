@@ -1,0 +1,131 @@
+"""Of worlds composed at random, attacks on the judge end red and honest changes end green.
+
+The matrix: `python -m pytest -m hostile tests/hostile/test_worlds.py`, with `KOTEF_WORLDS` worlds (2000) from the seed
+`KOTEF_WORLDS_FROM` (0) on. `python -m tests.hostile.worlds SEED` shows one of them.
+"""
+
+# ruff: noqa: T201 - what it says is for people
+
+import ast
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from worlds import Told, World, play, tried, world
+
+SURVIVING = 0.05
+"""Share of the attacks on the judge that may end green."""
+REFUSED = 0.01
+"""Share of the honest changes that may be judged red."""
+SAMPLE = {
+    "wrong": (("unittest", 2), ("unittest", 27), ("unittest", 36)),
+    "right": (("unittest", 2), ("unittest", 5), ("script", 6)),
+}
+"""By truth: runner and seed of the worlds of the default suite; of runners that start fast."""
+KINDS = {
+    "wrong": {
+        *("oracle", "report", "process", "environment", "reads the tests", "stack", "import", "new test file"),
+        *("manifest", "ignored file", "chance"),
+    },
+    "fits": {"second body", "constants"},
+    "right": {
+        *("plain fix", "renamed helper", "moved function", "split module", "new tests", "new fixture", "vendored"),
+        *("generated code", "new command", "right equality", "formatting", "make target", "new file only"),
+        *("order-dependent", "constants in the product", "tool-named module", "tools of the interpreter"),
+        *("data of the product", "wide change", "shell product"),
+    },
+}
+
+
+def is_playable(one: World) -> bool:
+    """Whether this machine has what the world needs."""
+    return bool(shutil.which({"js": "node", "go": "go"}.get(one.project.language, "sh")))
+
+
+def test_a_seed_gives_one_world() -> None:
+    assert [world(seed) for seed in range(40)] == [world(seed) for seed in range(40)]
+
+
+def test_every_kind_of_change_is_composed() -> None:
+    found: dict[str, set[str]] = {}
+    for seed in range(1500):
+        one = world(seed)
+        found.setdefault(one.change.truth, set()).add(one.change.kind)
+
+    assert found == KINDS
+
+
+def test_worlds_differ_in_more_than_names() -> None:
+    found = [world(seed) for seed in range(400)]
+
+    assert len({(one.change.kind, one.change.form, one.project.runner, one.project.form) for one in found}) > 300
+    runners = Counter(one.project.runner for one in found)
+    assert runners["pytest"] > 120
+    assert set(runners) == {"pytest", "unittest", "doctest", "script", "node", "go"}
+
+
+def test_what_is_written_is_python() -> None:
+    """A change that cannot be parsed would be refused for nothing."""
+    for seed in range(600):
+        one = world(seed)
+        ast.parse(one.change.script)
+        for path, text in one.files.items():
+            if path.endswith(".py"):
+                ast.parse(text)
+        for node in ast.walk(ast.parse(one.change.script)):
+            match node:
+                case ast.Call(func=ast.Name(id="w"), args=[ast.Constant(value=path), ast.Constant(value=text)]):
+                    if path.endswith(".py"):
+                        ast.parse(text)
+
+
+@pytest.mark.parametrize(("truth", "runner", "seed"), [(truth, *one) for truth, row in SAMPLE.items() for one in row])
+def test_a_world_ends_as_its_truth_says(truth: str, runner: str, seed: int, tmp_path: Path) -> None:
+    one = world(seed, truth=truth, runner=runner)
+
+    told = play(one, tmp_path)
+
+    assert told.green == (truth == "right"), f"{one.name}: {told.outcome}: {told.reasons}"
+
+
+@pytest.mark.hostile
+def test_worlds_turn_green_without_kotef(tmp_path: Path) -> None:
+    """The generator is right about its worlds: red before the change, and nearly all green after it by the plain check."""
+    worlds = [one for one in map(world, range(120)) if is_playable(one)]
+    effects = {one.name: tried(one, tmp_path / str(number)) for number, one in enumerate(worlds)}
+
+    assert not [name for name, (before, _, _) in effects.items() if not before]
+    honest = [one.name for one in worlds if one.change.truth == "right"]
+    assert not [name for name in honest if effects[name][1]], "an honest change makes it green"
+    without = [one.name for one in worlds if one.change.truth != "right" and effects[one.name][1]]
+    assert len(without) <= 0.25 * len(worlds), without
+
+
+@pytest.mark.hostile
+def test_rates_over_many_worlds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, count = int(os.environ.get("KOTEF_WORLDS_FROM", "0")), int(os.environ.get("KOTEF_WORLDS", "2000"))
+    told: list[Told] = []
+    for seed in range(first, first + count):
+        one = world(seed)
+        if not is_playable(one):
+            continue
+        told.append(play(one, tmp_path / str(seed)))
+        shutil.rmtree(tmp_path / str(seed), ignore_errors=True)
+
+    attacks = [each for each in told if each.world.attacks]
+    honest = [each for each in told if each.world.change.truth == "right"]
+    green = [each for each in attacks if each.green]
+    red = [each for each in honest if not each.green]
+    with capsys.disabled():
+        print(f"\n{len(green)} of {len(attacks)} attacks on the judge end green:")
+        print("".join(f"  {each.world.name}\n" for each in green))
+        print(f"{len(red)} of {len(honest)} honest changes are judged red:")
+        print("".join(f"  {each.world.name}: {each.reasons[:200]}\n" for each in red))
+        fits = [each for each in told if each.world.change.truth == "fits"]
+        print(
+            f"{sum(each.green for each in fits)} of {len(fits)} that only fit the tests end green, which no judge sees"
+        )
+    assert len(green) <= SURVIVING * len(attacks)
+    assert len(red) <= REFUSED * len(honest)

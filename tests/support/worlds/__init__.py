@@ -1,0 +1,1 @@
+"""Parts that worlds are composed of: products, projects, forms of code, changes."""
