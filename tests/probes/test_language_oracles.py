@@ -36,7 +36,7 @@ test("forms", async () => {
   assert.strictEqual(sut(12), expected);
   assert.strictEqual(sut(`a`), `a`);
   assert.strictEqual(await sut(-2.5), -2.5);
-  for (const v of [1, "s", true, 2n]) assert.strictEqual(sut(v), v);
+  for (const v of [1, "s", true, 2n, NaN, Infinity, null, undefined, [], {}]) assert.strictEqual(sut(v), v);
   assert.deepEqual(sut([pattern.source]), [pattern.source]);
   assert(sut(4) === 4 && sut(5) === 5);
   assert.ok(sut(true));
@@ -274,3 +274,45 @@ def test_c(tmp_path: Path) -> None:
         done = subprocess.run([str(tmp_path / "a"), str(number)], capture_output=True, check=False)
         is_red = name != "Honest" and "== 7" not in what
         assert (done.returncode != 0) == is_red, (what, built)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "now"),
+    [
+        ("ATest.java", 'assertEquals("said", true, sut());', 'assertEquals("said", false, sut());'),
+        ("ATest.java", "assertEquals(0.5, sut(), 0.1);", "tolerance"),
+        ("ATest.java", 'assertTrue("said", sut());', 'assertTrue("said", !(sut()));'),
+        ("ATest.java", "assertThat(sut()).isTrue();", "assertThat(sut()).isFalse();"),
+        ("ATest.java", "assertThat(sut(), is(true));", "assertThat(sut(), is(false));"),
+        ("ATest.java", "assertThat(sut(), not(is(true)));", None),
+        ("ATest.java", "assertEquals(a, sut());", None),
+        ("ATest.kt", "assertEquals(true, sut())", "assertEquals(false, sut())"),
+        ("ATest.php", "$this->assertSame(true, sut());", "$this->assertSame(false, sut());"),
+        ("ATest.php", "$this->assertSame($a, sut());", "$this->assertNotSame($a, sut());"),
+        ("a_test.cc", "REQUIRE(sut() == true);", "REQUIRE(sut() == false);"),
+        ("a_test.cc", "ck_assert_int_eq(a, sut());", "ck_assert_int_ne(a, sut());"),
+        ("a.test.ts", "expect(sut()).toBe(true);", "expect(sut()).toBe(false);"),
+        ("a.test.ts", "expect(sut()).toBe(other);", "expect(sut()).not.toBe(other);"),
+        (
+            "a.test.js",
+            "request(app).get('/').expect('X', true, done);",
+            "request(app).get('/').expect('X', false, done);",
+        ),
+    ],
+)
+def test_other_forms(path: str, body: str, now: str | None) -> None:
+    frames = {
+        "java": "class ATest {{ @Test void adds() {{\n{0}\n}} }}",
+        "kt": "class ATest {{ @Test fun adds() {{\n{0}\n}} }}",
+        "php": "<?php class ATest {{ function adds() {{\n{0}\n}} }}",
+        "cc": "static void adds(void) {{\n{0}\n}}",
+        "ts": "it('adds', () => {{\n{0}\n}});",
+        "js": "it('adds', (done) => {{\n{0}\n}});",
+    }
+    found = answers(path, frames[path.rpartition(".")[2]].format(body), "adds")
+    assert [now if now == "tolerance" else answer.now for answer in found] == ([now] if now else [])
+
+
+@pytest.mark.parametrize("body", ["if !s.Contains(1) {\n}", "a.Equal(b)", "ok := a.Equal(1)"])
+def test_methods_that_only_look_like_assertions_stay(body: str) -> None:
+    assert answers("a_test.go", f"func TestA(t *testing.T) {{\n{body}\n}}\n", "TestA") == []

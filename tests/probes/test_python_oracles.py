@@ -294,7 +294,7 @@ def run_copies(folder: Path, copies: dict[str, tuple[bytes, str]]) -> dict[str, 
         "-p",
         "no:cacheprovider",
         "--import-mode=importlib",
-        "--continue-on-collection-errors",
+        "--assert=plain",
     ]
     command = [sys.executable, "-m", "pytest", *options, *ids]
     (folder / "pytest.ini").write_text("[pytest]\n")

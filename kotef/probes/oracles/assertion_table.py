@@ -52,7 +52,7 @@ def _turned(dialects: frozenset[Dialect], front: str, one: str, other: str) -> l
 _ASSERT: Final = r"(?:chai\.)?assert(?:\.strict)?\."
 _T: Final = r"(?:t|test)\."
 _JUNIT: Final = r"(?:Assert\.|Assertions\.|TestCase\.|this\.)?"
-_TESTIFY: Final = r"(?:assert|require|\w+\.(?:Require|Assert)|is|s|suite|a|r)\."
+_TESTIFY: Final = r"(?:assert|require|s|suite|a|r)\."
 _PHPUNIT: Final = r"(?:\$this->|self::|static::)"
 
 FORMS: Final[tuple[AssertionForm, ...]] = (

@@ -10,8 +10,9 @@ from kotef.probes.oracles.tokens import Dialect, TokenText
 Region = tuple[int, int]
 """Index of the first token, and the one behind the last."""
 
-_SUITES: Final = frozenset({"describe", "suite", "context", "test", "it", "specify"})
-_SKIPS: Final = frozenset({"skip", "todo", "failing", "fails", "each"})
+_MAKES_TESTS: Final = re.compile(
+    r"(?:\w+\.)?(?:describe|suite|context|test|it|specify)(?:\.(?:only|concurrent|serial|sequential|parallel))?"
+)
 
 
 def region_of(tokens: TokenText, names: Sequence[str]) -> Region | None:
@@ -57,10 +58,8 @@ def test_calls(tokens: TokenText) -> Iterator[tuple[int, str]]:
     for at in range(len(tokens.tokens) - 1):
         if not tokens.is_sign(at, "(") or tokens.tokens[at + 1].kind != "text":
             continue
-        head = callee(tokens, at)
-        words = set(re.split(r"\W+", head))
         title = title_of(tokens, at + 1)
-        if words & _SUITES and not words & _SKIPS and title is not None:
+        if title is not None and _MAKES_TESTS.fullmatch(callee(tokens, at)):
             yield at, title
 
 

@@ -18,7 +18,8 @@ _SCRIPT: Final = frozenset({"javascript", "typescript"})
 _GO_FAILS: Final = re.compile(r"\w+(?:\.T\(\))?\.(?:Errorf?|Fatalf?|Fail|FailNow)|panic|log\.Fatalf?")
 _GO_EQUAL: Final = re.compile(r"(?:reflect\.DeepEqual|\w+\.Equal)")
 _UNEQUAL: Final = (
-    '((v) => typeof v === "number" ? v + {step} * (1 + Math.abs(v)) : typeof v === "bigint" ? v + {step}n'
+    '((v) => typeof v === "number" ? (Number.isFinite(v) ? v + {step} * (1 + Math.abs(v)) : {step})'
+    ' : typeof v === "bigint" ? v + {step}n'
     ' : typeof v === "string" ? v + "{letter}" : typeof v === "boolean" ? !v : Array.isArray(v) ? [...v, {step}]'
     ' : v === null || v === undefined ? {step} : Symbol("{letter}"))('
 )
@@ -87,16 +88,33 @@ class TokenOracles:
         form = next(
             (row for row in FORMS if self.tokens.dialect in row.dialects and row.called.fullmatch(called)), None
         )
-        if form is None:
+        if form is None or not self._is_assertion(opening, called):
             return
         found = self._of_form(form, opening, called)
         if found is not None:
             yield OracleEdit(found.kind, found.edits, tuple(self._halt(form, opening, called)))
 
+    def _is_assertion(self, opening: int, called: str) -> bool:
+        """Whether the call is surely of a library that asserts, and what it says is not turned by another call."""
+        tokens = self.tokens
+        start = callee_start(tokens, opening)
+        if tokens.dialect == "go":
+            begun = tokens.tokens[start].start
+            front = self.source.text[self.source.text.rfind("\n", 0, begun) + 1 : begun]
+            return "stretchr/testify" in self.source.text and not front.strip()
+        if tokens.dialect in {"java", "kotlin"} and re.search(r"\b(?:is|equalTo)$", called):
+            around = tokens.enclosing[opening]
+            return around >= 0 and re.search(r"\bassertThat$", callee(tokens, around)) is not None
+        return True
+
     def _of_form(self, form: AssertionForm, opening: int, called: str) -> OracleEdit | None:
         arguments = self.tokens.arguments(opening)
         if form.is_true:
-            return self._of_truth(*arguments[form.values[0]]) if arguments else None
+            if self.tokens.dialect in {"java", "kotlin"} and len(arguments) > 1:  # a message stands on either side
+                texts = [self.tokens.tokens[end - 1].kind == "text" for _, end in arguments]
+                arguments = [value for value, is_text in zip(arguments, texts, strict=True) if not is_text]
+                arguments = arguments if len(arguments) == 1 else []
+            return self._of_truth(*arguments[0]) if arguments else None
         values = self._values(form, arguments)
         if values and form.limit is not None:
             return self._of_tolerance(form, values, arguments)
