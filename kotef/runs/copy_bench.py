@@ -19,7 +19,7 @@ from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.probes.places import file_of
 from kotef.workspace.git import run_git
 from kotef.workspace.listing import LARGEST
-from kotef.workspace.safe_open import read_within
+from kotef.workspace.safe_open import read_within, remove_within, write_within
 
 CHANGED: Final = 5
 """Tests of each check that are probed, of files that differ from the commit compared with."""
@@ -57,12 +57,12 @@ class CopyBench:
         """As `Workbench` has it."""
         old = {path: self.read(path) for path in texts}
         for path, content in texts.items():
-            (self.copy / path).write_bytes(content)
+            write_within(self.copy, path, content)
         try:
             yield
         finally:
             for path, before in old.items():
-                (self.copy / path).write_bytes(before or b"")
+                write_within(self.copy, path, before or b"")
 
     def read(self, path: str) -> bytes | None:
         """As `Workbench` has it."""
@@ -125,11 +125,9 @@ def overlay(root: Path, copy: Path, paths: Sequence[str]) -> None:
     for path in paths:
         with suppress(OSError):
             if os.path.lexists(root / path):
-                content = read_within(root, path, largest=LARGEST)
-                (copy / path).parent.mkdir(parents=True, exist_ok=True)
-                (copy / path).write_bytes(content)
+                write_within(copy, path, read_within(root, path, largest=LARGEST))
             else:
-                (copy / path).unlink()
+                remove_within(copy, path)
 
 
 def judging(changed: Sequence[str]) -> list[str]:

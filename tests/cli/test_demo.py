@@ -87,7 +87,7 @@ def test_the_demo_opens_the_report_of_each_ending_and_leaves_it(
     done = CliRunner().invoke(main, ["demo", "--open"])
     assert done.exit_code == 0, done.output
     shown = re.findall(r"the report is (\S+)", done.output)
-    assert [Path(path).parents[3].name for path in shown] == ["solved", "impossible", "cheat"]
+    assert [Path(path).parents[3].name for path in shown] == ["solved", "impossible", "cheat", "deaf"]
     assert all(Path(path).exists() for path in shown)
     assert f"What was worked on is in {Path(shown[0]).parents[4]}" in done.output
 
