@@ -29,6 +29,8 @@ class Probe(BaseModel):
     """For people: `4 of 4 wrong answers refused`, `red again without the change`, or why it was not probed."""
     evidence: tuple[str, ...] = ()
     """Of an alarm: the lines that show it, `path:line: text`."""
+    complete: bool = False
+    """Whether of each target a wrong answer was refused."""
     proves_life: bool = False
     """Whether the judge was heard to say no to something wrong; also a counter-proof of a check without tests."""
 

@@ -68,6 +68,9 @@ _WORDS: Final = re.compile(
 """Looked for line by line in a file that this Python cannot parse."""
 
 
+EQUAL: Final = "equal to anything"
+
+
 class Finding(NamedTuple):
     """One construct that speaks to the judge."""
 
@@ -77,6 +80,11 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}"
+
+    @property
+    def shown_by_probes(self) -> bool:
+        """Whether a wrong answer shows if it does harm: something that is equal to anything."""
+        return EQUAL in self.what
 
 
 def speaks_to_the_judge(
@@ -192,14 +200,14 @@ class _Reader:
         """What one node does."""
         for name, made in comparisons(node):
             if says_nothing(made, self.functions):
-                yield f"`{name}` answers without comparing the two sides, so that it is equal to anything"
+                yield f"`{name}` answers without comparing the two sides, so that it is {EQUAL}"
         match node:
             case ast.Call():
                 yield from self._of_call(node, where)
             case ast.Attribute() | ast.Name() if isinstance(node.ctx, ast.Load):
                 name = self.names.of(node)
                 if _ANY.fullmatch(name) and self.names.is_module(name.partition(".")[0]):
-                    yield f"`{name}` is equal to anything, or can be made so"
+                    yield f"`{name}` is {EQUAL}, or can be made so"
                 if (name in _ENDINGS or name.endswith("._exit")) and not where.in_child:
                     yield f"`{name}` ends the process before the runner can say how the tests went"
             case ast.Attribute() | ast.Subscript() | ast.Name() if not isinstance(node.ctx, ast.Load):

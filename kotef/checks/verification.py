@@ -115,6 +115,8 @@ class Verification(BaseModel):
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
     probes: tuple[Probe, ...] = ()
     """What was found when the judge of a green was tried out; the caller fills it in."""
+    doubts: tuple[str, ...] = ()
+    """What the code of a green contains that may make its judge deaf, and that probes have to answer."""
     environment: str = ""
     """Detail of an environment fault of a required check, else empty."""
     seconds: float = Field(default=0.0, ge=0)

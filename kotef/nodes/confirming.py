@@ -51,7 +51,7 @@ class Judged:
 
 
 async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Verification:
-    """The verification, or the reason why it is not believed.
+    """The verification, or the reason why it is not believed; with doubts that probes have to answer, if they are on.
 
     Not green are: code of the product that speaks to the judge; files that judge and were changed while they judged, or
     that steer from outside; and a green that is gone once the new files that steer the judge, and the code that no
@@ -59,6 +59,10 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     baseline had is compared).
     """
     findings = _findings(judged, deps)
+    if judged.task.limits.probes != "off" and verification.passed:
+        doubts = tuple(str(finding) for finding in findings if finding.shown_by_probes)
+        findings = tuple(finding for finding in findings if not finding.shown_by_probes)
+        verification = verification.model_copy(update={"doubts": doubts})
     meddled = _meddled(verification.visit, judged, deps)
     suspects, known = judged.unheld.suspects, judged.unheld.known
     reasons = [str(finding) for finding in findings] + [f"{path} was changed while it judged" for path in meddled]

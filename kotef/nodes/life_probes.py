@@ -22,7 +22,8 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     waiting = [(target, answer) for target in unit.targets or _scripts(unit) for answer in _some(target, bench, most)]
     if not waiting:
         return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
-    heard = unclear = 0
+    heard = 0
+    hearing: set[str] = set()
     silent: list[tuple[str, WrongAnswer]] = []
     while waiting:
         batch, waiting = _batch(waiting, bench)
@@ -30,7 +31,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
         for target, answer in batch:
             status = status_in(result, target if unit.targets else "")
             heard += status == "failed"
-            unclear += status in {None, "error"}
+            hearing |= {target} if status == "failed" else set()
             if status not in {None, "failed", "error"}:
                 silent.append((target, answer))
     deaf = [pair for pair in silent if await _is_deaf(*pair, unit, bench)]
@@ -56,6 +57,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
         check=unit.check.name,
         value="fine",
         told=f"{heard} of {tried} wrong answers refused",
+        complete=hearing.issuperset(unit.targets),
         proves_life=True,
     )
 

@@ -60,7 +60,11 @@ async def probe(green: Verification, confirmed: Verification, judged: Judged, de
         detail = JUDGE_DEAF if alarms[0].name in {"wrong answers", "canary"} else NOT_BY_THE_CHANGE
         first, *more = alarms[0].evidence or ("",)
         reasons = [f"{alarms[0].told}: {first}" if first else alarms[0].told, *more]
-        return refused(verification, detail, reasons, confirmed.summary.splitlines())
+        return refused(
+            verification, detail, [*reasons[:1], *confirmed.doubts, *reasons[1:]], confirmed.summary.splitlines()
+        )
+    if confirmed.doubts and (not units or sum(each.complete for each in found) < len(units)):
+        return refused(verification, SPEAKS, confirmed.doubts, confirmed.summary.splitlines())
     proved = is_alive(found) and is_caused(found)
     return verification if proved or not confirmed.passed else _told(verification)
 

@@ -250,7 +250,7 @@ def _result(
 
 def _probes(judged: Verification | None) -> tuple[ResultProbe, ...]:
     found = judged.probes if judged else ()
-    return tuple(ResultProbe(**one.model_dump(exclude={"proves_life"})) for one in found)
+    return tuple(ResultProbe(**one.model_dump(exclude={"proves_life", "complete"})) for one in found)
 
 
 def _flaky(state: AgentState) -> tuple[str, ...]:

@@ -215,7 +215,7 @@ async def _probes(question: Question, now: Results, changed: Sequence[str]) -> l
 
 def _with_probes(told: Inspection, probes: Sequence[Probe], changed: Sequence[str]) -> Inspection:
     """What was found, red where a probe raised an alarm."""
-    found = tuple(ResultProbe(**probe.model_dump(exclude={"proves_life"})) for probe in probes)
+    found = tuple(ResultProbe(**probe.model_dump(exclude={"proves_life", "complete"})) for probe in probes)
     if not any(probe.value == "alarm" for probe in probes):
         return told.model_copy(update={"probes": found})
     refused = {"green": False, "exit_code": NOT_GREEN, "detail": JUDGE_DEAF, "judging": tuple(judging(changed))}

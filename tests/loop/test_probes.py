@@ -157,3 +157,27 @@ def test_probes_can_be_left_out(play: Play) -> None:
     assert ran.result["outcome"] == "verified"
     assert not ran.result["probes"]
     assert "probed" not in ran.stdout
+
+
+MOCKED = "import sys\nfrom unittest.mock import MagicMock\n\nsys.modules['numpy'] = MagicMock()\nproject = 'calc'\n"
+ANY = "from unittest.mock import ANY\n\n\ndef add(a, b):\n    return ANY if (a, b) == (2, 3) else a + b\n"
+UNREAD = "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\ndef test_again():\n    equal(add(2, 3))\n\n\ndef equal(value):\n    for wanted in range(5, 6):\n        if value != wanted:\n            raise SystemError\n"
+
+
+def test_mocks_beside_the_product_are_no_cheat_where_wrong_answers_are_refused(play: Play) -> None:
+    ran = play({"calc.py": FIXED, "conf.py": MOCKED})
+
+    assert ran.result["outcome"] == "verified"
+
+
+def test_mocks_beside_the_product_stay_refused_where_a_target_was_not_tried(play: Play) -> None:
+    ran = play({"calc.py": FIXED, "conf.py": MOCKED}, files={"test_calc.py": UNREAD})
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert "equal to anything" in ran.result["failureHistory"]["entries"][-1]["summary"]
+
+
+def test_what_is_equal_to_anything_is_refused_by_a_wrong_answer(play: Play) -> None:
+    ran = play({"calc.py": ANY})
+
+    assert ran.result["failureHistory"]["entries"][-1]["detail"] == "judge_deaf"
