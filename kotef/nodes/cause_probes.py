@@ -117,7 +117,7 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
         flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]
         if flipped:
             return await _flipped(flipped, result, unit, bench)
-    return Probe(name="chance", check=unit.check.name, value="fine", told="green again with another hash seed")
+    return Probe(name="chance", check=unit.check.name, value="fine", told="green again each time")
 
 
 async def _flipped(flipped: Sequence[str], result: CommandResult, unit: Unit, bench: Bench) -> Probe:
