@@ -50,7 +50,7 @@ Yours to write
   .sdd/project.md, architect.md, best_practices.md
                          what the project is; the checks under "Quality gates" of architect.md judge
   .sdd/backlog/tickets/open/NN-slug.md
-                         what is to be done; a verified one moves to closed/
+                         what is to be done; a proved one moves to closed/
   .sdd/kotef.toml        checks, [setup], [env], [sandbox], model, coder; all but the checks needs trust
   pyproject.toml         [tool.kotef] checks, where .sdd/kotef.toml has none
   .sdd/agents.md         roles for the models
