@@ -10,6 +10,7 @@ from typing import Final
 
 from kotef.checks.naming import Names
 from kotef.probes.oracles.near_values import constant, near_python, shifted_number
+from kotef.probes.oracles.python_helpers import Find, compared_arguments
 from kotef.probes.oracles.python_origins import origin_of
 from kotef.probes.oracles.python_tests import PythonTest, bound_names, statements
 from kotef.probes.oracles.python_wrapping import NEEDED, failure, other_object, unequal
@@ -58,6 +59,8 @@ class PythonOracles:
     tree: ast.Module
     test: PythonTest
     chance: random.Random
+    find: Find = lambda _: None
+    """What a name that the test calls, and does not define, stands for."""
     _may_wrap: bool = field(init=False)
     _bound: set[str] = field(init=False)
     _names: Names = field(init=False)
@@ -94,12 +97,22 @@ class PythonOracles:
                     yield from self._halted(self._of_truth(part), test, "({breaks}False)")
             case ast.Expr(value=ast.Call() as call):
                 yield from self._halted(self._of_call(call), call, "")
+                yield from self._halted(self._of_helper(call), call, "")
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for item in items:
                     if isinstance(item.context_expr, ast.Call):
                         yield from self._halted(self._of_raises(item.context_expr), item.context_expr, "")
             case _:
                 pass
+
+    def _of_helper(self, call: ast.Call) -> Iterator[OracleEdit]:
+        """A literal that a function of the project compares for the test."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        beside = next((helper for helper in self.test.helpers if helper.name == name), None)
+        helper = beside or (self.find(name) if name else None)
+        if isinstance(call.func, ast.Name) and helper is not None:
+            found = (self._literal(argument) for argument in compared_arguments(call, helper))
+            yield from (oracle for oracle in found if oracle is not None)
 
     def _halted(self, oracles: Iterator[OracleEdit], whole: ast.expr, form: str) -> Iterator[OracleEdit]:
         """The same with the failure that stands in the place of the whole."""

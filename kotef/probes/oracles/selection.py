@@ -22,12 +22,14 @@ def wrong_answers(path: str, content: bytes, test: str, *, seed: int, read: Read
     """
     chance = random.Random(f"{seed} {path} {test}")  # noqa: S311 - the seed is the secret
     names = names_below(path, test)
-    return (*_answers(path, content, names, chance), *_golden(path, content, names, read, chance))
+    return (*_answers(path, content, names, read, chance), *_golden(path, content, names, read, chance))
 
 
-def _answers(path: str, content: bytes, names: Sequence[str], chance: random.Random) -> Iterator[WrongAnswer]:
+def _answers(
+    path: str, content: bytes, names: Sequence[str], read: Reader, chance: random.Random
+) -> Iterator[WrongAnswer]:
     if path.endswith((".py", ".pyi")):
-        found = tuple(python_answers(path, content, names, chance))
+        found = tuple(python_answers(path, content, names, chance, read))
         yield from found or doctest_answers(path, content, names, chance)
     elif path.endswith(TEXT_FILES):
         yield from doctest_answers(path, content, names, chance)
