@@ -13,6 +13,9 @@ MAX_UNITS: Final = 1_000
 """Units or paths kept in each list of a visit."""
 
 MAX_SAID: Final = 300
+"""Characters that are kept of what a coder says of its change."""
+MAX_REASON: Final = 4000
+"""Characters that are kept of what it says where it changed nothing: that may be the diagnosis a person needs."""
 
 MAX_BYTES: Final = 1_500
 """Of what is told, in UTF-8: 500 tokens at three bytes each, fewer than tokens of text or code have on average."""
@@ -54,8 +57,8 @@ class Visit(BaseModel):
     """Paths the coder changed in this visit."""
     foreign: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
     """Paths that somebody else changed meanwhile."""
-    said: str = Field(default="", max_length=MAX_SAID)
-    """What the coder says it did, in one line; a claim."""
+    said: str = Field(default="", max_length=MAX_REASON)
+    """What the coder says it did, or why it changed nothing, in one line; a claim."""
     stopped: str = ""
     """The guard or limit that ended it, in one line; empty when the coder came to an end itself."""
     fixed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)

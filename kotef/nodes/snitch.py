@@ -119,7 +119,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         follow_up=way_out(state, ending, failures, deps.snapshots),
         resume=_resume(state, ending, deps),
         notes=(
-            *_cut_short(state),
+            *_last_words(state),
             *(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
         ),
     )
@@ -138,13 +138,13 @@ def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:
     return tuple(entry for entry in history.entries if entry.visit) or history.entries
 
 
-def _cut_short(state: AgentState) -> Iterator[str]:
-    """What ended each attempt that a guard or a limit ended, and what its coder said last."""
+def _last_words(state: AgentState) -> Iterator[str]:
+    """What ended each attempt that a guard or a limit ended, and its coder's last words; also where nothing changed."""
     for number, visit in sorted(state["visits"].items()):
         if visit.stopped:
             yield f"attempt {number} stopped by: {visit.stopped}"
-            if visit.said:
-                yield f"attempt {number}, the coder's last words (a claim): {visit.said}"
+        if visit.said and (visit.stopped or not visit.changed):
+            yield f"attempt {number}, the coder's last words (a claim): {visit.said}"
 
 
 def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.model import RED
 from kotef.checks.verdict import Verification, failure_entries, rank
 from kotef.failures.history import MAX_TESTS
-from kotef.failures.visits import MAX_SAID, MAX_UNITS, Visit, before
+from kotef.failures.visits import MAX_REASON, MAX_SAID, MAX_UNITS, Visit, before
 from kotef.state import CUT_SHORT, AgentState, Edits
 from kotef.workspace.snapshots import Snapshots
 
@@ -67,7 +67,7 @@ def visit_of(judged: Verification, edits: Edits | None, last: Visit | None) -> V
         executed=judged.executed,
         changed=edits.changed[:MAX_UNITS] if edits else (),
         foreign=edits.foreign[:MAX_UNITS] if edits else (),
-        said=" ".join(said[:MAX_SAID].split()),
+        said=" ".join(said[: MAX_SAID if edits and edits.changed else MAX_REASON].split()),
         stopped=edits.detail if edits and edits.stopped_by in CUT_SHORT else "",
         fixed=tuple(unit for unit in sorted(was.difference(red)) if _is_green(unit, judged, last)),
         broke=tuple(unit for unit in red if unit not in was)[:MAX_UNITS],

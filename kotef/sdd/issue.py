@@ -200,7 +200,7 @@ def _readable(entry: IssueEntry) -> Iterator[str]:
         if fact:
             yield f"- **{label}**: {fact}"
     for note in entry.notes:
-        yield f"- **Note**: {plain(note, 400)}"
+        yield f"- **Note**: {plain(note, 4400)}"
     if entry.seen_before:
         yield f"- **Seen again**: {counted(entry.seen_before, 'more run')}, before these"
     for seen in entry.seen_again:

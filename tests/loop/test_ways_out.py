@@ -1,11 +1,12 @@
 """A run that stops short says what was lacking, and its issue entry names the way out first."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.loop import CHECK, DONE, PYTEST, TEST, Agent, blind, calls, contents, git, kotef, unchanged, write
-from support.openai_server import call
+from support.loop import CHECK, DONE, PYTEST, TEST, Agent, Ran, blind, calls, contents, git, kotef, unchanged, write
+from support.openai_server import call, text
 from support.terminal import at_a_terminal
 
 BRANCHES = "".join(f"    if a == {k}:\n        a = a * {k} - {k + 1}\n" for k in range(2, 300))
@@ -111,3 +112,15 @@ def test_what_the_fixers_say_of_a_fix_is_a_sentence(project: Path) -> None:
     assert chosen == "1 fix tried, 1 kept: the failing checks got better with each"
     assert said.startswith("the check said: NameError: name 'frist' is not defined")
     assert f"\n    {said}\n" in ran.stdout
+
+
+def test_a_diagnosis_of_a_coder_that_changed_nothing_stands_in_the_entry_whole(
+    project: Path, run: Callable[..., Ran]
+) -> None:
+    why = "The test expects " + "one thing and its opposite, " * 60 + "so no honest edit can pass it."
+
+    ran = run(project, Agent(coder=[text(why)]), "make add add", "--check", CHECK, "--max-attempts", "1")
+
+    assert ran.result["outcome"] != "verified"
+    assert any(note.endswith(why) for note in ran.issues[0]["notes"])
+    assert why in (project / ".sdd" / "issues.md").read_text()
