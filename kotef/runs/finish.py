@@ -163,7 +163,9 @@ def _settle_success(state: AgentState, ending: Ending, evidence: Sequence[Eviden
     said: list[str] = []
     if ticket is not None:
         try:
-            said += close_asked(deps.root, ticket, evidence)
+            said += (left := close_asked(deps.root, ticket, evidence))
+            for text in left:
+                deps.emit("notice", text=text)
         except KotefError as error:
             said.append(f"the ticket stays where it is: {error}")
             deps.emit("notice", text=said[-1])
