@@ -79,14 +79,17 @@ def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces
     """The candidate as a person reads it."""
     candidate = tidied(candidate, sources)
     files = {source.path: source.edited(edits) for source, edits in by_file(candidate, sources)}
+    places = zip(candidate.edits, candidate.units, strict=True)
+    in_order = sorted(
+        places, key=lambda place: (place[0].path != candidate.edits[0].path, place[0].path, place[0].start)
+    )
     return Patch(
         path=candidate.edits[0].path,
         files=files,
         diff="".join(_diff(sources[path], content) for path, content in files.items()),
         operator=" + ".join(candidate.operators),
         rationale="; ".join(
-            _told(sources[edit.path], edit, unit.name if unit else "the module")
-            for edit, unit in zip(candidate.edits, candidate.units, strict=True)
+            _told(sources[edit.path], edit, unit.name if unit else "the module") for edit, unit in in_order
         ),
         score=round(1 / (1 + max(0.0, cost(candidate, sources))), 4),
         covering_tests=min(_covering(sources[edit.path], edit, traces) for edit in candidate.edits),

@@ -223,8 +223,9 @@ def test_a_later_run_meets_nothing_that_an_earlier_one_left_in_the_home(
 ) -> None:
     """And kotef follows no link that stands in the place of a folder, when it makes the home anew."""
     home = Path(os.environ["HOME"])
-    (home / ".config" / "git").mkdir(parents=True)
-    (home / ".config" / "git" / "ignore").write_text("mine\n")
+    settings = Path(os.environ["XDG_CONFIG_HOME"], "git")
+    settings.mkdir(parents=True)
+    (settings / "ignore").write_text("mine\n")
     (home / ".local" / "bin").mkdir(parents=True)
     (home / ".local" / "bin" / "tool").write_text("mine\n")
     planted = (
