@@ -55,7 +55,10 @@ def test_a_literal_that_a_helper_compares_is_made_wrong_where_it_is_given(
     run = "import sys; sys.path.insert(0, 'tests'); import test_sum; test_sum.test_sum()"
     assert subprocess.run([sys.executable, "-B", "-c", run], cwd=tmp_path, check=False).returncode == 0
     (tmp_path / "tests/test_sum.py").write_bytes(found[0].content)
-    assert subprocess.run([sys.executable, "-B", "-c", run], cwd=tmp_path, check=False, capture_output=True).returncode == 1
+    assert (
+        subprocess.run([sys.executable, "-B", "-c", run], cwd=tmp_path, check=False, capture_output=True).returncode
+        == 1
+    )
 
 
 @pytest.mark.parametrize("helper", [LOGS, CHANGES])
