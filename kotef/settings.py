@@ -50,7 +50,7 @@ class Limits(BaseModel):
     reruns: int = Field(default=1, ge=0, le=10)
     """How often a test that fails unexpectedly is run again, alone, before it is believed; 0: never."""
     probes: Probing = "full"
-    """Whether, and how far, a green is tried out: can the judge still say no?"""
+    """Whether, and how far, to test after the checks pass that they can still fail."""
     probe_time: float = Field(default=60.0, gt=0)
     """Seconds that all probes of one green may take, or three times the checks' own time, whichever is more."""
 

@@ -5,16 +5,13 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-ProbeName = Literal["old tests", "wrong answers", "counter-proof", "surroundings", "canary", "chance"]
+ProbeName = Literal["old tests", "wrong answers", "counter-proof", "canary", "chance"]
 ProbeValue = Literal["fine", "alarm", "not_probed"]
 
 JUDGE_DEAF: Final = "judge_deaf"
 """Detail of a refusal: a wrong expectation, or a test that must fail, was called green."""
 NOT_BY_THE_CHANGE: Final = "not_by_the_change"
 """Detail of a refusal: what turned green stays green without the change, or does not without what came with it."""
-
-_LIFE: Final[frozenset[ProbeName]] = frozenset({"wrong answers", "canary"})
-_CAUSE: Final[frozenset[ProbeName]] = frozenset({"counter-proof", "surroundings"})
 
 
 class Probe(BaseModel):
@@ -42,12 +39,12 @@ def not_probed(name: ProbeName, check: str, why: str) -> Probe:
 
 def is_alive(probes: Sequence[Probe]) -> bool:
     """Whether one of them proves that the judge can still say no."""
-    return any(probe.value == "fine" and (probe.name in _LIFE or probe.proves_life) for probe in probes)
+    return any(probe.value == "fine" and probe.proves_life for probe in probes)
 
 
 def is_caused(probes: Sequence[Probe]) -> bool:
     """Whether one of them proves that the change, and nothing beside it, made it green."""
-    return any(probe.value == "fine" and probe.name in _CAUSE for probe in probes)
+    return any(probe.value == "fine" and probe.name == "counter-proof" for probe in probes)
 
 
 def line_of(probes: Sequence[Probe]) -> str:

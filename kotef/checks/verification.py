@@ -114,7 +114,7 @@ class Verification(BaseModel):
     unheld: str = ""
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
     probes: tuple[Probe, ...] = ()
-    """What was found when the judge of a green was tried out; the caller fills it in."""
+    """Results of the probes, made after the checks passed; the caller fills it in."""
     doubts: tuple[str, ...] = ()
     """What the code of a green contains that may make its judge deaf, and that probes have to answer."""
     environment: str = ""

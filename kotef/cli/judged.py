@@ -47,7 +47,7 @@ Exit status:
     show_default=True,
     envvar="KOTEF_PROBES",
     show_envvar=True,
-    help="With --against: whether the judge of a green is tried out, in a copy.",
+    help="With --against: whether to test, in a copy, that checks which pass can still fail.",
 )
 @click.option(
     "--github/--no-github", default=None, help="Also print annotations for GitHub Actions.  [default: in a job of it]"
@@ -66,7 +66,7 @@ def check(**options: Any) -> None:
 
     A report, an exit status and a closing line that contradict each other are red. With a commit to compare with, the
     checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
-    Against a commit that you name, a green is tried out in a copy: it is red if a wrong expected result passes a test.
+    With --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.checking import check_command
 

@@ -70,7 +70,7 @@ def limits(command: F) -> F:
             type=click.Choice(["off", "fast", "full"]),
             envvar="KOTEF_PROBES",
             show_envvar=True,
-            help="How far a green is tried out before it is told: wrong answers, the code as it was; strict: full.",
+            help="How far to test, after the checks pass, that they can still fail; strict: full.",
         ),
         click.option(
             "--probe-time",

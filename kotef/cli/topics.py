@@ -17,7 +17,7 @@ The model
 The run
   KOTEF_CODER            who edits, in order (--coder)
   KOTEF_SANDBOX          what confines commands (--sandbox)
-  KOTEF_PROBES           how far a green is tried out: off, fast or full
+  KOTEF_PROBES           how far to test that passing checks can fail: off, fast, full
   KOTEF_TOOLS            ceiling of the model's tools: core, standard or all
 
 The screen

@@ -1,7 +1,7 @@
 """What probes work with: the units they run, the tree they change for a moment, and the time they may take."""
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -9,9 +9,11 @@ from typing import Final, Protocol
 
 from kotef.checks.alone import alone
 from kotef.checks.model import Check, CommandResult, TestStatus
+from kotef.checks.probe import Probe, ProbeName, not_probed
 from kotef.checks.verdict import Results
 from kotef.checks.verification import Verification
 from kotef.deps import Deps
+from kotef.errors import KotefError
 from kotef.nodes.standing_in import standing_in
 
 MAX_TARGETS: Final = 20
@@ -71,6 +73,16 @@ class Unit:
 
 class OutOfTimeError(Exception):
     """The time for probes is used up."""
+
+
+async def guarded(name: ProbeName, check: str, act: Awaitable[Probe]) -> Probe:
+    """What the probe found; a crash of it, or of what it reads, is no finding."""
+    try:
+        return await act
+    except OutOfTimeError:
+        return not_probed(name, check, "the time for probes was used up")
+    except (KotefError, OSError, ValueError, RecursionError) as error:
+        return not_probed(name, check, f"{type(error).__name__}: {error}"[:100])
 
 
 @dataclass

@@ -23,7 +23,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     if not waiting:
         return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
     heard = 0
-    hearing: set[str] = set()
+    refusing: set[str] = set()
     silent: list[tuple[str, WrongAnswer]] = []
     while waiting:
         batch, waiting = _batch(waiting, bench)
@@ -31,7 +31,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
         for target, answer in batch:
             status = status_in(result, target if unit.targets else "")
             heard += status == "failed"
-            hearing |= {target} if status == "failed" else set()
+            refusing |= {target} if status == "failed" else set()
             if status not in {None, "failed", "error"}:
                 silent.append((target, answer))
     deaf = [pair for pair in silent if await _is_deaf(*pair, unit, bench)]
@@ -57,7 +57,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
         check=unit.check.name,
         value="fine",
         told=f"{heard} of {tried} wrong answers refused",
-        complete=hearing.issuperset(unit.targets),
+        complete=refusing.issuperset(unit.targets),
         proves_life=True,
     )
 
@@ -139,13 +139,13 @@ async def canary_probe(unit: Unit, bench: Workbench) -> Probe:
     for target in unit.targets or _scripts(unit):
         path = file_of(target, bench.paths(), bench.read)
         content = bench.read(path) if path else None
-        bird = canary(path, content, beside=target, seed=bench.rng.getrandbits(32)) if path and content else None
-        if path is None or bird is None:
+        added = canary(path, content, beside=target, seed=bench.rng.getrandbits(32)) if path and content else None
+        if path is None or added is None:
             continue
-        name = target[: len(target) - len(target.rpartition("::")[2])] + bird.name if unit.targets else ""
+        name = target[: len(target) - len(target.rpartition("::")[2])] + added.name if unit.targets else ""
         command = bench.alone(unit.check, [target, name]) if unit.is_part else None
         both = Unit(unit.check, (target, name), command or unit.check.command, is_part=command is not None)
-        with bench.with_contents({path: bird.content}):
+        with bench.with_contents({path: added.content}):
             result = await bench.run(both, "canary")
         if status_in(result, name) in RED and not result.passed:
             return Probe(

@@ -1,24 +1,21 @@
 """Can the judge that called this tree green still say no?"""
 
 import random
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from kotef.checks.probe import (
     JUDGE_DEAF,
     NOT_BY_THE_CHANGE,
     Probe,
-    ProbeName,
     is_alive,
     is_caused,
     line_of,
-    not_probed,
 )
 from kotef.checks.verification import Verification
 from kotef.deps import Deps
-from kotef.errors import KotefError
 from kotef.failures.history import MAX_SUMMARY
-from kotef.nodes.bench import Bench, OutOfTimeError, Unit, seed_of, status_in
+from kotef.nodes.bench import Bench, OutOfTimeError, Unit, guarded, seed_of, status_in
 from kotef.nodes.cause_probes import chance_probe, counter_proof, new_test_files, old_tests_probe
 from kotef.nodes.confirming import SPEAKS, Judged, refused
 from kotef.nodes.decide import NEEDS_REVIEW
@@ -97,21 +94,21 @@ def _units_of(test: str, check: str) -> Iterator[str]:
 async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
     """All probes of one unit, up to the first alarm."""
     how = judged.task.limits.probes
-    cause = await _guarded("counter-proof", unit, counter_proof(unit, bench, judged))
+    cause = await guarded("counter-proof", unit.check.name, counter_proof(unit, bench, judged))
     if cause.value == "alarm" or unit.check.role not in _TESTS:
         return [cause]
     found = [cause]
     if new := new_test_files(bench, judged):
-        found.append(await _guarded("old tests", unit, old_tests_probe(unit, bench, judged, new)))
+        found.append(await guarded("old tests", unit.check.name, old_tests_probe(unit, bench, judged, new)))
     asked = unit
     unit = await _control(unit, bench) or unit.whole()
-    life = await _guarded("wrong answers", unit, answer_probe(unit, bench, most=ORACLES[how]))
+    life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how]))
     found.append(life)
     if life.value == "not_probed":
-        found.append(await _guarded("canary", unit, canary_probe(unit, bench)))
+        found.append(await guarded("canary", unit.check.name, canary_probe(unit, bench)))
     if how == "full" and not any(each.value == "alarm" for each in found):
         red_alone = _red_alone(asked, unit, bench)
-        found.append(await _guarded("chance", unit, chance_probe(unit, bench, red_alone=red_alone)))
+        found.append(await guarded("chance", unit.check.name, chance_probe(unit, bench, red_alone=red_alone)))
     return found
 
 
@@ -119,16 +116,6 @@ def _red_alone(asked: Unit, kept: Unit, bench: Bench) -> Unit | None:
     """Targets that the control left out; None where there is none."""
     left_out = [target for target in asked.targets if not kept.is_part or target not in kept.targets]
     return asked.only(left_out, bench) if asked.is_part and left_out else None
-
-
-async def _guarded(name: ProbeName, unit: Unit, act: Awaitable[Probe]) -> Probe:
-    """What the probe found; a crash of it, or of what it reads, is no finding."""
-    try:
-        return await act
-    except OutOfTimeError:
-        return not_probed(name, unit.check.name, "the time for probes was used up")
-    except (KotefError, OSError, ValueError, RecursionError) as error:
-        return not_probed(name, unit.check.name, f"{type(error).__name__}: {error}"[:100])
 
 
 async def _control(unit: Unit, bench: Bench) -> Unit | None:

@@ -10,11 +10,10 @@ from typing import Final
 
 from kotef.checks.alone import alone
 from kotef.checks.model import Check, CommandResult
-from kotef.checks.probe import Probe, not_probed
+from kotef.checks.probe import Probe
 from kotef.checks.protected import is_protected
 from kotef.checks.verdict import Results
-from kotef.errors import KotefError
-from kotef.nodes.bench import OutOfTimeError, Unit
+from kotef.nodes.bench import OutOfTimeError, Unit, guarded
 from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.probes.places import file_of
 from kotef.workspace.git import run_git
@@ -97,13 +96,8 @@ async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed:
     ]
     command = bench.alone(check, chosen)
     unit = Unit(check, tuple(chosen), command or check.command, is_part=command is not None)
-    try:
-        probe = await answer_probe(unit, bench, most=1)
-        return probe if probe.value != "not_probed" else await canary_probe(unit, bench)
-    except OutOfTimeError:
-        return not_probed("wrong answers", check.name, "the time for probes was used up")
-    except (KotefError, OSError, ValueError, RecursionError) as error:
-        return not_probed("wrong answers", check.name, f"{type(error).__name__}: {error}"[:100])
+    probe = await guarded("wrong answers", check.name, answer_probe(unit, bench, most=1))
+    return probe if probe.value != "not_probed" else await guarded("canary", check.name, canary_probe(unit, bench))
 
 
 def changed_since(root: Path, commit: str) -> list[str]:

@@ -148,7 +148,7 @@ class Question:
     environment: dict[str, str]
     """The whole environment of a check."""
     limits: Limits
-    """`probes` says how far a green is tried out that was compared with a commit somebody named."""
+    """`probes` counts only where `against` names a commit."""
     against: str | None = None
     """A commit; None: HEAD where there is uncommitted work."""
     compare: bool = True
@@ -197,7 +197,7 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
 
 
 async def _probes(question: Question, now: Results, changed: Sequence[str]) -> list[Probe]:
-    """The judge tried out in a copy of the state now; none where no copy can be made."""
+    """Probes of the checks, in a copy of the workspace as it is now."""
     root, facts = question.root, inspect(question.root)
     if facts.toplevel is None:
         return []
