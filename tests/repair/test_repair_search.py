@@ -51,6 +51,29 @@ def test_a_slip_is_repaired_byte_for_byte_and_nothing_is_written(tmp_path: Path)
     assert found.hints.suspicious[0][0] == "shop.py"
 
 
+SLOW = """
+import time
+from shop import total
+
+class Slow(int):
+    def __add__(self, other):
+        until = time.process_time() + 0.07
+        while time.process_time() < until:
+            pass
+        return Slow(int(self) + int(other))
+
+def test_total(): assert total(Slow(2), Slow(3)) == 5
+def test_nothing(): assert total(0, 0) == 0
+"""
+
+
+def test_an_edit_that_needs_more_time_is_not_passed_over_for_a_less_plausible_one(tmp_path: Path) -> None:
+    files = {"shop.py": "def total(a, b):\n    return a - b\n", "test_shop.py": SLOW}
+    found = search(project(tmp_path / "p", files))
+    assert found.patches[0].rationale == "in `total` (shop.py:2): `-` → `+`"
+    assert found.plausible > 1
+
+
 def test_a_constant_of_the_module_is_repaired_though_others_imported_it_by_name(tmp_path: Path) -> None:
     files = {
         "rates.py": "FEE = 100\n",

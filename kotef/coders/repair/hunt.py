@@ -14,7 +14,7 @@ from kotef.coders.repair.limits import BLINDLY, Limits
 from kotef.coders.repair.localise import runs
 from kotef.coders.repair.model import Ending, Patch, Repair
 from kotef.coders.repair.near import NearMisses
-from kotef.coders.repair.plausibility import Plausibility
+from kotef.coders.repair.plausibility import RIVAL, Plausibility
 from kotef.coders.repair.raising import raising
 from kotef.coders.repair.rank import as_patch, ranked
 from kotef.coders.repair.request import cpu_seconds
@@ -52,6 +52,8 @@ _UNBEGUN: Final = 2
 """Rounds that may end before their first candidate; after that each candidate gets a process of its own."""
 _UNSTEADY: Final = 40
 """Tests that may turn out to fail only after others, or only at times."""
+_LATE: Final = 16
+"""Edits out of time that are judged again because they are at least as plausible as what passed."""
 _TURN: Final = 0.4
 """Part of the time after which pairs get their turn, if single edits have brought near misses only."""
 
@@ -112,7 +114,20 @@ class Hunt:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
         if self.plausible:
+            await self._judge_late()
             await self._compare()
+
+    async def _judge_late(self) -> None:
+        """Give more time to edits that ran out of it, if they are about as plausible as the best that passed.
+
+        Being late is a matter of load as well, which must not decide between two edits.
+        """
+        best = min(self._plausibility.cost(candidate) for candidate in self._passing)
+        late = sorted(self._slow, key=self._plausibility.cost)[:_LATE]
+        for candidate in late:
+            if self._budget.over or self._plausibility.cost(candidate) > best + RIVAL:
+                return
+            await self._try(candidate, _LADDER)
 
     def outcome(self) -> Repair:
         """What was found up to now."""
@@ -180,7 +195,8 @@ class Hunt:
         if not self.plausible:
             yield from self._near.complete(float("inf"))
             self._factor = _LADDER
-            yield from self._slow
+            while self._slow:
+                yield self._slow.pop(0)
             self._factor = 1.0
             yield from early
             yield from self._near.with_others(self._partners())
@@ -277,10 +293,11 @@ class Hunt:
             if self._first_cpu is None:
                 self._first, self._tried_first = self._budget.elapsed, self._tried
                 self._first_cpu = cpu_seconds() + self._session.cpu
-        elif ["fixed"] not in answer.told:
+            return
+        if answer.ended == "time" and factor == 1.0:
+            self._slow.append(candidate)
+        if ["fixed"] not in answer.told:
             self._note(candidate, answer, 0)
-            if answer.ended == "time" and factor == 1.0:
-                self._slow.append(candidate)
 
     async def _judged(self, candidate: Candidate, factor: float) -> Answer:
         """What the tests say. One that fails, passes alone, and is not known to run the edit, judges no more."""
