@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from kotef.checks import javascript
 from kotef.checks.comparing import comparisons, functions_by_name, says_nothing
-from kotef.checks.forking import FORKS, in_the_child
 from kotef.checks.loading import loads_unseen
 from kotef.checks.naming import Names, folded
 
@@ -69,6 +68,7 @@ _WORDS: Final = re.compile(
 
 
 EQUAL: Final = "equal to anything"
+ENDS: Final = "ends the process"
 
 
 class Finding(NamedTuple):
@@ -83,8 +83,8 @@ class Finding(NamedTuple):
 
     @property
     def shown_by_probes(self) -> bool:
-        """Whether a wrong answer shows if it does harm: something that is equal to anything."""
-        return EQUAL in self.what
+        """Whether a wrong answer shows if it does harm: what is equal to anything, or ends the process."""
+        return EQUAL in self.what or ENDS in self.what
 
 
 def speaks_to_the_judge(
@@ -129,14 +129,10 @@ class _Where(NamedTuple):
 
     on_import: bool
     """By importing the module."""
-    in_child: bool = False
-    """In a child process only."""
     as_script: bool = False
     """When the module is started as a program, and not imported."""
     contents: frozenset[str] = frozenset()
     """Names of what was read from files."""
-    children: frozenset[int] = frozenset()
-    """`id`s of statements below that run in a child process only."""
 
 
 class _Reader:
@@ -157,10 +153,8 @@ class _Reader:
                 self.docstrings.add(id(node.value))
         self.mains = _only_started(tree)
         """Functions that are called when the module is started as a program, and nowhere else in it."""
-        self.forks = not called.isdisjoint(FORKS)
-        """Somewhere in the module; where not, no function has to be searched for it."""
         self.runs = not called.isdisjoint(_RUNS)
-        """As above."""
+        """Somewhere in the module; where not, no function has to be searched for it."""
         self.asks_for_callers = any(_FRAMES.fullmatch(name) for name in called)
         """As above."""
 
@@ -172,29 +166,24 @@ class _Reader:
     def _in(self, node: ast.AST, where: "_Where") -> Iterator[tuple[ast.AST, str]]:
         """Of a node and what is below it."""
         for child in ast.iter_child_nodes(node):
-            here = where._replace(in_child=True) if id(child) in where.children else where
             if isinstance(child, ast.If) and ast.unparse(child.test) in {
                 "__name__ == '__main__'",
                 "TYPE_CHECKING",
                 "typing.TYPE_CHECKING",
             }:
-                yield from self._in(child, here._replace(on_import=False, as_script=True))
+                yield from self._in(child, where._replace(on_import=False, as_script=True))
                 continue
-            yield from ((child, what) for what in self._of(child, here))
+            yield from ((child, what) for what in self._of(child, where))
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 yield from ((child, what) for what in self._of_function(child))
-                children = where.children
-                if self.forks and not isinstance(child, ast.Lambda):
-                    children |= in_the_child(child, self.names.of)
-                inner = here._replace(
+                inner = where._replace(
                     on_import=False,
-                    children=children,
-                    as_script=here.as_script or getattr(child, "name", "") in self.mains,
-                    contents=self._contents(child, here.contents),
+                    as_script=where.as_script or getattr(child, "name", "") in self.mains,
+                    contents=self._contents(child, where.contents),
                 )
                 yield from self._in(child, inner)
             else:
-                yield from self._in(child, here)
+                yield from self._in(child, where)
 
     def _of(self, node: ast.AST, where: "_Where") -> Iterator[str]:
         """What one node does."""
@@ -208,7 +197,7 @@ class _Reader:
                 name = self.names.of(node)
                 if _ANY.fullmatch(name) and self.names.is_module(name.partition(".")[0]):
                     yield f"`{name}` is {EQUAL}, or can be made so"
-                if (name in _ENDINGS or name.endswith("._exit")) and not where.in_child:
+                if name in _ENDINGS or name.endswith("._exit"):
                     yield f"`{name}` ends the process before the runner can say how the tests went"
             case ast.Attribute() | ast.Subscript() | ast.Name() if not isinstance(node.ctx, ast.Load):
                 yield from self._of_store(node)
@@ -246,7 +235,7 @@ class _Reader:
         """The process is ended with success."""
         if where.on_import and not self.is_script:
             yield f"`{name}` ends the process with success while the module is imported"
-        elif self.told_by_status and not where.as_script and not where.in_child:
+        elif self.told_by_status and not where.as_script:
             yield f"`{name}` ends the process with success, and only the exit status tells how the tests went"
 
     def _is_autouse(self, decorator: ast.expr) -> bool:

@@ -141,9 +141,6 @@ HONEST = [
     "import sys\nif __name__ == '__main__':\n    sys.exit()",
     "import sys\ndef main():\n    sys.exit(0)",
     "import sys\nif sys.version_info < (3, 8):\n    sys.exit('too old')",
-    "import os\ndef child():\n    if os.fork() == 0:\n        os._exit(0)",
-    "import os\ndef child():\n    if not (pid := os.fork()):\n        try:\n            f()\n        finally:\n            os._exit(0)\n    return pid",
-    "import pty, os\ndef child():\n    pid, fd = pty.fork()\n    if pid > 0:\n        return fd\n    os._exit(0)",
     "exec('x = 1')",
     "import ast\nX = eval(ast.parse(input()))",
     "if __name__ == '__main__':\n    exec(open('x').read())",
@@ -183,6 +180,10 @@ HONEST = [
     "from mypkg.testing import helpers\nfrom . import tests",
     "def test(x):\n    return x\nattest = test",
 ]
+
+
+FORKING = "import os\ndef child():\n    if os.fork() == 0:\n        os._exit(0)"
+EQUALITY = "class A:\n    def __eq__(self, other):\n        return True"
 
 
 def equal(body: str) -> str:
@@ -238,6 +239,14 @@ def test_what_speaks_to_the_judge_is_found_with_its_line(text: str):
     assert found
     assert all(str(finding).startswith(f"pkg/a.py:{finding.line}: ") for finding in found)
     assert all(1 <= finding.line <= text.count("\n") + 1 for finding in found)
+
+
+@pytest.mark.parametrize("text", ["import os\ndef f():\n    os._exit(0)", "import sys\nsys.exit()", FORKING, EQUALITY])
+def test_what_a_wrong_answer_would_show_is_left_to_the_probes(text: str):
+    found = speaks_to_the_judge({}, {"pkg/a.py": text})
+
+    assert found
+    assert all(finding.shown_by_probes for finding in found)
 
 
 @pytest.mark.parametrize("text", BY_STATUS)
