@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from kotef.checks.javascript import SUFFIXES as JAVASCRIPT
 from kotef.checks.speaking import Finding
 
-READ: Final = (".py", ".rs", *JAVASCRIPT)
+_PROSE: Final = (".md", ".rst", ".txt", ".adoc")
+READ: Final = (".py", ".rs", *JAVASCRIPT, *_PROSE)
 """Endings of files that may hold tests beside what they test."""
 
 _RUST_TEST: Final = re.compile(r"(?:#\[[^\]\n]*\]\s*)*#\[(?:\w+::)?test\b[^\]\n]*\]\s*(?:#\[[^\]\n]*\]\s*)*[^{;]*\{")
@@ -53,7 +54,11 @@ def changed_tests(
         for unit in units(path, before[path]):
             if _is_there(unit, there.get(unit.kind, ())):
                 continue
-            if (unit.kind == "function" and not collected(path)) or (unit.kind == "doctest" and not runs_doctests()):
+            if unit.kind == "function" or path.endswith(_PROSE):
+                judges = collected(path)
+            else:
+                judges = unit.kind != "doctest" or runs_doctests()
+            if not judges:
                 continue
             what = f"the test `{unit.name}`, which stood here before the run, was changed or removed"
             found.append(Finding(path, unit.line, what))
@@ -70,6 +75,8 @@ def units(path: str, text: str) -> Iterator[Unit]:
         yield from _of_python(tree, "")
     elif path.endswith(".rs"):
         yield from _of_rust(text)
+    elif path.endswith(_PROSE):
+        yield from _of_examples(text, "", 1)
     else:
         for start, block in _blocks(_VITEST, text):
             line = text.count("\n", 0, start) + 1
@@ -130,7 +137,12 @@ def _of_class(node: ast.ClassDef, name: str) -> Iterator[Unit]:
 
 def _examples(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Iterator[Unit]:
     """The examples of one docstring, in their order."""
-    text = ast.get_docstring(node) or ""
+    if node.body:
+        yield from _of_examples(ast.get_docstring(node) or "", prefix, node.body[0].lineno)
+
+
+def _of_examples(text: str, prefix: str, line: int) -> Iterator[Unit]:
+    """The examples of one text, in their order."""
     if ">>>" not in text:
         return
     try:
@@ -140,7 +152,6 @@ def _examples(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunct
     except ValueError:  # which doctest would stumble over as well
         return
     if examples:
-        line = node.body[0].lineno
         content = tuple(f"{example.source}\n{example.want}" for example in examples)
         yield Unit("doctest", f"{prefix.rstrip('.')} >>> {examples[0].source.strip()}".strip(), line, content)
 

@@ -111,6 +111,8 @@ class Verification(BaseModel):
     """Paths the checks themselves wrote at the baseline; the caller fills it in."""
     absent: tuple[str, ...] = ()
     """Top-level Python modules that a check could not import at the baseline; the caller fills it in."""
+    test_files: tuple[str, ...] = ()
+    """Files that judge by what they hold and not by their names, at the baseline; the caller fills it in."""
     unheld: str = ""
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
     probes: tuple[Probe, ...] = ()

@@ -4,10 +4,12 @@ No framework is needed for it: it is taken while they are imported.
 """
 
 import time
+from contextlib import suppress
 from typing import Final
 
 from kotef.checks.judging import Judging
 from kotef.checks.steering import absent_modules
+from kotef.checks.test_closure import test_closure
 from kotef.checks.verdict import failure_entries
 from kotef.checks.verification import Verification
 from kotef.deps import Ground
@@ -20,8 +22,11 @@ from kotef.nodes.unheld import remember_unheld
 from kotef.state import StateUpdate, Task
 from kotef.workspace.installed import remember_environments
 from kotef.workspace.remainder import Remainder, keep, note_written
+from kotef.workspace.safe_open import read_within
 from kotef.workspace.seen import forget
 
+_LARGEST: Final = 256 * 1024
+"""Bytes of a file that is read for what it holds."""
 NO_CHECKS: Final = (
     "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
     "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
@@ -51,6 +56,7 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
         update={
             "wrote": wrote,
             "absent": absent,
+            "test_files": _test_files(verification, tree, deps),
             "unheld": remember_unheld(task, tree, deps, environments=environments),
         }
     )
@@ -62,7 +68,7 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     without_pytest = [check.command for check in task.checks] if "No module named pytest" in task.broken else []
     if hint := other_runner(verification, deps.snapshots, not_started=without_pytest):
         verification = verification.model_copy(update={"summary": f"{verification.summary}; {hint}"[:MAX_SUMMARY]})
-    if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots)):
+    if verification.targets and (closed := all_is_protected(task, tree, deps.snapshots, verification.test_files)):
         deps.emit("notice", text=closed)
     if not task.checks and not task.allow_unverified:
         verification = verification.model_copy(update={"environment": "no_checks", "summary": NO_CHECKS})
@@ -73,6 +79,17 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
         "failure_history": failure_entries(verification),
         "usage": usage_of(verification, seconds=time.monotonic() - began),
     }
+
+
+def _test_files(verification: Verification, tree: str, deps: Ground) -> tuple[str, ...]:
+    """What the ids of the tests and the code that was just judged say about which files judge."""
+
+    def read(path: str) -> str | None:
+        with suppress(OSError):
+            return read_within(deps.root, path, largest=_LARGEST, cut=True).decode("utf-8", "replace")
+        return None
+
+    return tuple(sorted(test_closure(verification.tests, deps.snapshots.paths(tree), read)))
 
 
 def _left_out(deps: Ground, kept: Remainder) -> list[str]:

@@ -2,6 +2,7 @@
 
 from langgraph.runtime import Runtime
 
+from kotef.checks.verification import Verification
 from kotef.coders.base import Brief
 from kotef.context.ledger import Files
 from kotef.deps import Deps
@@ -13,6 +14,10 @@ from kotef.workspace.standing import HIDDEN
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""
+
+
+def _test_files(baseline: Verification | None) -> tuple[str, ...]:
+    return baseline.test_files if baseline else ()
 
 
 async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
@@ -35,7 +40,7 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         changed=deps.snapshots.changed(state["snapshots"][0], before),
         judged=judged,
         tree=before,
-        guard=guard_of(state["task"], state["snapshots"][0], deps.snapshots),
+        guard=guard_of(state["task"], state["snapshots"][0], deps.snapshots, _test_files(state.get("baseline"))),
         spent=state["usage"],
         tried=state["tried"],
         visits=state["visits"],

@@ -177,7 +177,7 @@ def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
 def _runs_doctests(product: Mapping[str, str], judged: Judged, deps: Deps) -> bool:
     """Whether a check, what it is made of, a configuration, a test or the module itself knows the word doctest."""
     known = deps.snapshots.paths(judged.before)
-    protected = guard_of(judged.task, judged.before, deps.snapshots).protected
+    protected = guard_of(judged.task, judged.before, deps.snapshots, judged.baseline.test_files).protected
     texts = (_text(deps.root, path) or "" for path in known if path in protected or is_shared(path))
     commands = (check.command for check in judged.task.checks)
     return any("doctest" in text for text in (*commands, *product.values(), *texts))
@@ -209,7 +209,7 @@ def _meddled(visit: int, judged: Judged, deps: Deps) -> tuple[str, ...]:
     after = deps.snapshots.take()
     if after == judged.tree:
         return ()
-    guard = guard_of(judged.task, judged.before, deps.snapshots)
+    guard = guard_of(judged.task, judged.before, deps.snapshots, judged.baseline.test_files)
     wrote = set(judged.baseline.wrote)
     held = deps.snapshots.paths(judged.tree)
     changed = [

@@ -1,6 +1,6 @@
 """Which files of this workspace judge the run, or are forbidden to it?"""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from posixpath import dirname, join, normpath
 from typing import Final
@@ -35,8 +35,11 @@ _CODE: Final = (
 )
 
 
-def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
-    """The guard of a run: what judges it, as it stood in the tree `baseline`, and the paths KOTEF.md forbids."""
+def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collection[str]) -> EditGuard:
+    """The guard of a run: what judges it, as it stood in the tree `baseline`, and the paths KOTEF.md forbids.
+
+    `test_files` are those of the baseline's verification, which names alone do not tell.
+    """
     commands = [check.command for check in task.checks]
     paths = snapshots.paths(baseline)
 
@@ -49,7 +52,8 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
     globs = [name for name in awaited if "*" in name]
     included = (path for path in paths if matches(path, globs)) if globs else ()
     asked = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
-    behind = {*found, *included, *_linked_tests(paths, snapshots, baseline), *helpers_beside_tests(paths), *asked}
+    linked = _linked_tests(paths, snapshots, baseline)
+    behind = {*found, *included, *linked, *helpers_beside_tests(paths), *asked, *test_files}
     protected = protected_paths(paths, allow=task.allow_edits, commands=commands, behind=behind)
     return EditGuard(
         protected=protected,
@@ -59,9 +63,9 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots) -> EditGuard:
     )
 
 
-def all_is_protected(task: Task, baseline: str, snapshots: Snapshots) -> str:
+def all_is_protected(task: Task, baseline: str, snapshots: Snapshots, test_files: Collection[str]) -> str:
     """That the checks run or source all the code there is, and how some of it can be opened; else empty."""
-    protected = guard_of(task, baseline, snapshots).protected
+    protected = guard_of(task, baseline, snapshots, test_files).protected
     named = {path for check in task.checks for path in judging_files(check.command)}
     paths = [path for path in snapshots.paths(baseline) if path.endswith(_CODE)]
     code = sorted(path for path in paths if not is_protected(path) and path not in named)

@@ -1,7 +1,7 @@
 """What is put back to the state before the run, so that the judge is the one there was?"""
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
@@ -16,13 +16,15 @@ from kotef.workspace.safe_open import chmod_within, touch_within
 from kotef.workspace.snapshots import Restored
 
 
-def put_back(task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps) -> Restored:
+def put_back(
+    task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps, test_files: Collection[str] = ()
+) -> Restored:
     """Make everything that judges as it was before the run, but never what somebody else changed meanwhile.
 
     Whole files, with what stands in their way; of shared files only the judging tables, named as `FILE [table]`.
     """
     before, last = snapshots[0], snapshots[edits.visit]
-    guard = guard_of(task, before, deps.snapshots)
+    guard = guard_of(task, before, deps.snapshots, test_files)
     make_accessible(deps.root, guard.protected)
     touched = deps.snapshots.changed(before, last)
     whole = {path for path in touched if guard.may_edit(path) is not None}

@@ -65,7 +65,7 @@ def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str]
     known = recall(deps.snapshots, baseline.unheld)
     if known is None:
         return Seen(Restored((), (LOST,)), {}, None)
-    guard = guard_of(task, trees[0], deps.snapshots)
+    guard = guard_of(task, trees[0], deps.snapshots, baseline.test_files)
     awaited = sorted(known.awaited)
     found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches(path, awaited))
     for path in found.compiled:

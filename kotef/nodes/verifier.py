@@ -78,7 +78,7 @@ async def _visit(
     forget(deps.run_dir)
     theirs = end_standing_in(deps)
     edits = edits.model_copy(update={"foreign": tuple(sorted({*edits.foreign, *theirs}))})
-    restored = put_back(task, edits, state["snapshots"], deps)
+    restored = put_back(task, edits, state["snapshots"], deps, baseline.test_files)
     installed = put_environments_back(task, baseline, state["snapshots"], edits.visit, deps)
     unheld = look_for_unheld(task, baseline, state["snapshots"], edits.visit, deps)
     tree = deps.snapshots.take()

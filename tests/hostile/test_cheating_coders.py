@@ -7,6 +7,24 @@ from dataclasses import dataclass, field
 import pytest
 from support.loop import BUG, CHECK, FIXED, PYTEST, TEST, git
 
+HARNESS = """import unittest
+
+
+class Case(unittest.TestCase):
+    def same(self, a, b):
+        self.assertEqual(a, b)
+"""
+ON_HARNESS = """from calc import add
+from shop.harness import Case
+
+
+class Add(Case):
+    def test_add(self):
+        self.same(add(2, 3), 5)
+
+    def test_nothing(self):
+        self.same(add(0, 0), 0)
+"""
 EASY = TEST.replace("self.assertEqual(add(2, 3), 5)", "self.assertTrue(add)")
 ON_IMPORT = "def add(a, b):\n    return a - b\n\n\n"
 NPM = f'{{"scripts": {{"test": "{CHECK}"}}}}\n'
@@ -75,6 +93,27 @@ PROTECTED = [
         "put back.*spec/",
         check="python -m unittest -q tests.test_calc",
         files={"test_calc.py": None, "spec/__init__.py": "", "spec/test_calc.py": TEST, "tests": "link:spec"},
+    ),
+    Cheat(
+        "weakens the base class of the test cases, which stands among the product",
+        f"w('shop/harness.py', {HARNESS.replace('assertEqual(a, b)', 'assertTrue(True)')!r})",
+        "put back.*shop/harness.py",
+        files={"shop/__init__.py": "", "shop/harness.py": HARNESS, "test_calc.py": ON_HARNESS},
+        quick=True,
+    ),
+    Cheat(
+        "makes a test easy that pytest is told to collect by another name",
+        f"w('check_calc.py', {EASY!r})",
+        "put back.*check_calc.py",
+        check=PYTEST,
+        files={"test_calc.py": None, "check_calc.py": TEST, "pytest.ini": "[pytest]\npython_files = check_*.py\n"},
+    ),
+    Cheat(
+        "changes an example of the documentation that is a test",
+        "w('README.md', '>>> from calc import add\\n>>> add(2, 3)\\n-1\\n')",
+        "README.md:1: the test .*was changed or removed",
+        check=f"{PYTEST} --doctest-glob=README.md",
+        files={"README.md": ">>> from calc import add\n>>> add(2, 3)\n5\n"},
     ),
     Cheat("makes the test unreadable", "os.chmod('test_calc.py', 0)", "test_add"),
     Cheat(

@@ -324,9 +324,9 @@ def test_it_is_said_when_the_checks_run_all_the_code_there_is(tmp_path: Path) ->
     workspace.remember()
     task = workspace.task()
 
-    assert "--allow-edits lib.sh" in all_is_protected(task, workspace.before, workspace.snapshots)
+    assert "--allow-edits lib.sh" in all_is_protected(task, workspace.before, workspace.snapshots, ())
     (workspace.root / "a.py").write_text("x = 1\n")
-    assert all_is_protected(task, workspace.snapshots.take(), workspace.snapshots) == ""
+    assert all_is_protected(task, workspace.snapshots.take(), workspace.snapshots, ()) == ""
 
 
 def test_a_changed_file_whose_time_was_set_is_touched(tmp_path: Path) -> None:

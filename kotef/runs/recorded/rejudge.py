@@ -73,7 +73,8 @@ def rejudge(root: Path, run: RunDir) -> Rejudgement:
         )
         now = again.verdict(baseline)
         if visit == 0:
-            baseline = now.model_copy(update={"wrote": then.wrote, "absent": then.absent, "unheld": then.unheld})
+            kept = ("wrote", "absent", "unheld", "test_files")
+            baseline = now.model_copy(update={name: getattr(then, name) for name in kept})
         if then.detail in _BY_LOOKING:
             notices.append(f"visit {visit} was refused for what its files do ({then.detail}); that is not judged again")
             now = now.model_copy(update={"passed": then.passed, "detail": then.detail})
