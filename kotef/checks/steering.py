@@ -102,7 +102,7 @@ def steering_files(
         path
         for path, text in files
         if configures(path, text)
-        or shadows(path, roots)
+        or (shadows(path, roots))
         or (imported_as(path) in names and path not in baseline)
         or matches(path, awaited)
         or (is_test_code(path) and not is_quiet(path, text))
@@ -127,10 +127,16 @@ def imported_as(path: str) -> tuple[str, str]:
     return (base, match["name"]) if match["name"] != "__init__" else (base.rpartition("/")[0], base.rpartition("/")[2])
 
 
+def shadowing(new: Iterable[str], *, baseline: Collection[str], commands: Sequence[str]) -> tuple[str, ...]:
+    """New files that Python may find where the runner, one of its parts, or the standard library should be."""
+    roots = _import_roots(baseline, commands)
+    return tuple(path for path in new if shadows(path, roots) and not is_configuration(path))
+
+
 def shadows(path: str, roots: Collection[str]) -> bool:
-    """Whether a new file is found where the runner, one of its parts, or (at a root) the standard library should be."""
+    """Whether a file is found below one of these import roots in the place of the runner or the standard library."""
     base, name = imported_as(path)
-    return name in RUNNERS or (name in sys.stdlib_module_names and base in roots)
+    return base in roots and (name in RUNNERS or name in sys.stdlib_module_names)
 
 
 def replaces_installed(

@@ -13,7 +13,7 @@ from kotef.checks.entries import ASIDE
 from kotef.checks.javascript import SUFFIXES, required
 from kotef.checks.protected import is_configuration, is_shared, is_test_code, matches
 from kotef.checks.speaking import READ, Finding, speaks_to_the_judge
-from kotef.checks.steering import replaces_installed, steering_files, top_imports
+from kotef.checks.steering import replaces_installed, shadowing, steering_files, top_imports
 from kotef.checks.tables import put_tables_back
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
@@ -99,6 +99,9 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     put_back = (*verification.put_back, *told)
     if alone.passed:
         return verification.model_copy(update={"put_back": put_back})
+    if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, deps):
+        doubts = tuple(f"{path} may be imported in the place of another module of its name" for path in aside)
+        return verification.model_copy(update={"put_back": put_back, "doubts": (*verification.doubts, *doubts)})
     what = "files that no snapshot holds" if suspects else "new files that steer the judge"
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
     taken = take_away(suspects, known, deps)
@@ -222,6 +225,16 @@ def _meddled(visit: int, judged: Judged, deps: Deps) -> tuple[str, ...]:
     restored = deps.snapshots.restore(judged.tree, last=after, paths=changed)
     keep_patch(deps, after, visit)
     return restored.put_back
+
+
+def _only_shadow(aside: Sequence[str], judged: Judged, deps: Deps) -> bool:
+    """Whether new files may be found in the place of other modules, and do nothing else to the judge.
+
+    A wrong answer shows whether they do harm, and a module of the product may have such a name.
+    """
+    baseline = deps.snapshots.paths(judged.before)
+    commands = [check.command for check in judged.task.checks]
+    return set(aside) == set(shadowing(aside, baseline=baseline, commands=commands))
 
 
 def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str, bytes]]:

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.steering import absent_modules, is_quiet, replaces_installed, shadows, steering_files, top_imports
+from kotef.checks.steering import (
+    absent_modules,
+    is_quiet,
+    replaces_installed,
+    shadowing,
+    shadows,
+    steering_files,
+    top_imports,
+)
 
 BASELINE = ("calc.py", "tests/test_calc.py", "pkg/__init__.py", "pkg/core.py")
 
@@ -22,7 +30,7 @@ def steering(
         "makefile", "sitecustomize.py", "usercustomize.py", "x.pth", "pytest.py", "_pytest/__init__.py", "unittest/__init__.py",
         "src/pluggy.py", "coverage/__init__.py", "xdist.py", "hypothesis.py", "argparse.py", "tests/difflib.py", "re/__init__.py",
         "jest.config.js", "vitest.config.ts", ".mocharc.json", ".eslintrc", "ruff.toml", "mypy.ini", ".npmrc", "babel.config.js",
-        "pytest.cpython-311-x86_64-linux-gnu.so", "pytest.pyc", "deep/down/pytest.py", ".cargo/config.toml",
+        "pytest.cpython-311-x86_64-linux-gnu.so", "pytest.pyc", ".cargo/config.toml",
     ],
 )  # fmt: skip
 def test_what_configures_or_shadows_a_runner_is_set_aside(path: str):
@@ -32,7 +40,7 @@ def test_what_configures_or_shadows_a_runner_is_set_aside(path: str):
 @pytest.mark.parametrize(
     "path",
     ["new.py", "pkg/argparse.py", "pkg/types.py", "docs/conf.py", "tests/test_new.py", "tests/data.json", "README.md",
-     ".github/workflows/x.yml", "mypkg/pytest_helpers.py", "a/b/queue.py", ".sdd/backlog/x.md"],
+     ".github/workflows/x.yml", "mypkg/pytest_helpers.py", "a/b/queue.py", "insurance/coverage.py", "lab/trial.py", "pkg/doctest.py", ".sdd/backlog/x.md"],
 )  # fmt: skip
 def test_ordinary_new_files_are_not(path: str):
     assert steering(path) == ()
@@ -53,6 +61,12 @@ def test_entry_points_steer_only_where_they_name_a_plugin():
 def test_what_a_check_command_names_is_for_the_task_to_make():
     assert steering("mypy.ini", commands=("mypy --config-file mypy.ini src",)) == ()
     assert steering("mypy.ini", commands=("mypy src",)) == ("mypy.ini",)
+
+
+def test_modules_with_the_name_of_others_are_told_apart():
+    new = ["calendar.py", "src/coverage.py", "pkg/types.py", "conftest.py", "sitecustomize.py", "tests/mock.py"]
+
+    assert shadowing(new, baseline=BASELINE, commands=()) == ("calendar.py", "src/coverage.py", "tests/mock.py")
 
 
 def test_the_command_tells_import_roots():

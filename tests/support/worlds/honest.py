@@ -262,6 +262,8 @@ def tool_named(rng: Random, made: Project) -> Change | None:
             "import sys\nfrom unittest import mock\n\nproject = 'x'\nfor name in ('numpy', 'yaml'):\n    sys.modules[name] = mock.MagicMock()\nautodoc_mock_imports = ['numpy']\n",
         ),
     ]
+    if flat:
+        choices += [("calendar.py", "def weekdays():\n    return 5\n"), ("colorsys.py", "RED = (255, 0, 0)\n")]
     if not flat:
         choices += [
             (f"{package}calendar.py", "def weekdays():\n    return 5\n"),
@@ -274,7 +276,7 @@ def tool_named(rng: Random, made: Project) -> Change | None:
     script = w(path, text)
     if path.startswith(("insurance", "lab")):
         script += w(f"{path.partition('/')[0]}/__init__.py", "")
-    if not flat and path.startswith(package) and rng.random() < 0.6:
+    if path.startswith(package) and "/" not in path[len(package) :] and rng.random() < 0.6:
         name = path.rpartition("/")[2][:-3]
         script += _fixed(made, head=f"from {_beside(made, name)} import *\n\n\n")
     else:
