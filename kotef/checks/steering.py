@@ -85,19 +85,22 @@ def steering_files(
     commands: Sequence[str],
     allow: Sequence[str],
     awaited: Sequence[str] = (),
+    gone: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Those of the new files, given as path and text, that could speak for the tests of the baseline; sorted.
 
-    Configuration of runners and linters, `conftest.py`, modules that shadow the runner, what it imports or a test
-    file, what the scripts of the checks source or include (`awaited`, as globs), and test code that does more than
-    define tests; never what a check command names itself, for the task may be to make it.
-    Where there is one of these, other new test modules belong to it: they may need it and would be in the way without
-    it. What `allow` names does not count.
+    Configuration of runners and linters, `conftest.py`, modules that shadow the runner, what it imports, a test
+    file or a module that is still there (not among those `gone`), what the scripts of the checks source or include
+    (`awaited`, as globs), and test code that does more than define tests; never what a check command names itself,
+    for the task may be to make it. Where there is one of these, other new test modules belong to it: they may need
+    it and would be in the way without it. What `allow` names does not count.
     """
     roots = _import_roots(baseline, commands)
     asked_for = {path for command in commands for path in judging_files(command)}
     files = [(path, text) for path, text in new if path not in asked_for and not matches(path, allow)]
-    names = {imported_as(path) for path in baseline if is_test_code(path) and path.endswith(".py")}
+    names = {
+        imported_as(path) for path in baseline if path.endswith(".py") and (is_test_code(path) or path not in gone)
+    }
     loud = {
         path
         for path, text in files

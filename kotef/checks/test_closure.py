@@ -48,6 +48,9 @@ _HELPS: Final[Mapping[tuple[str, ...], re.Pattern[str]]] = {
 _TESTS: Final = re.compile(
     r"^\s*class\s+\w+\([^)]*TestCase\b|^\s*class\s+Test\w*|^\s*(?:async\s+)?def\s+test\w*\(", re.MULTILINE
 )
+_DEFINITION: Final = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)
+_ASSERTION: Final = re.compile(r"^[ \t]*(?:assert\b|raise AssertionError\b)", re.MULTILINE)
+_ANSWER: Final = re.compile(r"^[ \t]*(?:return[ \t]+(?!None\b|True\b)|yield\b)", re.MULTILINE)
 _TOOL: Final = re.compile(r"pytest11|Framework :: Pytest|^\s*['\"]?pytest\b[^=\n]*['\"],?\s*$", re.MULTILINE)
 """A project that is made for tests: its product looks like a help for tests."""
 _METADATA: Final = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -117,7 +120,14 @@ def _runtime(metadata: str) -> str:
 
 def _helps(path: str, space: _Workspace) -> bool:
     pattern = next((pattern for suffixes, pattern in _HELPS.items() if path.endswith(suffixes)), None)
-    return bool(pattern and pattern.search(space.text(path)))
+    text = space.text(path)
+    return bool(pattern and pattern.search(text)) or (path.endswith(".py") and _only_asserts(text))
+
+
+def _only_asserts(text: str) -> bool:
+    """Whether each function of a Python module asserts something and answers nothing, and there is at least one."""
+    _, *functions = _DEFINITION.split(text)
+    return bool(functions) and all(_ASSERTION.search(each) and not _ANSWER.search(each) for each in functions)
 
 
 def _file_of(test: str, paths: Collection[str]) -> str | None:

@@ -258,6 +258,7 @@ def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str,
         commands=commands,
         allow=judged.task.allow_edits,
         awaited=sorted({*awaited, *instead}),
+        gone=frozenset(path for path in judged.changed if not (deps.root / path).exists()),
     )
     texts = {
         path: spliced.content

@@ -69,6 +69,14 @@ def test_modules_with_the_name_of_others_are_told_apart():
     assert shadowing(new, baseline=BASELINE, commands=()) == ("calendar.py", "src/coverage.py", "tests/mock.py")
 
 
+def test_a_module_that_hides_one_that_is_still_there_is_set_aside():
+    files = [("shop/prices/__init__.py", "")]
+    known = {"baseline": {*BASELINE, "shop/prices.py"}, "commands": (), "allow": ()}
+
+    assert steering_files(files, **known) == ("shop/prices/__init__.py",)
+    assert steering_files(files, gone={"shop/prices.py"}, **known) == ()
+
+
 def test_the_command_tells_import_roots():
     assert shadows("lib/queue.py", {"lib"})
     assert steering("app/queue.py", commands=("PYTHONPATH=./app python -m pytest",)) == ("app/queue.py",)

@@ -45,6 +45,13 @@ def judging(files: dict[str, str], *tests: str) -> frozenset[str]:
             id="a base class of test cases",
         ),
         pytest.param(
+            {"app.py": PRODUCT, "same.py": "def same(a, b):\n    assert a == b, (a, b)\n"}
+            | {"test_app.py": "from app import price\nfrom same import same\n"},
+            [],
+            {"same.py"},
+            id="functions that only assert",
+        ),
+        pytest.param(
             {"app.py": PRODUCT, "wiring.py": PRODUCT, "conftest.py": "pytest_plugins = ['wiring']\n"},
             [],
             {"wiring.py"},
