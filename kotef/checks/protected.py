@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from kotef.checks.commands import judging_files
+from kotef.checks.tables import SHARED
 
 _TESTS: Final = (
     # tests with everything beside them: helpers, fixtures, data
@@ -59,7 +60,7 @@ _KEPT: Final = (
 _GLOBS: Final = (*_TESTS, *_STEERING, *_KEPT)
 """Whole files; of shared ones (pyproject.toml, package.json, setup.cfg) `tables` tells the judging tables apart."""
 
-_SHARED: Final = ("**/pyproject.toml", "**/package.json", "**/setup.cfg")
+_SHARED: Final = tuple(f"**/{name}" for name in SHARED)
 
 _PARTS: Final = re.compile(r"\*\*/|\*+|\?|\[!?[^]/]+\]|[^*?\[]+|\[")
 

@@ -40,6 +40,15 @@ _JSON: Final[tuple[Keys, ...]] = tuple(
 )
 """package.json, beside `scripts`, of which those that were there judge, and what npm runs before and after them."""
 
+_CARGO: Final[tuple[Keys, ...]] = (
+    *(("test",), ("package", "autotests"), ("profile", "test")),
+    *(("lib", name) for name in ("test", "doctest", "harness")),
+)
+"""Cargo.toml: which tests there are, and whether the usual runner runs them."""
+
+_DENO: Final[tuple[Keys, ...]] = (("test",), ("lint",), ("fmt",))
+"""deno.json, beside `tasks`, which are to it what `scripts` are to npm."""
+
 _INI: Final = (
     *("tool:*", "pytest", "mypy", "mypy-*", "flake8", "flake8:*", "coverage:*", "isort", "pylint*", "pycodestyle"),
     *("pydocstyle", "pep8", "yapf", "bandit", "doc8", "tox", "tox:*", "testenv", "testenv:*", "aliases", "nosetests"),
@@ -83,7 +92,7 @@ def put_tables_back(path: str, before: bytes | None, now: bytes) -> Spliced | No
     judged = format_.judging(old, old, new), format_.judging(new, old, new)
     if judged[0] == judged[1]:
         return None
-    wanted = _without(new, judged[1])
+    wanted = _without(new, {keys: value for keys, value in judged[1].items() if keys not in judged[0]})
     for keys, value in judged[0].items():
         _set(wanted, keys, value)
     for content in format_.splices(before or b"", now, judged[0], judged[1], wanted):
@@ -97,7 +106,10 @@ def put_tables_back(path: str, before: bytes | None, now: bytes) -> Spliced | No
 
 
 class _Toml:
-    """pyproject.toml."""
+    """pyproject.toml and Cargo.toml."""
+
+    def __init__(self, patterns: tuple[Keys, ...]) -> None:
+        self._patterns = patterns
 
     @staticmethod
     def tables(content: bytes) -> dict[str, Any]:
@@ -106,9 +118,8 @@ class _Toml:
         except (ValueError, RecursionError) as error:
             raise _UnreadableError from error
 
-    @staticmethod
-    def judging(tables: Mapping[str, Any], *_: Mapping[str, Any]) -> dict[Keys, Any]:
-        return {keys: value for pattern in _TOML for keys, value in _found(tables, pattern)}
+    def judging(self, tables: Mapping[str, Any], *_: Mapping[str, Any]) -> dict[Keys, Any]:
+        return {keys: value for pattern in self._patterns for keys, value in _found(tables, pattern)}
 
     @staticmethod
     def splices(
@@ -133,7 +144,11 @@ class _Toml:
 
 
 class _Json:
-    """package.json."""
+    """package.json, composer.json and deno.json, with the name of their table of commands."""
+
+    def __init__(self, patterns: tuple[Keys, ...], commands: str) -> None:
+        self._patterns = patterns
+        self._commands = commands
 
     @staticmethod
     def tables(content: bytes) -> dict[str, Any]:
@@ -145,15 +160,15 @@ class _Json:
             raise _UnreadableError
         return value
 
-    @staticmethod
-    def judging(tables: Mapping[str, Any], old: Mapping[str, Any], _: Mapping[str, Any]) -> dict[Keys, Any]:
-        """Of the scripts, those that there were, and what would run before and after them."""
-        found = {keys: value for pattern in _JSON for keys, value in _found(tables, pattern)}
-        scripts, known = tables.get("scripts", {}), old.get("scripts", {})
-        if not isinstance(scripts, dict) or not isinstance(known, dict):
-            return found | ({("scripts",): scripts} if "scripts" in tables else {})
-        hooks = {f"{when}{name}" for name in known for when in ("pre", "post")}
-        return found | {("scripts", name): scripts[name] for name in scripts if name in known or name in hooks}
+    def judging(self, tables: Mapping[str, Any], old: Mapping[str, Any], _: Mapping[str, Any]) -> dict[Keys, Any]:
+        """Of the commands, those that there were, and what would run before and after them."""
+        found = {keys: value for pattern in self._patterns for keys, value in _found(tables, pattern)}
+        key = self._commands
+        commands, known = tables.get(key, {}), old.get(key, {})
+        if not isinstance(commands, dict) or not isinstance(known, dict):
+            return found | ({(key,): commands} if key in tables else {})
+        hooks = {f"{when}{name}" for name in known for when in ("pre", "post", "pre-", "post-")}
+        return found | {(key, name): commands[name] for name in commands if name in known or name in hooks}
 
     @staticmethod
     def splices(
@@ -221,11 +236,16 @@ class _Ini:
         yield whole.encode()
 
 
-_FORMATS: Final[dict[str, type[_Toml | _Json | _Ini]]] = {
-    "pyproject.toml": _Toml,
-    "package.json": _Json,
-    "setup.cfg": _Ini,
+_FORMATS: Final[dict[str, _Toml | _Json | _Ini]] = {
+    "pyproject.toml": _Toml(_TOML),
+    "Cargo.toml": _Toml(_CARGO),
+    "package.json": _Json(_JSON, "scripts"),
+    "composer.json": _Json((), "scripts"),
+    "deno.json": _Json(_DENO, "tasks"),
+    "setup.cfg": _Ini(),
 }
+SHARED: Final = tuple(_FORMATS)
+"""Names of the files of which only some tables judge."""
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.tables import put_tables_back
+from kotef.checks.tables import SHARED, put_tables_back
 
 PYPROJECT = """\
 # the project
@@ -35,6 +35,50 @@ packages = ["n"]
 def spliced(path: str, before: str | None, now: str) -> tuple[str, tuple[str, ...]] | None:
     done = put_tables_back(path, None if before is None else before.encode(), now.encode())
     return (done.content.decode(), done.tables) if done else None
+
+
+CARGO = '[package]\nname = "n"\n\n[dependencies]\n\n[[test]]\nname = "all"\npath = "checks/all.rs"\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "now", "kept", "tables"),
+    [
+        pytest.param(
+            "Cargo.toml",
+            CARGO,
+            CARGO.replace('checks/all.rs"', 'none.rs"\nharness = false').replace(
+                "[dependencies]", "[dependencies]\nx = 1"
+            ),
+            CARGO.replace("[dependencies]", "[dependencies]\nx = 1"),
+            ("test",),
+            id="targets and harness of Cargo",
+        ),
+        pytest.param(
+            "composer.json",
+            '{"scripts": {"test": "phpunit"}}',
+            '{"require": {"a": "1"}, "scripts": {"test": "true", "new": "x"}}',
+            '{"require": {"a": "1"}, "scripts": {"test": "phpunit", "new": "x"}}',
+            ("scripts.test",),
+            id="scripts of composer",
+        ),
+        pytest.param(
+            "deno.json",
+            '{"tasks": {"test": "deno test"}}',
+            '{"imports": {"a": "./a.ts"}, "tasks": {"test": "true"}, "test": {"exclude": ["*"]}}',
+            '{"imports": {"a": "./a.ts"}, "tasks": {"test": "deno test"}}',
+            ("tasks.test", "test"),
+            id="tasks of deno",
+        ),
+    ],
+)
+def test_manifests_of_other_languages_judge_as_well(
+    path: str, before: str, now: str, kept: str, tables: tuple[str, ...]
+) -> None:
+    done = put_tables_back(path, before.encode(), now.encode())
+
+    assert done is not None
+    assert done.content.decode() == kept
+    assert set(done.tables) == set(tables)
 
 
 def test_an_edit_beside_the_judging_tables_is_left_byte_for_byte():
@@ -225,7 +269,7 @@ def test_ini_judging_sections_are_the_baselines_and_all_else_is_the_coders(befor
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from(["pyproject.toml", "package.json", "setup.cfg"]), st.binary(max_size=60), st.binary(max_size=60))
+@given(st.sampled_from(SHARED), st.binary(max_size=60), st.binary(max_size=60))
 def test_any_bytes_are_answered(path: str, before: bytes, now: bytes):
     done = put_tables_back(path, before, now)
     assert done is None or done.content == before or done.tables
