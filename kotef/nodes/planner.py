@@ -18,6 +18,7 @@ from kotef.failures.memory import recall, tell
 from kotef.failures.visits import merge_visits, recount
 from kotef.models.structured import ask
 from kotef.nodes.decide import Ending, decide, no_progress
+from kotef.nodes.expectation_conflicts import contradicting_assertions
 from kotef.nodes.prefix import watch_prefix
 from kotef.nodes.review import account, review
 from kotef.nodes.visits import judged_visit
@@ -86,6 +87,8 @@ async def _next(state: AgentState, visit: int, update: StateUpdate, deps: Deps) 
     update["visits"] = judged_visit(reviewed)
     settled: AgentState = {**reviewed, "visits": merge_visits(reviewed["visits"], update["visits"])}
     ending = decide(settled)
+    if ending is None:
+        ending = contradicting_assertions(settled, deps)
     if ending is not None:
         return ending
     plan, ending, usage = await _plan(settled, visit, deps)

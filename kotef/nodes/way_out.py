@@ -7,6 +7,7 @@ from kotef.checks.entries import product_among
 from kotef.coders.chain import SEARCH_SECONDS, Link, longer, parse_chain
 from kotef.nodes.confirming import SPEAKS
 from kotef.nodes.decide import Ending
+from kotef.nodes.expectation_conflicts import CONTRADICTING
 from kotef.nodes.other_runner import other_runner
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueFailure
@@ -24,6 +25,11 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
         return f"put this right first: {ending.sentence}"
     if ending.reason == "search_time_over":
         return f"give the search more time ({longer_search(task)}), or name a model (`--model`); or {said}"
+    if ending.reason == CONTRADICTING:
+        return (
+            "change the line that is wrong, or let kotef change it (`allow test edits:` in the ticket, or "
+            f"`--allow-edits` with its file), then run it again: {ending.sentence}"
+        )
     if ending.reason == "none_is_right":
         return f"write what is right as one more assertion in a test, then run it again: {ending.sentence}"
     green = judged is not None and judged.green

@@ -102,21 +102,22 @@ def _in_table(name: str, source: SourceText, test: PythonTest) -> Origin | None:
     tables = [node for node in test.function.decorator_list if "parametrize" in ast.unparse(node)]
     match tables:
         case [ast.Call(func=ast.Attribute(value=mark), args=[names, ast.List() | ast.Tuple() as rows], keywords=[])]:
-            columns = _columns(names)
+            columns = columns_of(names)
         case _:
             return None
     module = ast.unparse(mark).removesuffix(".mark")
     if len(reads) != 1 or name not in columns or module == ast.unparse(mark) or not test.parameters:
         return None
-    matching = [row for number, row in enumerate(rows.elts) if _id_of(row, columns, number) == test.parameters]
+    matching = [row for number, row in enumerate(rows.elts) if id_of_row(row, columns, number) == test.parameters]
     if len(matching) != 1:
         return None
     row = matching[0]
-    literal = _cells(row, columns)[columns.index(name)]
+    literal = values_of_row(row, columns)[columns.index(name)]
     return Origin(literal, tuple(_with_id(row, columns, f"{module}.param", test.parameters, source)))
 
 
-def _columns(names: ast.expr) -> list[str]:
+def columns_of(names: ast.expr) -> list[str]:
+    """The names of the parameters in a table."""
     match names:
         case ast.Constant(value=str() as text):
             return [part.strip() for part in text.split(",") if part.strip()]
@@ -126,16 +127,16 @@ def _columns(names: ast.expr) -> list[str]:
             return []
 
 
-def _cells(row: ast.expr, columns: Sequence[str]) -> list[ast.expr]:
+def values_of_row(row: ast.expr, columns: Sequence[str]) -> list[ast.expr]:
     """The values of a row; one column has bare values."""
     if len(columns) == 1:
         return [row]
     return list(row.elts) if isinstance(row, ast.Tuple | ast.List) else []
 
 
-def _id_of(row: ast.expr, columns: Sequence[str], number: int) -> str | None:
+def id_of_row(row: ast.expr, columns: Sequence[str], number: int) -> str | None:
     """The id that pytest gives a row of literals; None where that is not known."""
-    cells = _cells(row, columns)
+    cells = values_of_row(row, columns)
     if len(cells) != len(columns) or not all(map(_is_literal, cells)):
         return None
     parts = []

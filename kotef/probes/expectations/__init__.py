@@ -1,0 +1,8 @@
+"""Expectations of tests: what an assertion wants of an expression, and which two of them no code can meet."""
+
+from kotef.probes.expectations.conflicts import Conflict, conflicts
+from kotef.probes.expectations.expectation import Expectation
+from kotef.probes.expectations.python_modules import python_expectations
+from kotef.probes.expectations.python_product import Product
+
+__all__ = ["Conflict", "Expectation", "Product", "conflicts", "python_expectations"]
