@@ -25,6 +25,7 @@ StoppedBy = Literal[
     "exhausted",
     "search_time",
     "none_is_right",
+    "contradiction",
     "step_cap",
     "tool_budget",
     "tokens",
@@ -159,6 +160,28 @@ class Plan(BaseModel):
     edited it."""
 
 
+class Contradiction(BaseModel):
+    """What a coder says cannot be done honestly."""
+
+    model_config = ConfigDict(frozen=True)
+
+    place: str
+    """A failing test, `file:line`, or words of the ticket."""
+    why: str
+    """The coder's words, whole; a claim."""
+    other: str = ""
+    """The line, test or file that contradicts it; empty without one."""
+    found: str = ""
+    """What code found to be so; empty where code cannot check it."""
+
+    @property
+    def words(self) -> str:
+        """All of it, as one question."""
+        against = f" because of {self.other}" if self.other else ""
+        found = f"checked by code: {self.found}" if self.found else "not checked by code"
+        return f"{self.place} cannot be met honestly{against}, says the coder: {self.why} ({found}). What is meant?"
+
+
 class Edits(BaseModel):
     """What one visit of the coder did."""
 
@@ -184,6 +207,8 @@ class Edits(BaseModel):
     """Diffs of other edits that passed as well."""
     question: str = ""
     """What only a person can say: the passing edits disagree on this input. Empty when there is nothing to ask."""
+    contradiction: Contradiction | None = None
+    """What the coder reported instead of an edit, with `stopped_by` contradiction only."""
     asked: tuple[str, ...] = ()
     """Coders that were asked in this visit, in order; the last one made the edit."""
     files: Files = Field(default_factory=Files)

@@ -12,12 +12,14 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from kotef.checks.model import CommandResult
 from kotef.coders.base import Brief, Work
 from kotef.coders.briefing import Past, first_message, system_prompt
+from kotef.coders.claims import ClaimCheck
 from kotef.coders.git_kept import GitKept
 from kotef.coders.hands import Hands
 from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
 from kotef.middleware.bounds import COMMAND, STOP, SUMMARY, Budget
+from kotef.middleware.contradiction_report import report_in
 from kotef.middleware.files import ledger_of
 from kotef.middleware.heard import Hear
 from kotef.middleware.messages import Conversation
@@ -28,7 +30,7 @@ from kotef.models.usage import spent_on
 from kotef.models.window import ContextWindow
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
-from kotef.state import Edits, Spent, StoppedBy, Task, Usage
+from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
 from kotef.tools.background import Background, Start
 from kotef.tools.choice import unfit
 from kotef.tools.git import RunStart
@@ -112,11 +114,13 @@ class ModelCoder:
         messages: list[AnyMessage] = state["messages"]
         recent.keep(messages)
         stopped_by, detail, summary = _ending(messages)
+        contradiction = self._contradiction(messages, brief) if stopped_by == "contradiction" else None
         edits = Edits(
             visit=visit,
             coder=self.name,
             stopped_by=stopped_by,
-            summary=summary,
+            contradiction=contradiction,
+            summary=contradiction.why if contradiction else summary,
             detail=detail,
             files=ledger_of(messages),
             foreign=tuple(sorted(hands.foreign)),
@@ -125,6 +129,16 @@ class ModelCoder:
         calls = {f"{visit}/coder/{number}": spent_on(answer, self.price) for number, answer in enumerate(answers)}
         commands = Spent(commands=sum(message.name == COMMAND for message in messages), written=hands.written)
         return Work(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
+
+    def _contradiction(self, messages: Sequence[AnyMessage], brief: Brief) -> Contradiction | None:
+        """What the coder reported, with what code finds of it."""
+        report = report_in(messages)
+        if report is None:
+            return None
+        place, why, other = (str(report.get(name, "")) for name in ("place", "why", "other"))
+        found = ClaimCheck(brief, self.snapshots).check(place, why, other)
+        hidden = redactor().text
+        return Contradiction(place=hidden(place), why=hidden(why), other=hidden(other), found=hidden(found))
 
     def _agent(
         self,
@@ -166,6 +180,7 @@ class ModelCoder:
             start=RunStart(self.snapshots, brief.visits[0].tree if 0 in brief.visits else brief.tree),
             memory=self.kit.memory,
             skills=self.kit.skills,
+            claim=ClaimCheck(brief, self.snapshots).check,
             reads=granted(task.reads),
             web=self.outside.web,
             watching=hands.watching,

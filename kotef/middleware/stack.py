@@ -7,6 +7,7 @@ from langchain.agents.middleware import AgentMiddleware
 from kotef.middleware.activity import Activity
 from kotef.middleware.bounds import Bounds, Budget
 from kotef.middleware.compaction import Compaction
+from kotef.middleware.contradiction_report import ReportedContradiction
 from kotef.middleware.effects import EffectsOnce
 from kotef.middleware.empty import EmptyAnswers
 from kotef.middleware.faults import Faults
@@ -33,6 +34,7 @@ def stack(
     mistakes, repeats, bounds = MistakeGuard(setting), RepeatGuard(setting), Bounds(budget, setting)
     empty = EmptyAnswers(setting)
     return [
+        ReportedContradiction(),  # outermost: after an accepted report there is nothing to ask, and nothing to guard
         mistakes,  # before the bounds: a visit that is stopped for what it did is asked for no summary
         repeats,  # after the mistakes: what fails in turn is a row of mistakes before it is a cycle
         empty,  # before the bounds: to ask once more is a call to be allowed; a closing summary that is empty is none

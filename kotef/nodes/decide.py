@@ -11,6 +11,8 @@ from kotef.state import AgentState, StoppedBy, over_budget
 NEEDS_REVIEW: Final = "needs_review"
 """`Verification.detail` of a green verification that only an accepting review can turn into `verified`."""
 
+REPORTED: Final = "reported_contradiction"
+"""The reason of a run whose coder said that it cannot be done honestly."""
 
 NUDGED: Final = 2
 """Visits without progress in a row that make a run stuck: the one that earned the nudge, and the one that had it."""
@@ -35,6 +37,7 @@ def decide(state: AgentState) -> Ending | None:
         or _none_is_right(state)
         or _verified(state)
         or _environment_broken(state)
+        or _contradiction(state)
         or _budget_exceeded(state)
         or _attempts_exceeded(state)
         or _stuck(state)
@@ -83,6 +86,14 @@ def _environment_broken(state: AgentState) -> Ending | None:
     if result is None or result.visit > 0 or not result.environment:
         return None
     return Ending("environment_broken", result.environment, result.summary)
+
+
+def _contradiction(state: AgentState) -> Ending | None:
+    """The coder reported what cannot be done honestly, and code could not disprove it."""
+    edits = state.get("edits")
+    if edits is None or edits.contradiction is None:
+        return None
+    return Ending("blocked", REPORTED, edits.contradiction.words)
 
 
 _CAPS: Final[dict[StoppedBy, str]] = {

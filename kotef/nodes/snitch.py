@@ -119,6 +119,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
         follow_up=way_out(state, ending, failures, deps.snapshots),
         resume=_resume(state, ending, deps),
         notes=(
+            *_reported(edits),
             *_last_words(state),
             *(f"put back before judging: {path}" for path in (judged.put_back if judged else ())[:20]),
         ),
@@ -136,6 +137,13 @@ def _resume(state: AgentState, ending: Ending, deps: Deps) -> str:
 def _telling(history: FailureHistory) -> tuple[FailureEntry, ...]:
     """What the attempts ended with; the baseline's failures only when there was no attempt."""
     return tuple(entry for entry in history.entries if entry.visit) or history.entries
+
+
+def _reported(edits: Edits | None) -> Iterator[str]:
+    """What the coder reported, whole: the sentence of an entry is shown in part where it is long."""
+    if edits is not None and edits.contradiction is not None:
+        claim = edits.contradiction
+        yield f"the coder's words on {claim.place} (a claim): {claim.why}"
 
 
 def _last_words(state: AgentState) -> Iterator[str]:

@@ -26,7 +26,7 @@ from kotef.workspace.texts import encodable
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {
-        *("model_error", "exhausted", "search_time", "none_is_right"),
+        *("model_error", "exhausted", "search_time", "none_is_right", "contradiction"),
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
     }
 )

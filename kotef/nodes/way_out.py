@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kotef.checks.entries import product_among
 from kotef.coders.chain import SEARCH_SECONDS, Link, longer, parse_chain
 from kotef.nodes.confirming import SPEAKS
-from kotef.nodes.decide import Ending
+from kotef.nodes.decide import REPORTED, Ending
 from kotef.nodes.expectation_conflicts import CONTRADICTING
 from kotef.nodes.other_runner import other_runner
 from kotef.sdd.follow_up import follow_up
@@ -30,6 +30,8 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
             "change the line that is wrong, or let kotef change it (`allow test edits:` in the ticket, or "
             f"`--allow-edits` with its file), then run it again: {ending.sentence}"
         )
+    if ending.reason == REPORTED:
+        return f"say what is meant, in the ticket or in the test, then run it again: {ending.sentence}"
     if ending.reason == "none_is_right":
         return f"write what is right as one more assertion in a test, then run it again: {ending.sentence}"
     green = judged is not None and judged.green

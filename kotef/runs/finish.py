@@ -21,6 +21,7 @@ from kotef.runs.report.markdown import render_report
 from kotef.runs.result import (
     Result,
     ResultCheck,
+    ResultContradiction,
     ResultDone,
     ResultEdit,
     ResultHistory,
@@ -210,6 +211,7 @@ def _result(
         stopped_by=edits.stopped_by if edits else None,
         winner=edits.coder if edits and verified else None,
         edit=_edit(edits) if edits and edits.rationale else None,
+        contradiction=_contradiction(edits),
         model=task.model,
         base=task.base,
         profile=task.profile,
@@ -259,6 +261,11 @@ def _flaky(state: AgentState) -> tuple[str, ...]:
     """What was flaky before the run, then what is now."""
     found = [judged.flaky for judged in (state.get("baseline"), state.get("test_results")) if judged]
     return tuple(dict.fromkeys(unit for units in found for unit in units))
+
+
+def _contradiction(edits: Edits | None) -> ResultContradiction | None:
+    said = edits.contradiction if edits else None
+    return ResultContradiction(**said.model_dump()) if said else None
 
 
 def _edit(edits: Edits) -> ResultEdit:

@@ -122,6 +122,19 @@ class ResultEdit(Camel):
     """The input on which passing edits disagree; only a person knows the answer. Empty without one."""
 
 
+class ResultContradiction(Camel):
+    """What the coder said cannot be done honestly."""
+
+    place: str
+    """A failing test, `file:line`, or words of the ticket."""
+    why: str
+    """The coder's words, whole; a claim."""
+    other: str
+    """What it says is in the way; empty without such."""
+    found: str
+    """What code found to be so; empty where code cannot check it."""
+
+
 class ResultAttempt(Camel):
     """One visit: what was planned, what was changed, what came of it."""
 
@@ -207,6 +220,8 @@ class Result(Camel):
     """The coder whose edit was verified."""
     edit: ResultEdit | None = None
     """Null after a model's edit, and when no edit was made."""
+    contradiction: ResultContradiction | None = None
+    """Null unless the coder reported one in its last visit."""
     model: str
     profile: str
     sandbox: str = "off"

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from support.loop import PYTEST, Agent, git
+from support.loop import PYTEST, Agent, edit, git
+from support.openai_server import Reply, call, calls, text
 
 STUB = "def total(prices):\n    raise NotImplementedError\n"
 GREEN = "def total(prices):\n    return sum(prices)\n"
@@ -125,3 +126,78 @@ def test_a_file_that_the_run_may_change_contradicts_nothing(shop: Path, run) -> 
     written(shop, "test_shop.py", TWO_TESTS)
     ran = run(shop, Agent(), "x", "--check", PYTEST, "--allow-edits", "test_shop.py", "--max-attempts", "1")
     assert ran.result["reason"] != "contradicting_assertions"
+
+
+# -- what a coder reports
+
+WRONG = "from shop import total\n\n\ndef test_total():\n    assert total([1]) == 1\n\n\ndef test_names():\n    assert total([]) == 0\n"
+WORDS = "One customer cannot be both.  The invoice of March says 2.\nWhich one is it? " + "Long words. " * 60
+
+
+def report(place: str, why: str = WORDS, other: str = "") -> Reply:
+    return calls(call("report_contradiction", place=place, why=why, other=other))
+
+
+def test_a_report_ends_the_run_at_once_with_the_coders_words_whole(shop: Path, run) -> None:
+    written(shop, "test_shop.py", WRONG)
+    agent = Agent(coder=[calls(call("view_file", path="test_shop.py")), report("test_total")])
+    ran = run(shop, agent, "make the tests pass", "--check", PYTEST)
+    assert (ran.code, ran.result["outcome"], ran.result["reason"]) == (6, "blocked", "reported_contradiction")
+    assert len(agent.requests("coder")) == 2, "nothing is asked after an accepted report"
+    assert len(agent.requests("planner")) == 1
+    assert ran.result["failureHistory"]["attempts"] == 0
+    (entry,) = ran.issues
+    words = " ".join(WORDS.split())
+    assert words in " ".join(entry["sentence"].split())
+    assert any(words in " ".join(note.split()) for note in entry["notes"])
+    assert words in " ".join(ran.stdout.split())
+    assert words in " ".join((shop / ".sdd" / "issues.md").read_text().split())
+    assert "not checked by code" in ran.stdout
+    assert "test_total" in entry["follow_up"]
+    assert ran.result["contradiction"] == {"place": "test_total", "why": WORDS, "other": "", "found": ""}
+
+
+def test_what_it_had_edited_before_is_judged_and_put_back(shop: Path, run) -> None:
+    written(shop, "test_shop.py", WRONG)
+    before = (shop / "shop.py").read_text()
+    agent = Agent(coder=[edit("shop.py", "raise NotImplementedError", "return 7"), report("test_shop.py:5")])
+    ran = run(shop, agent, "make the tests pass", "--check", PYTEST)
+    assert (ran.code, ran.result["reason"]) == (6, "reported_contradiction")
+    assert (shop / "shop.py").read_text() == before
+    assert len(agent.requests("coder")) == 2
+
+
+def test_a_green_is_a_green_whatever_was_reported(shop: Path, run) -> None:
+    written(shop, "test_shop.py", WRONG)
+    agent = Agent(coder=[edit("shop.py", "raise NotImplementedError", "return sum(prices)"), report("test_total")])
+    ran = run(shop, agent, "make the tests pass", "--check", PYTEST)
+    assert (ran.code, ran.result["outcome"]) == (0, "verified")
+
+
+def test_a_claim_that_code_disproves_is_a_failed_call_and_the_coder_goes_on(shop: Path, run) -> None:
+    (shop / "shop.py").write_text("def total(prices):\n    return 0\n")
+    written(shop, "test_shop.py", WRONG)
+    wrong = [
+        report("test_nowhere"),
+        report("test_names"),
+        edit("shop.py", "return 0", "return sum(prices)"),
+        text("done"),
+    ]
+    agent = Agent(coder=wrong)
+    ran = run(shop, agent, "make the tests pass", "--check", PYTEST)
+    assert (ran.code, ran.result["outcome"]) == (0, "verified")
+    told = [request.messages[-1]["content"] for request in agent.requests("coder")[1:3]]
+    assert "names no failing test" in told[0]
+    assert "test_shop.py::test_total" in told[0]
+    assert "test_names passes" in told[1]
+
+
+def test_two_lines_that_do_contradict_each_other_are_checked(shop: Path, run) -> None:
+    text = WRONG.replace("test_names", "test_other").replace(
+        "    assert total([]) == 0", "    for _ in range(2):\n        assert total([1]) == 2"
+    )
+    written(shop, "test_shop.py", text)
+    ran = run(shop, Agent(coder=[report("test_shop.py:5", "why", "test_shop.py:10")]), "x", "--check", PYTEST)
+    assert (ran.code, ran.result["reason"]) == (6, "reported_contradiction")
+    assert "test_shop.py:5 expects `total([1]) == 1`, and test_shop.py:10 expects `total([1]) == 2`" in ran.stdout
+    assert "checked by code" in ran.stdout

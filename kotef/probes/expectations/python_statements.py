@@ -10,11 +10,13 @@ from kotef.probes.expectations.expectation import Expectation, Relation, literal
 from kotef.probes.expectations.python_product import Product
 from kotef.probes.expectations.python_purity import Scope, bound_by
 
-_EQUAL: Final = frozenset(
+EQUAL: Final = frozenset(
     "assertEqual assertEquals assertIs assertListEqual assertDictEqual assertTupleEqual assertSetEqual "  # noqa: SIM905
     "assertMultiLineEqual assertSequenceEqual".split()
 )
-_NOT_EQUAL: Final = frozenset({"assertNotEqual", "assertNotEquals"})
+"""Methods of unittest that pass if two values are equal."""
+NOT_EQUAL: Final = frozenset({"assertNotEqual", "assertNotEquals"})
+"""And those that pass if they are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +138,9 @@ class StatementWalk:
             raise UnknownError
         line = call.lineno
         match call.args:
-            case [left, right, *_] if name in _EQUAL:
+            case [left, right, *_] if name in EQUAL:
                 self._equality(left, right, "==", line)
-            case [left, right, *_] if name in _NOT_EQUAL:
+            case [left, right, *_] if name in NOT_EQUAL:
                 self._equality(left, right, "!=", line)
             case [value, *_] if name in {"assertTrue", "assertFalse"}:
                 self._expect(value, "true" if name == "assertTrue" else "false", None, line)
