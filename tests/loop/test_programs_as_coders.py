@@ -55,6 +55,21 @@ def test_the_brief_tells_what_fails_what_judges_and_what_not_to_do(project: Path
     assert f"- {ran.result['checks'][0]['name']}: `{CHECK}`" in told
 
 
+def test_a_program_can_say_that_it_cannot_be_done_honestly(project: Path, tmp_path: Path) -> None:
+    said = "**report_contradiction: test_add | Two and three are five in one place only.\\nWhich one?**"
+    ran = run(project, agent(tmp_path, f"print(brief)\nprint('I looked.')\nprint('{said}')"))
+    assert (ran.code, ran.result["reason"]) == (6, "reported_contradiction")
+    assert ran.result["contradiction"]["why"] == "Two and three are five in one place only.\nWhich one?"
+    assert ran.result["failureHistory"]["attempts"] == 0
+    assert "Two and three are five in one place only. Which one?" in " ".join(ran.stdout.split())
+
+
+def test_a_wrong_claim_of_a_program_is_named_and_ends_nothing(project: Path, tmp_path: Path) -> None:
+    ran = run(project, agent(tmp_path, FIXES + "print('report_contradiction: test_nothing | I do not like it.')"))
+    assert (ran.code, ran.result["outcome"]) == (0, "verified")
+    assert "is not taken: test_nothing passes" in " ".join(ran.stdout.split())
+
+
 def test_a_failed_attempt_is_told_to_the_next(project: Path, tmp_path: Path) -> None:
     code = "if 'Attempt 1' in brief:\n    Path('calc.py').write_text('def add(a, b):\\n    return a * b\\n')\n"
     code += f"else:\n    {FIXES.splitlines()[1]}\n"
@@ -311,8 +326,10 @@ def test_the_naive_agent_repairs_the_discount(tmp_path: Path) -> None:
 
 
 def test_the_naive_agent_fails_honestly_at_a_contradiction(tmp_path: Path) -> None:
+    """Without leave to change the test it would not even be asked."""
     root = example(tmp_path, "contradiction")
-    ran = kotef(root, "run", "--ticket", "01", "--check", PYTEST, "--coder", NAIVE, "--max-attempts", "1")
+    more = ("--max-attempts", "1", "--allow-edits", "tests/test_format.py")
+    ran = kotef(root, "run", "--ticket", "01", "--check", PYTEST, "--coder", NAIVE, *more)
     assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded")
     assert "Nothing I tried makes the check pass" in ran.result["attempts"][0]["whyStopped"]
     assert ran.issues[0]["attempts"] == 1

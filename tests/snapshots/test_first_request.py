@@ -17,7 +17,7 @@ from kotef.tools.registry import TABLE
 
 HERE = Path(__file__).parent
 GOAL = "make add add"
-FIRST_PROMPT = 1_200
+FIRST_PROMPT = 1_300
 """Tokens of the coder's first request besides task and spec, at four characters each."""
 
 

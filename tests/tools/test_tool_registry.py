@@ -85,6 +85,7 @@ def test_every_list_of_names_comes_from_one_table_and_is_sorted(visit: Visit) ->
         "list_dir",
         "manage_memory",
         "read_output",
+        "report_contradiction",
         "run_checks",
         "run_command",
         "search_symbols",

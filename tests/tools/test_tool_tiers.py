@@ -15,6 +15,7 @@ from kotef.tools.table import reading
 STANDARD = {
     *("edit_file", "write_file", "apply_patch", "run_command", "read_output", "stop_command", "run_checks"),
     *("git_status", "git_diff", "get_codebase_overview", "search_symbols", "view_truncated_output"),
+    "report_contradiction",
 }
 FEATURES = ("apply_patch", "mcp", "memory", "more_skills", "skill_files", "skills", "web", "web_search")
 

@@ -1,5 +1,6 @@
 """How does an agent that kotef did not write edit the workspace?"""
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.claims import ClaimCheck
 from kotef.coders.command.brief import NAME, brief_text
 from kotef.coders.command.cost import Told, spent_by, told_by
 from kotef.coders.command.line import Command
@@ -20,7 +22,8 @@ from kotef.deps import Clock, Emit
 from kotef.failures.output import plain_lines
 from kotef.failures.plain import plain
 from kotef.settings import Price
-from kotef.state import Edits, StoppedBy, Usage
+from kotef.state import Contradiction, Edits, StoppedBy, Usage
+from kotef.tools.faults import ToolFault
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.process import Completed
@@ -33,6 +36,10 @@ _WORDS: Final = 2_000
 """Characters of a program's last words."""
 _SAID: Final = 300
 """Characters of them where they say why it failed."""
+_REPORT: Final = re.compile(r"^[\s`*>-]*report_contradiction: *(?P<place>[^|\n]+)\|", re.MULTILINE)
+"""The beginning of a report in the last words of a program."""
+_REPORTED: Final = 4_000
+"""Characters of it that are kept."""
 _ENTRIES: Final = 20_000
 _INDEX_CAP: Final = 1 << 30
 _ACCOUNT_CAP: Final = 64 * 1024 * 1024
@@ -108,13 +115,31 @@ class CommandCoder:
             self.emit("notice", text=f"what this attempt cost is not known: {self.name} {why}")
         stopped_by, why = self._ending(done, told, seconds)
         changed = self.snapshots.changed(before, self.snapshots.take())
-        words = "\n".join(plain_lines(told.words if told and told.words else done.stdout)).strip()[-_WORDS:]
-        edits = Edits(visit=visit, coder=self.name, stopped_by=stopped_by, detail=why, summary=redactor().text(words))
-        if not changed:
+        whole = "\n".join(plain_lines(told.words if told and told.words else done.stdout)).strip()
+        words = redactor().text(whole[-_WORDS:])
+        edits = Edits(visit=visit, coder=self.name, stopped_by=stopped_by, detail=why, summary=words)
+        claim = self._claim(whole, brief) if stopped_by == "finished" else None
+        if claim is not None:
+            edits = edits.model_copy(update={"stopped_by": "contradiction", "contradiction": claim})
+        elif not changed:
             edits = edits.model_copy(update={"detail": why or f"{self.name} changed nothing"})
         used = {f"{visit}/coder/{self.name}": spent.model_copy(update={"written": hands.written})}
         hints = (f"{self.name}: {why}",) if why else ()
-        return Work(edits, Usage(by_call=used), found=bool(changed), hints=hints)
+        return Work(edits, Usage(by_call=used), found=bool(changed) or claim is not None, hints=hints)
+
+    def _claim(self, words: str, brief: Brief) -> Contradiction | None:
+        """What its last words report as impossible; None without a report, and where code finds it wrong."""
+        said = list(_REPORT.finditer(words))[-1:]  # what stands before it may quote the brief
+        if not said:
+            return None
+        place, why = said[0]["place"].strip(" `"), words[said[0].end() :].strip(" `*\n")[:_REPORTED]
+        try:
+            found = ClaimCheck(brief, self.snapshots).check(place, why)
+        except ToolFault as fault:
+            self.emit("notice", text=f"what {self.name} reports as impossible is not taken: {fault.message}")
+            return None
+        hidden = redactor().text
+        return Contradiction(place=hidden(place), why=hidden(why), found=hidden(found))
 
     async def _run(self, file: Path, account: Path, seconds: float, visit: int) -> tuple[Completed, Hands]:
         hands = Hands(self.snapshots, self.run_dir)

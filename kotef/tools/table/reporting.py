@@ -35,7 +35,7 @@ ROWS: Final = (
         "standard",
         ReportContradiction,
         _report,
-        "Say that something cannot be done honestly; ends the run. `place`: failing test, file:line or words of the "
-        "ticket; `other`: the line, or protected file, in the way.",
+        "Say what cannot be done honestly; ends the run. `place`: failing test, file:line or words of the ticket; "
+        "`other`: the line or file in the way.",
     ),
 )
