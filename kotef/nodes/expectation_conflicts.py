@@ -1,5 +1,6 @@
 """Two assertions that no code can meet together, found before anybody is asked to write that code."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,6 +15,8 @@ CONTRADICTING: Final = "contradicting_assertions"
 """The reason of a run that ended because of two assertions."""
 _FILES: Final = 400
 """Test files that are compared with those that hold a target."""
+_CALLED: Final = re.compile(r"(\w+)\(")
+_ASSIGNS: Final = re.compile(r"(?:^|\s)\w+=")
 _LARGEST: Final = 1_000_000
 """Bytes of a test file that is read."""
 
@@ -21,9 +24,12 @@ _LARGEST: Final = 1_000_000
 def contradicting_assertions(state: AgentState, deps: Ground) -> Ending | None:
     """The ending that two assertions call for, if this run must meet both and may change neither; else None."""
     baseline = state.get("baseline")
-    if baseline is None or state.get("edits") is not None:
+    if baseline is None or state.get("edits") is not None or _differ_in_environment(baseline):
         return None
-    found = _first_conflict(state, baseline, deps)
+    try:
+        found = _first_conflict(state, baseline, deps)
+    except (RecursionError, ValueError, MemoryError):  # a literal that Python itself cannot print
+        return None
     if found is None:
         return None
     return Ending("blocked", CONTRADICTING, f"{found.words}: no code can meet both. Which one is right?")
@@ -50,10 +56,21 @@ def _first_conflict(state: AgentState, baseline: Verification, deps: Ground) -> 
     keys = {each.key for each in red if demands.is_red(each)}
     if not keys:
         return None
-    others = (path for path in sorted(demands.green_files - demands.red_files)[:_FILES] if path in paths)
+    called = re.compile("|".join({rf"\b{name}\b" for each in red for name in _CALLED.findall(each.shown)}))
+    others = (
+        path
+        for path in sorted(demands.green_files - demands.red_files)[:_FILES]
+        if path in paths and called.search((product.read(path) or b"").decode("utf-8", "replace"))
+    )
     known = [each for each in (*red, *expected_in(others)) if each.key in keys]
     found = sorted(conflicts(known, demands.is_red), key=lambda each: (each.first.place, each.second.place))
     return found[0] if found else None
+
+
+def _differ_in_environment(baseline: Verification) -> bool:
+    """Whether several checks run tests, and one sets variables: then two tests may see different products."""
+    commands = [check.command for check in baseline.checks if check.role == "test"]
+    return len(commands) > 1 and any(map(_ASSIGNS.search, commands))
 
 
 class _Demands:

@@ -201,3 +201,11 @@ def test_two_lines_that_do_contradict_each_other_are_checked(shop: Path, run) ->
     assert (ran.code, ran.result["reason"]) == (6, "reported_contradiction")
     assert "test_shop.py:5 expects `total([1]) == 1`, and test_shop.py:10 expects `total([1]) == 2`" in ran.stdout
     assert "checked by code" in ran.stdout
+
+
+def test_checks_with_variables_of_their_own_leave_it_open(shop: Path, run) -> None:
+    """Two commands may judge two products."""
+    written(shop, "test_shop.py", TWO_TESTS)
+    checks = ("--check", f"MODE=a {PYTEST} -k old", "--check", f"MODE=b {PYTEST} -k new", "--max-attempts", "1")
+    ran = run(shop, Agent(), "x", *checks)
+    assert ran.result["reason"] != "contradicting_assertions"

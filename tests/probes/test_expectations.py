@@ -1,6 +1,7 @@
 """Pairs of assertions that no code can meet together are found, and pairs that some code can meet are not."""
 
 import random
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -322,3 +323,18 @@ def test_of_pure_functions_a_pair_contradicts_exactly_if_no_function_can_pass_bo
     possible = all(answers.setdefault(call, value) == value for call, value in value_of)
     text = two(body([(c, v + 5) for c, v in one], style), body([(c, v + 5) for c, v in other], style + 1))
     assert bool(found(text, PURE)) == (not possible)
+
+
+def test_what_python_itself_can_hardly_read_is_no_crash() -> None:
+    deep = "-" * 3000 + "1"
+    number = "0x" + "f" * 9000
+    for text in (deep, number, "[" * 80 + "]" * 80, "'\\ud800'", "1e999", "b'\\xff'"):
+        with suppress(RecursionError, ValueError):  # the caller takes it for nothing found
+            found(two(f"assert f(1) == {text}", f"assert f({text}) == 2"))
+
+
+def test_the_id_of_each_expectation_is_the_runners() -> None:
+    text = CLASS + "\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_n(n):\n    assert f(n) == 7\n"
+    product = Product({"shop.py"}, lambda path: STUBS.encode() if path == "shop.py" else None)
+    ids = [each.test for each in python_expectations("test_it.py", f"import pytest\n{text}".encode(), product)]
+    assert ids == ["Both::test_one", "Both::test_two", "test_n[1]", "test_n[2]"]
