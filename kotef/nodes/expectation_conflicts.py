@@ -41,8 +41,13 @@ def _first_conflict(state: AgentState, baseline: Verification, deps: Ground) -> 
         return None
     snapshots, tree = deps.snapshots, baseline.tree
     paths = snapshots.paths(tree)
-    product = Product(paths, lambda path: snapshots.read(tree, path) if path in paths else None, baseline.absent)
-    guard = guard_of(state["task"], tree, snapshots)
+    product = Product(
+        paths,
+        lambda path: snapshots.read(tree, path) if path in paths else None,
+        absent=baseline.absent,
+        tests=baseline.test_files,
+    )
+    guard = guard_of(state["task"], tree, snapshots, baseline.test_files)
 
     def expected_in(files: Iterator[str]) -> list[Expectation]:
         found = []

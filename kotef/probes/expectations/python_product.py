@@ -35,6 +35,8 @@ class Product:
     read: Callable[[str], bytes | None]
     absent: Collection[str] = ()
     """Top-level modules that tests import and that are not there yet."""
+    tests: Collection[str] = ()
+    """Files that judge although their names do not tell."""
     is_standard: bool = False
     """Whether the standard library itself is the product."""
     _by_name: dict[str, list[str]] = field(default_factory=dict, init=False)
@@ -58,7 +60,7 @@ class Product:
         if top in self.absent and top not in self._by_name:
             return True
         found = self._definition(origin, 0)
-        if found is None or is_test_code(found.path):
+        if found is None or is_test_code(found.path) or found.path in self.tests:
             return False
         if isinstance(found.node, ast.ClassDef):
             return "." not in found.rest
