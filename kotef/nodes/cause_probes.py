@@ -9,8 +9,12 @@ from kotef.checks.protected import is_protected, matches
 from kotef.nodes.bench import Bench, OutOfTimeError, Unit, status_in
 from kotef.nodes.confirming import Judged
 
-ROUNDS: Final = 3
+ROUNDS: Final = 12
 """How often targets are judged again, alone, to see whether they pass by chance."""
+SURE_ROUNDS: Final = 3
+"""How many rounds of targets alone are made however long they take; of the whole check one."""
+CHANCE_SECONDS: Final = 15.0
+"""What the further rounds may take together; half of what the check itself took, if that is more."""
 _SHOWN: Final = 3
 
 
@@ -95,7 +99,7 @@ async def old_tests_probe(unit: Unit, bench: Bench, judged: Judged, new: Sequenc
 async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = None) -> Probe:
     """The targets pass again and again, with other hash seeds and without the variables of a CI service.
 
-    A check without a list of tests is judged by its status. The whole check is run once more only. `red_alone` are
+    A check without a list of tests is judged by its status. The first flip ends it. `red_alone` are
     targets that were red when they were run alone; a test that needs others before it is red each time.
     """
     if red_alone is not None:
@@ -103,7 +107,12 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
         if flipped := [target for target in red_alone.targets if status_in(again, target) == "passed"]:
             told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
             return Probe(name="chance", check=unit.check.name, value="alarm", told=told)
-    for number in range(ROUNDS if unit.is_part else 1):
+    usual = next((check.seconds for check in bench.verification.checks if check.name == unit.check.name), 0.0)
+    sure = SURE_ROUNDS if unit.is_part else 1
+    spent = 0.0
+    for number in range(ROUNDS):
+        if number >= sure and spent > max(CHANCE_SECONDS, usual / 2):
+            break
         seed = bench.rng.randrange(1, 4_000_000_000)
         line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed} && {unit.command}"
         try:
@@ -112,6 +121,7 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
             if not number:
                 raise
             break
+        spent += result.seconds
         if unit.targets and result.tests is None:
             return not_probed("chance", unit.check.name, "without a report")
         flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]

@@ -76,6 +76,7 @@ def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) 
     chosen = bench.rng.getrandbits(32) if seed is None else seed
     found = list(wrong_answers(path, content, target, seed=chosen, read=bench.read))
     bench.rng.shuffle(found)
+    found.sort(key=lambda answer: answer.halted is None)  # what can be confirmed comes first
     first = {answer.kind: answer for answer in reversed(found)}
     kinds = list(first.values())
     rest = [answer for answer in found if answer not in kinds]
@@ -86,17 +87,26 @@ def _batch(
     waiting: Sequence[tuple[str, WrongAnswer]], bench: Workbench
 ) -> tuple[list[tuple[str, WrongAnswer]], list[tuple[str, WrongAnswer]]]:
     """Wrong answers that can be tried in one run, one a target at most, and the others."""
+    if waiting and _is_shared(*waiting[0], waiting):
+        return list(waiting[:1]), list(waiting[1:])
     batch: list[tuple[str, WrongAnswer]] = []
     later: list[tuple[str, WrongAnswer]] = []
     mixture, taken = Mixture(), set[str]()
     for target, answer in waiting:
         base = bench.read(answer.path)
-        if target in taken or base is None or not mixture.take(answer.path, base, answer.content):
-            later.append((target, answer))
-        else:
+        is_free = target not in taken and base is not None and not _is_shared(target, answer, waiting)
+        if is_free and mixture.take(answer.path, base or b"", answer.content):
             taken.add(target)
             batch.append((target, answer))
+        else:
+            later.append((target, answer))
     return batch or list(waiting[:1]), later if batch else list(waiting[1:])
+
+
+def _is_shared(target: str, answer: WrongAnswer, waiting: Sequence[tuple[str, WrongAnswer]]) -> bool:
+    """Whether a changed file beside the tests may make other targets fail as well: then it is tried alone."""
+    is_beside = not target.startswith(answer.path)
+    return is_beside and any(other.path == answer.path for name, other in waiting if name != target)
 
 
 async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Workbench, what: str) -> CommandResult:
@@ -120,15 +130,14 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Workbenc
     again = [
         other
         for other in _some(target, bench, 1000, seed=bench.rng.getrandbits(32))
-        if (other.kind, other.path, other.line) == (answer.kind, answer.path, answer.line)
+        if (other.kind, other.path) == (answer.kind, answer.path)
+        and (other.line == answer.line or answer.kind == "golden")
     ]
     for other in again[:1]:
         with bench.with_contents({other.path: other.content}):
             if status_in(await bench.run(only, "wrong-again"), target if unit.targets else "") != "passed":
                 return False
-    path = file_of(target, bench.paths(), bench.read)
-    if path is None:
-        return False
+    path = answer.asserting or answer.path
     with bench.with_contents({path: answer.halted}):
         result = await bench.run(only, "halted")
     return status_in(result, target if unit.targets else "") in RED

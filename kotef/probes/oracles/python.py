@@ -1,12 +1,14 @@
 """Wrong answers for tests in Python modules."""
 
+import ast
 import random
 from collections.abc import Callable, Iterator, Sequence
 
 from kotef.probes.oracles.python_assertions import PythonOracles
 from kotef.probes.oracles.python_helpers import imported_function
-from kotef.probes.oracles.python_tests import FunctionNode, python_test
-from kotef.probes.oracles.wrong_answer import WrongAnswer, wrong_answer
+from kotef.probes.oracles.python_tables import TableLookup
+from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, called_statements, python_test
+from kotef.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
 from kotef.probes.source_text import SourceText, parsed
 
 
@@ -17,7 +19,10 @@ def python_answers(
     chance: random.Random,
     read: Callable[[str], bytes | None] = lambda _: None,
 ) -> Iterator[WrongAnswer]:
-    """Each oracle of one test function or method; `read` gives the files that it imports helpers from."""
+    """Each oracle of one test function or method, and of functions of other files that compare for it.
+
+    `read` gives the files that it imports helpers from, or compares with.
+    """
     source = SourceText.of_python(content)
     tree = parsed(source.text) if source else None
     test = python_test(tree, names) if tree else None
@@ -25,12 +30,29 @@ def python_answers(
         return
 
     def find(name: str) -> FunctionNode | None:
-        return imported_function(tree, path, name, read)
+        found = imported_function(tree, path, name, read)
+        return found.function if found else None
 
-    for oracle in PythonOracles(source, tree, test, chance, find).all():
+    tables = TableLookup(tree, test, path, read)
+    own = tuple(_valid(path, source, PythonOracles(source, tree, test, chance, find, tables).all()))
+    yield from own
+    if own:
+        return
+    called = (ast.unparse(each.func) for each in called_statements(test.function.body))
+    helpers = (imported_function(tree, path, name, read) for name in dict.fromkeys(called))
+    for helper in filter(None, helpers):
+        inside = PythonTest(helper.function, (), "")
+        yield from _valid(helper.path, helper.source, PythonOracles(helper.source, helper.tree, inside, chance).all())
+
+
+def _valid(path: str, source: SourceText, oracles: Iterator[OracleEdit]) -> Iterator[WrongAnswer]:
+    """The wrong answers whose files can still be parsed."""
+    for oracle in oracles:
         answer = wrong_answer(path, source, oracle)
-        changed = SourceText.of_python(answer.content) if answer else None
-        if answer is not None and changed is not None and parsed(changed.text) is not None:
+        if answer is None:
+            continue
+        changed = SourceText.of_python(answer.content)
+        if oracle.beside is not None or (changed is not None and parsed(changed.text) is not None):
             yield answer
 
 

@@ -4,15 +4,16 @@ import ast
 import math
 import random
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kotef.checks.naming import Names
-from kotef.probes.oracles.near_values import constant, near_python, shifted_number
-from kotef.probes.oracles.python_helpers import Find, compared_arguments
+from kotef.probes.oracles.near_values import constant, near_python, other_character, shifted_number
+from kotef.probes.oracles.python_helpers import Find, asserted_arguments, returned_arguments
 from kotef.probes.oracles.python_origins import origin_of
-from kotef.probes.oracles.python_tests import PythonTest, bound_names, statements
+from kotef.probes.oracles.python_tables import Cells, TableLookup
+from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, bound_names, statements
 from kotef.probes.oracles.python_wrapping import NEEDED, failure, other_object, unequal
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind
 from kotef.probes.source_text import SourceText, TextEdit, line_breaks
@@ -41,6 +42,10 @@ _TURNED_ARGUMENTS: Final = {
 _EXACT_ARRAYS: Final = frozenset({"assert_equal", "assert_array_equal", "assert_string_equal"})
 _CLOSE_ARRAYS: Final = frozenset({"assert_allclose", "assert_almost_equal", "assert_array_almost_equal"})
 _ARRAYS: Final = re.compile(r"(?:np|numpy|jnp)\.(?:array|asarray)$|^(?:array|asarray)$")
+_HOLDERS: Final = re.compile(
+    r"^(?:json\.dumps|(?:decimal\.)?Decimal|(?:fractions\.)?Fraction|list|tuple|sorted|str|repr)$"
+)
+"""Calls that tell any two values of their first argument apart."""
 _RAISES: Final = re.compile(r"(?:^|\.)raises$|^(?:self|cls)\.assertRaises(?:Regex)?$")
 _CONTROL: Final = re.compile(r"KeyboardInterrupt|Skip|XFail|BaseException|Cancelled|GeneratorExit|\bExit\b|\.exit\b")
 """Exceptions that do more to a runner than fail the test when nothing expects them."""
@@ -61,6 +66,8 @@ class PythonOracles:
     chance: random.Random
     find: Find = lambda _: None
     """What a name that the test calls, and does not define, stands for."""
+    tables: TableLookup | None = None
+    """Where expected values are looked for that stand in tables and files; None: nowhere."""
     _may_wrap: bool = field(init=False)
     _bound: set[str] = field(init=False)
     _names: Names = field(init=False)
@@ -107,12 +114,21 @@ class PythonOracles:
 
     def _of_helper(self, call: ast.Call) -> Iterator[OracleEdit]:
         """A literal that a function of the project compares for the test."""
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        beside = next((helper for helper in self.test.helpers if helper.name == name), None)
-        helper = beside or (self.find(name) if name else None)
-        if isinstance(call.func, ast.Name) and helper is not None:
-            found = (self._literal(argument) for argument in compared_arguments(call, helper))
-            yield from (oracle for oracle in found if oracle is not None)
+        helper = self._helper(call.func)
+        if helper is not None:
+            yield from self._of_arguments(asserted_arguments(call, helper))
+
+    def _helper(self, called: ast.expr) -> FunctionNode | None:
+        """The function of the project that is called; None where it is not surely known."""
+        name = ast.unparse(called)
+        beside = next((helper for helper in self.test.helpers if name in {helper.name, f"self.{helper.name}"}), None)
+        return beside or (self.find(name) if isinstance(called, ast.Name | ast.Attribute) else None)
+
+    def _of_arguments(self, compared: Iterator[ast.expr]) -> Iterator[OracleEdit]:
+        for argument in compared:
+            found = self._literal_of_either(argument)
+            if found is not None:
+                yield found
 
     def _halted(self, oracles: Iterator[OracleEdit], whole: ast.expr, form: str) -> Iterator[OracleEdit]:
         """The same with the failure that stands in the place of the whole."""
@@ -121,7 +137,7 @@ class PythonOracles:
         text = form.format(breaks=breaks) if form else failure(breaks)
         can_fail = form or "AssertionError" not in self._bound
         for oracle in oracles:
-            yield OracleEdit(oracle.kind, oracle.edits, (TextEdit(start, end, text),) if can_fail else ())
+            yield replace(oracle, halt=(TextEdit(start, end, text),) if can_fail else ())
 
     # -- assert
 
@@ -143,6 +159,8 @@ class PythonOracles:
                 found = self._of_isclose(test)
             case ast.Call(func=ast.Attribute(value=ast.Compare(ops=[ast.Eq()]) as pair_of_arrays, attr="all"), args=[]):
                 found = self._literal_of_either(pair_of_arrays.comparators[0], pair_of_arrays.left)
+            case ast.Call(func=function) if (helper := self._helper(function)) is not None:
+                found = next(self._of_arguments(returned_arguments(test, helper)), None)
             case _:
                 pass
         yield found or self._around("condition", test, ("(not (", "))"))
@@ -181,27 +199,67 @@ class PythonOracles:
         """A literal that stands in one of two sides, if only in one."""
         ranked = sorted(sides, key=self._rank)
         found = next((oracle for side in ranked if (oracle := self._literal(side))), None)
-        return found or next((oracle for side in ranked if (oracle := self._literal_elsewhere(side))), None)
+        found = found or next((oracle for side in ranked if (oracle := self._literal_elsewhere(side))), None)
+        return found or next((oracle for side in ranked if (oracle := self._held(side))), None)
+
+    def _held(self, side: ast.expr) -> OracleEdit | None:
+        """The literal in a call that tells any two apart, as `json.dumps({"a": 1})`."""
+        match side:
+            case ast.Call(func=function, args=[inner, *_]) if _HOLDERS.search(ast.unparse(function)):
+                return self._literal(inner)
+            case _:
+                return None
 
     def _literal_elsewhere(self, side: ast.expr) -> OracleEdit | None:
         """The literal that a name stands for."""
         origin = origin_of(side, self.source, self.tree, self.test)
-        changed = self._literal(origin.literal) if origin else None
-        return OracleEdit("literal", (*changed.edits, *origin.kept)) if origin and changed else None
+        if origin is None:
+            return self._in_table(side, self._literal)
+        changed = self._literal(origin.literal)
+        return OracleEdit("literal", (*changed.edits, *origin.kept)) if changed else None
 
-    def _literal(self, side: ast.expr) -> OracleEdit | None:
+    def _in_table(
+        self, side: ast.expr, change: Callable[[ast.expr, SourceText], OracleEdit | None]
+    ) -> OracleEdit | None:
+        """Every value that a side takes in a loop, or that it has from a file, made wrong."""
+        cells = self.tables.cells(side) if self.tables else None
+        if cells is None:
+            return None
+        if not cells.nodes:
+            return self._other_text(cells)
+        source = cells.beside.source if cells.beside else self.source
+        changed = [change(node, source) for node in cells.nodes]
+        edits = tuple(edit for each in changed if each for edit in each.edits)
+        kind: OracleKind = "golden" if cells.beside else "literal"
+        return OracleEdit(kind, edits, beside=cells.beside) if all(changed) else None
+
+    def _other_text(self, cells: Cells) -> OracleEdit | None:
+        """A letter or digit of a whole file made another."""
+        text = cells.beside.source.text if cells.beside else ""
+        places = [at for at, sign in enumerate(text) if sign.isascii() and sign.isalnum()]
+        if not places:
+            return None
+        at = self.chance.choice(places)
+        return OracleEdit(
+            "golden", (TextEdit(at, at + 1, other_character(text[at], self.chance)),), beside=cells.beside
+        )
+
+    def _literal(self, side: ast.expr, source: SourceText | None = None) -> OracleEdit | None:
         """One constant of a literal exchanged for a near one; an empty container gets an element."""
+        source = source or self.source
         found = list(_constants_of(side))
         self.chance.shuffle(found)
         for node, siblings in found:
             for _ in range(_MAX_TRIALS if siblings else 1):
-                text = near_python(node, self.source.segment(node), self._constants, self.chance)
+                text = near_python(node, source.segment(node), self._constants, self.chance)
                 if text is not None and not _is_among(text, siblings):
-                    return self._replaced("literal", node, text)
+                    return _replaced("literal", node, text, source)
         number = self.chance.randint(2, 97)
-        filled = {"[]": f"[{number}]", "()": f"({number},)", "{}": f"{{{number}: {number}}}"}
-        segment = self.source.segment(side)
-        return self._replaced("literal", side, filled[segment]) if segment in filled else None
+        filled = {"[]": f"[{number}]", "()": f"({number},)", "{}": f'{{"{number}": {number}}}'}
+        if source is not self.source:  # JSON
+            filled |= {"true": "false", "false": "true", "null": f"{number}"}
+        segment = source.segment(side)
+        return _replaced("literal", side, filled[segment], source) if segment in filled else None
 
     def _wrapped(self, side: ast.expr, kind: OracleKind = "wrapped", tolerance: float = 0) -> OracleEdit | None:
         if not self._may_wrap or isinstance(side, ast.Starred | ast.NamedExpr):
@@ -211,22 +269,20 @@ class PythonOracles:
     def _shifted(self, side: ast.expr, tolerance: float) -> OracleEdit | None:
         """A number moved by far more than the tolerance, or an expression whose value is moved."""
         origin = origin_of(side, self.source, self.tree, self.test)
-        literal = origin.literal if origin else side
-        found = [node for node, _ in _constants_of(literal) if type(constant(node)) in {int, float}]
-        if found:
-            node = self.chance.choice(found)
-            text = shifted_number(self.source.segment(node), tolerance, self.chance)
-            if text is not None:
-                kept = origin.kept if origin else ()
-                return OracleEdit("tolerance", (*self._replaced("tolerance", node, text).edits, *kept))
-        return self._wrapped(side, "tolerance", tolerance)
+
+        def shifted(literal: ast.expr, source: SourceText) -> OracleEdit | None:
+            found = [node for node, _ in _constants_of(literal) if type(constant(node)) in {int, float}]
+            node = self.chance.choice(found) if found else None
+            text = shifted_number(source.segment(node), tolerance, self.chance) if node else None
+            return _replaced("tolerance", node, text, source) if node and text is not None else None
+
+        changed = shifted(origin.literal if origin else side, self.source)
+        if changed is not None:
+            return OracleEdit("tolerance", (*changed.edits, *(origin.kept if origin else ())))
+        return self._in_table(side, shifted) or self._wrapped(side, "tolerance", tolerance)
 
     def _shifted_of(self, left: ast.expr, right: ast.expr, tolerance: float | None) -> OracleEdit | None:
         return None if tolerance is None else self._shifted(self._expected(left, right), tolerance)
-
-    def _replaced(self, kind: OracleKind, node: ast.expr, text: str) -> OracleEdit:
-        start, end = self.source.span(node)
-        return OracleEdit(kind, (TextEdit(start, end, text),))
 
     def _around(self, kind: OracleKind, node: ast.expr, ends: tuple[str, str]) -> OracleEdit:
         start, end = self.source.span(node)
@@ -343,7 +399,12 @@ class PythonOracles:
         expected = call.args[0]
         unused = [name for name in _UNRELATED if name not in self.source.text]
         if unused and not _CONTROL.search(ast.unparse(expected)):
-            yield self._replaced("raises", expected, self.chance.choice(unused))
+            yield _replaced("raises", expected, self.chance.choice(unused), self.source)
+
+
+def _replaced(kind: OracleKind, node: ast.expr, text: str, source: SourceText) -> OracleEdit:
+    start, end = source.span(node)
+    return OracleEdit(kind, (TextEdit(start, end, text),))
 
 
 def _conjuncts(test: ast.expr) -> Iterator[ast.expr]:

@@ -72,6 +72,13 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 pass
 
 
+def called_statements(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
+    """Calls that are statements of their own, where nothing catches a failure."""
+    for statement in statements(body):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            yield statement.value
+
+
 def is_catching(item: ast.withitem) -> bool:
     """Whether a `with` item expects, or passes over, an exception of its body."""
     call = item.context_expr

@@ -22,7 +22,10 @@ def wrong_answers(path: str, content: bytes, test: str, *, seed: int, read: Read
     """
     chance = random.Random(f"{seed} {path} {test}")  # noqa: S311 - the seed is the secret
     names = names_below(path, test)
-    return (*_answers(path, content, names, read, chance), *_golden(path, content, names, read, chance))
+    found = tuple(_answers(path, content, names, read, chance))
+    beside = {answer.path for answer in found if answer.kind == "golden"}
+    golden = (each for each in _golden(path, content, names, read, chance) if each.path not in beside)
+    return (*found, *golden)
 
 
 def _answers(

@@ -8,13 +8,16 @@ from typing import Final
 from kotef.probes.oracles.near_values import near_decimal, near_integer, near_text, shifted_number
 from kotef.probes.oracles.tokens import Dialect, TokenText
 
+_SCRIPT_WRAPPERS: Final = frozenset({"stringify", "String", "Number", "BigInt", "from", "Set"})
 _WRAPPERS: Final[dict[Dialect, frozenset[str]]] = {
+    "javascript": _SCRIPT_WRAPPERS,
+    "typescript": _SCRIPT_WRAPPERS,
     "rust": frozenset({"Some", "Ok", "Err", "from"}),
     "java": frozenset({"asList", "of"}),
     "kotlin": frozenset({"listOf", "setOf"}),
     "php": frozenset({"array"}),
 }
-"""Calls that hold their arguments as they are."""
+"""Calls that hold their arguments as they are; in JavaScript the first one."""
 _CONVERSIONS: Final = frozenset({"to_string", "to_owned", "into", "to_vec"})
 _CHARACTERS: Final = frozenset({"go", "rust", "java", "kotlin", "c"})
 """Where single quotes hold one character."""
@@ -108,6 +111,9 @@ def _is_whole(tokens: TokenText, at: int, start: int, end: int) -> bool:
         is_field = tokens.is_sign(around, "{") and tokens.is_sign(before, ":") and _is_key(tokens, before - 1, around)
         if not (before == around or tokens.is_sign(before, ",") or is_field):
             return False
+        is_first = before == around
+        if tokens.is_sign(around, "(") and tokens.dialect in {"javascript", "typescript"} and not is_first:
+            return False
         begun = _holder_start(tokens, around)
         if begun is None:
             return False
@@ -129,7 +135,7 @@ def _holder_start(tokens: TokenText, opening: int) -> int | None:
         at = opening - 1
         while tokens.is_sign(at - 1, ".", "::"):
             at -= 2
-        return at
+        return at - 1 if tokens.is_word(at - 1, "new") else at
     if tokens.is_sign(opening, "["):
         return opening - 2 if tokens.is_sign(opening - 1, "!") and tokens.is_word(opening - 2, "vec") else opening
     if dialect == "go":

@@ -30,8 +30,18 @@ class WrongAnswer:
     content: bytes
     """The whole changed file."""
     halted: bytes | None
-    """The whole test file with an unconditional failure in the place of this assertion: the test passes where the
+    """A whole file with an unconditional failure in the place of this assertion: the test passes where the
     assertion is not reached, or where its failure is caught. None where that cannot be made."""
+    asserting: str = ""
+    """The file that holds the assertion, and that `halted` is of; empty: `path`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A file that a test compares with."""
+
+    path: str
+    source: SourceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +52,21 @@ class OracleEdit:
     edits: tuple[TextEdit, ...]
     halt: tuple[TextEdit, ...] = ()
     """Empty where no unconditional failure can be put there."""
+    beside: Beside | None = None
+    """The file that `edits` change; None: the one that holds the assertion, as `halt`."""
 
 
 def wrong_answer(path: str, source: SourceText, oracle: OracleEdit) -> WrongAnswer | None:
     """The edit applied; None where it changes nothing, moves lines, or does not fit the encoding of the file."""
-    changed = source.edited(oracle.edits)
+    place, before = (oracle.beside.path, oracle.beside.source) if oracle.beside else (path, source)
+    changed = before.edited(oracle.edits)
     content = changed.content()
-    if content is None or changed.text == source.text or len(changed.line_starts) != len(source.line_starts):
+    if content is None or changed.text == before.text or len(changed.line_starts) != len(before.line_starts):
         return None
-    line = _first_difference(source, changed)
+    line = _first_difference(before, changed)
     halted = source.edited(oracle.halt).content() if oracle.halt else None
-    was, now = (text.line(line).strip()[:_MAX_LINE] for text in (source, changed))
-    return WrongAnswer(oracle.kind, path, line, was, now, content, halted)
+    was, now = (text.line(line).strip()[:_MAX_LINE] for text in (before, changed))
+    return WrongAnswer(oracle.kind, place, line, was, now, content, halted, path)
 
 
 def _first_difference(one: SourceText, other: SourceText) -> int:
