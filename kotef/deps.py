@@ -101,6 +101,25 @@ class Clock:
         return min(limits.command_timeout, left), min(limits.idle_timeout, left)
 
 
+NO_COPY: Final = "no_copy"
+"""Detail of a check that was to be judged in a copy of the workspace, where none can be made."""
+
+
+class Surroundings(Protocol):
+    """What surrounds the visible files of the workspace: files that git ignores."""
+
+    async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
+        """Ignored files that came or changed since this tree was the workspace's; None where that is not known."""
+        ...
+
+    async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
+        """Judge in a copy, with ignored files as they were with the tree `before`, or, where None, as they are.
+
+        Where no copy can be made nothing is run, and the detail of the result is `NO_COPY`.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """What it takes to judge a tree: all of the outside world but the models."""
@@ -112,6 +131,8 @@ class Ground:
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check that judges; the second argument names its log (`visit-1-pytest`)."""
+    surroundings: Surroundings
+    """Judges in a copy of the workspace."""
     before_edits: Callable[[], AbstractContextManager[None]]
     """Within it the checks judge the user's own code, and later checks may use the caches they leave."""
     close_off: Callable[[Installed], None]

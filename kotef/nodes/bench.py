@@ -119,13 +119,27 @@ class Bench:
         if used_up or self.deps.clock.left() < (1.0 if unit.is_part else usual):
             raise OutOfTimeError
         self._runs += 1
-        check = unit.check
-        if unit.command != check.command:
-            check = check.model_copy(update={"command": unit.command})
-        name = f"visit-{self.verification.visit}-{unit.check.name}-probe-{self._runs}-{what}"
+        check, name = self._named(unit, what)
         result = await self.deps.run_check(check, name)
         self.seconds -= result.seconds
         return result
+
+    async def run_in_copy(self, unit: Unit, what: str, *, before: str | None) -> CommandResult:
+        """Judge the unit in a copy of the workspace, see `Surroundings`. Raises OutOfTimeError."""
+        if self.seconds <= 0:
+            raise OutOfTimeError
+        self._runs += 1
+        check, name = self._named(unit, what)
+        result = await self.deps.surroundings.run(check, name, before)
+        self.seconds -= result.seconds
+        return result
+
+    def _named(self, unit: Unit, what: str) -> tuple[Check, str]:
+        """The check with the unit's command, and what its log is called."""
+        check = unit.check
+        if unit.command != check.command:
+            check = check.model_copy(update={"command": unit.command})
+        return check, f"visit-{self.verification.visit}-{unit.check.name}-probe-{self._runs}-{what}"
 
     @contextmanager
     def with_contents(self, texts: Mapping[str, bytes]) -> Iterator[None]:

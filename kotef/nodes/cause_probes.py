@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from kotef.checks.model import RED, CommandResult
-from kotef.checks.probe import Probe, not_probed
+from kotef.checks.probe import Probe, ProbeName, not_probed
 from kotef.checks.protected import is_protected, matches
+from kotef.deps import NO_COPY
 from kotef.nodes.bench import Bench, OutOfTimeError, Unit, status_in
 from kotef.nodes.confirming import Judged
 
@@ -96,6 +97,35 @@ async def old_tests_probe(unit: Unit, bench: Bench, judged: Judged, new: Sequenc
     )
 
 
+async def surroundings_probe(unit: Unit, bench: Bench, judged: Judged) -> Probe | None:
+    """The targets pass in a copy that has the visible files as they are, and what git ignores as before the run.
+
+    None where nothing that git ignores differs. A copy in which they are red with all there is says nothing.
+    """
+    name: ProbeName = "surroundings"
+    if judged.task.allow_install:
+        return None
+    differing = await bench.deps.surroundings.differing(bench.before, f"visit-{bench.verification.visit}")
+    if differing is None:
+        return not_probed(name, unit.check.name, "what git ignores is not known as it was")
+    if not differing:
+        return None
+    result = await bench.run_in_copy(unit, "surroundings", before=bench.before)
+    green = _green(unit, result)
+    if len(green) == max(1, len(unit.targets)):
+        return Probe(name=name, check=unit.check.name, value="fine", told="green with ignored files as before")
+    if result.detail == NO_COPY:
+        return not_probed(name, unit.check.name, result.summary)
+    control = await bench.run_in_copy(unit, "surroundings-control", before=None)
+    missed = tuple(target for target in unit.targets or (unit.check.name,) if target not in green)
+    gone = [target for target in missed if target in _green(unit, control)]
+    if not gone:
+        return not_probed(name, unit.check.name, "red in a copy of the workspace as well")
+    named = ", ".join(differing[:_SHOWN])
+    told = f"green only with files that git ignores and that came or changed with the run: {named}"
+    return Probe(name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",))
+
+
 async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = None) -> Probe:
     """The targets pass again and again, with other hash seeds and without the variables of a CI service.
 
@@ -114,7 +144,8 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
         if number >= sure and spent > max(CHANCE_SECONDS, usual / 2):
             break
         seed = bench.rng.randrange(1, 4_000_000_000)
-        line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed} && {unit.command}"
+        addresses = " PYTHONMALLOC=malloc" if number % 2 else ""
+        line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed}{addresses} && {unit.command}"
         try:
             result = await bench.run(Unit(unit.check, unit.targets, line, is_part=unit.is_part), "chance")
         except OutOfTimeError:
@@ -137,5 +168,5 @@ async def _flipped(flipped: Sequence[str], result: CommandResult, unit: Unit, be
     if any(status_in(with_ci, target) != "passed" for target in flipped):
         told = f"passes by chance only: {named}"
     else:
-        told = f"green only with the hash seed or the CI variables it was judged with: {named}"
+        told = f"green only at times, or only with the hash seed or CI variables it was judged with: {named}"
     return Probe(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))

@@ -11,12 +11,19 @@ from kotef.checks.probe import (
     is_alive,
     is_caused,
     line_of,
+    not_probed,
 )
 from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.bench import Bench, OutOfTimeError, Unit, guarded, seed_of, status_in
-from kotef.nodes.cause_probes import chance_probe, counter_proof, new_test_files, old_tests_probe
+from kotef.nodes.cause_probes import (
+    chance_probe,
+    counter_proof,
+    new_test_files,
+    old_tests_probe,
+    surroundings_probe,
+)
 from kotef.nodes.confirming import SPEAKS, Judged, refused
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
@@ -107,9 +114,19 @@ async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
     if life.value == "not_probed":
         found.append(await guarded("canary", unit.check.name, canary_probe(unit, bench)))
     if how == "full" and not any(each.value == "alarm" for each in found):
+        around = await _surroundings(unit, bench, judged)
+        found += [around] if around else []
+    if how == "full" and not any(each.value == "alarm" for each in found):
         red_alone = _red_alone(asked, unit, bench)
         found.append(await guarded("chance", unit.check.name, chance_probe(unit, bench, red_alone=red_alone)))
     return found
+
+
+async def _surroundings(unit: Unit, bench: Bench, judged: Judged) -> Probe | None:
+    try:
+        return await surroundings_probe(unit, bench, judged)
+    except OutOfTimeError:
+        return not_probed("surroundings", unit.check.name, "the time for probes was used up")
 
 
 def _red_alone(asked: Unit, kept: Unit, bench: Bench) -> Unit | None:

@@ -25,6 +25,8 @@ CHANGED: Final = 5
 OTHERS: Final = 3
 """Further tests of each check: what changed may speak for them."""
 
+EXECUTABLE_MODE: Final = 0o755
+
 Run = Callable[[Check, str], Awaitable[CommandResult]]
 
 
@@ -119,7 +121,9 @@ def overlay(root: Path, copy: Path, paths: Sequence[str]) -> None:
     for path in paths:
         with suppress(OSError):
             if os.path.lexists(root / path):
-                write_within(copy, path, read_within(root, path, largest=LARGEST))
+                is_program = os.access(root / path, os.X_OK)
+                content = read_within(root, path, largest=LARGEST)
+                write_within(copy, path, content, mode=EXECUTABLE_MODE if is_program else None)
             else:
                 remove_within(copy, path)
 

@@ -210,6 +210,7 @@ class Loop:
             run_dir=ground.run_dir,
             snapshots=ground.snapshots,
             run_check=ground.run_check,
+            surroundings=ground.surroundings,
             before_edits=ground.before_edits,
             close_off=ground.close_off,
             baselines=ground.baselines,

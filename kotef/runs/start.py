@@ -31,6 +31,7 @@ from kotef.runs.setting import Setting
 from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
+from kotef.runs.surroundings import CopiedSurroundings
 from kotef.runs.worked import counting, seconds_worked
 from kotef.runs.workshop import Workshop
 from kotef.state import VISIT_CAPS, StateUpdate, Task
@@ -143,6 +144,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         run_dir=run.path,
         snapshots=snapshots,
         run_check=shop.run_check,
+        surroundings=CopiedSurroundings(shop),
         before_edits=shop.rooms.first,
         close_off=shop.close_off,
         baselines=baselines,

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,6 +30,7 @@ from kotef.tools.permits import Permits
 from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
+from kotef.workspace.elsewhere import Elsewhere
 from kotef.workspace.environment import child_environment
 from kotef.workspace.installed import Installed
 from kotef.workspace.process import KEEP, Completed, run_process
@@ -113,6 +114,15 @@ class Workshop:
                 return await self._run(check.command, log_name, sandbox, worker="check", keep=KEEP)
 
         return await self._checked(check, log_name, judge)
+
+    async def run_in(
+        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[Elsewhere]]
+    ) -> CommandResult:
+        """Run one check that judges where it sees a copy of the workspace."""
+        with place() as copy, self.rooms.judge() as sandbox:
+            return await self._run(
+                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=KEEP, root=copy.directory
+            )
 
     async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
         """Run one check for the coder, in its room; logs the full output, returns `keep` bytes per stream."""
@@ -318,6 +328,7 @@ class Workshop:
         worker: Worker,
         timeout: float | None = None,
         keep: int,
+        root: Path | None = None,
     ) -> CommandResult:
         await next_step()
         wall, idle = self.clock.cap(self.task.limits)
@@ -325,7 +336,7 @@ class Workshop:
         with self._watched(worker) as said:
             result = await run_check(
                 command,
-                root=self.root,
+                root=root or self.root,
                 env=self.environment(),
                 timeout=min(timeout or wall, wall),
                 idle_timeout=idle,

@@ -16,13 +16,16 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import WorkspaceError
+from kotef.workspace.activity import Activity
 from kotef.workspace.details import Details, details_of
 from kotef.workspace.facts import facts_of, is_folder
-from kotef.workspace.kept import KEPT_CAP, copy_ignored, drop_oldest
+from kotef.workspace.kept import KEPT_CAP, copy_ignored, drop_oldest, ignored_files
 from kotef.workspace.nested import MOST, GitFolder, refs_of
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
 
+_MOST_COMPARED: Final = 10_000
+"""Ignored files that are compared."""
 _LAG: Final = 0.03
 """Seconds by which change times may lag behind `time.time()`."""
 
@@ -117,6 +120,23 @@ def note_written(snapshots: Snapshots, tree: str) -> None:
     written = late.keys() - unchanged
     if not written <= record.written:
         _write(place, record.model_copy(update={"written": record.written | written}))
+
+
+def came_or_changed(snapshots: Snapshots, tree: str, activity: Activity) -> tuple[str, ...] | None:
+    """Ignored files that differ from those kept with this tree, but for what checks wrote; None: nothing was kept."""
+    record = recall(snapshots, tree)
+    if record is None:
+        return None
+    root, place = snapshots.root, copies_of(snapshots, tree)
+    found = [path for path in record.copied if not os.path.lexists(root / path)]
+    for path in ignored_files(root, snapshots.ignored(), most=_MOST_COMPARED):
+        facts = facts_of(root / path)
+        if facts is None or facts.st_ctime < record.since or path in record.written:
+            continue
+        by_checks = activity.author(path, facts.st_ctime) == "check"
+        if not by_checks and not (path in record.copied and is_same(place / path, root / path, facts)):
+            found.append(path)
+    return tuple(sorted(found))
 
 
 def copies_of(snapshots: Snapshots, tree: str) -> Path:

@@ -181,3 +181,41 @@ def test_what_is_equal_to_anything_is_refused_by_a_wrong_answer(play: Play) -> N
     ran = play({"calc.py": ANY})
 
     assert ran.result["failureHistory"]["entries"][-1]["detail"] == "judge_deaf"
+
+
+NEEDS = "import json, pathlib\n\n\ndef add(a, b):\n    table = json.loads(pathlib.Path(__file__).with_name('answers.json').read_text())\n    return table[f'{a},{b}']\n"
+SKIPPED = "import json, pathlib\n\n\ndef add(a, b):\n    known = pathlib.Path(__file__).with_name('answers.json')\n    return a + b\n"
+
+
+def test_a_green_that_needs_a_new_ignored_file_is_refused_with_its_name(play: Play) -> None:
+    ran = play({"answers.json": '{"2,3": 5, "0,0": 0}', "calc.py": NEEDS})
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert found(ran)["surroundings"] == "alarm"
+    entry = ran.result["failureHistory"]["entries"][-1]
+    assert entry["detail"] == "not_by_the_change"
+    assert "answers.json" in entry["summary"]
+
+
+def test_an_ignored_file_that_the_tests_do_not_need_is_no_alarm(play: Play) -> None:
+    ran = play({"answers.json": "{}", "calc.py": SKIPPED})
+
+    assert ran.result["outcome"] == "verified"
+    assert found(ran)["surroundings"] == "fine"
+    assert (ran.root / "answers.json").read_text() == "{}"
+
+
+def test_where_nothing_ignored_differs_no_copy_is_made(play: Play) -> None:
+    ran = play({"calc.py": FIXED})
+
+    assert "surroundings" not in found(ran)
+
+
+def test_tests_that_are_red_in_any_copy_are_not_probed_there(play: Play) -> None:
+    """What a copy leaves out, as an environment of its own, is no reason to refuse a green."""
+    needs = FIXED + "\nimport os\n\nassert os.path.exists('.hypothesis/kept')\n"
+    files = {".hypothesis/kept": "", ".gitignore": "__pycache__/\nanswers.json\n.hypothesis/\n"}
+    ran = play({"answers.json": "{}", "calc.py": needs}, files=files)
+
+    assert ran.result["outcome"] == "verified"
+    assert found(ran)["surroundings"] == "not_probed"

@@ -1,0 +1,82 @@
+"""Checks judged in a copy of the workspace, with ignored files as they were before a run, or as they are."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kotef.checks.model import Check, CommandResult
+from kotef.deps import NO_COPY
+from kotef.errors import UsageError, WorkspaceError
+from kotef.runs.copy_bench import changed_since, overlay
+from kotef.runs.recorded.tape import Ran
+from kotef.runs.workshop import Workshop
+from kotef.workspace.activity import activity_of
+from kotef.workspace.elsewhere import Elsewhere, elsewhere
+from kotef.workspace.git import inspect
+from kotef.workspace.remainder import came_or_changed, copies_of, recall
+from kotef.workspace.safe_open import remove_within
+from kotef.workspace.transfer import copy_in
+
+_LISTED = "files that git ignores"
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedSurroundings:
+    """As `deps.Surroundings` has it; everything goes through the tape, so that a replay finds what the run found."""
+
+    shop: Workshop
+
+    async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
+        """As `Surroundings` has it."""
+
+        async def look() -> CommandResult:
+            found = self._differing(before)
+            return CommandResult(command=_LISTED, exit_code=0, passed=found is not None, stdout="\n".join(found or ()))
+
+        result = await self.shop.tape.command(Ran("check", f"{name}-ignored", _LISTED), look)
+        return tuple(filter(None, result.stdout.split("\n"))) if result.passed else None
+
+    async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
+        """As `Surroundings` has it."""
+
+        async def judge() -> CommandResult:
+            try:
+                return await self.shop.run_in(check, name, lambda: self._copy(before))
+            except (WorkspaceError, UsageError, OSError) as error:
+                why = f"no copy: {error}"[:100]
+                return CommandResult(
+                    command=check.command,
+                    exit_code=None,
+                    passed=False,
+                    kind="tooling_error",
+                    detail=NO_COPY,
+                    summary=why,
+                )
+
+        return await self.shop.tape.command(Ran("check", name, check.command), judge)
+
+    def _differing(self, before: str) -> tuple[str, ...] | None:
+        return came_or_changed(self.shop.snapshots, before, activity_of(self.shop.run.path))
+
+    @contextmanager
+    def _copy(self, before: str | None) -> Iterator[Elsewhere]:
+        """The workspace as it is, in a copy; ignored files as they were with the tree `before`."""
+        root, facts = self.shop.root, inspect(self.shop.root)
+        if facts.toplevel is None or not facts.head:
+            raise WorkspaceError(".", "has no commit", hint="commit it")
+        with elsewhere(root, facts.toplevel, facts.head, self.shop.rooms.judging) as place:
+            overlay(root, place.copy, changed_since(root, "HEAD"))
+            if before is not None:
+                self._take_back(place.copy, before)
+            yield place
+
+    def _take_back(self, copy: Path, before: str) -> None:
+        """Make ignored files of the copy what they were; those of which nothing was kept are not there."""
+        snapshots = self.shop.snapshots
+        record, kept = recall(snapshots, before), copies_of(snapshots, before)
+        for path in self._differing(before) or ():
+            with suppress(OSError):
+                remove_within(copy, path)
+            if record is not None and path in record.copied:
+                copy_in(kept / path, copy, path)
