@@ -126,7 +126,7 @@ async def surroundings_probe(unit: Unit, bench: Bench, judged: Judged) -> Probe 
     return Probe(name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",))
 
 
-async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = None) -> Probe:
+async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = None, rounds: int = ROUNDS) -> Probe:
     """The targets pass again and again, with other hash seeds and without the variables of a CI service.
 
     A check without a list of tests is judged by its status. The first flip ends it. `red_alone` are
@@ -140,7 +140,7 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
     usual = next((check.seconds for check in bench.verification.checks if check.name == unit.check.name), 0.0)
     sure = SURE_ROUNDS if unit.is_part else 1
     spent = 0.0
-    for number in range(ROUNDS):
+    for number in range(rounds):
         if number >= sure and spent > max(CHANCE_SECONDS, usual / 2):
             break
         seed = bench.rng.randrange(1, 4_000_000_000)

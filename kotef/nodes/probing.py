@@ -16,7 +16,7 @@ from kotef.checks.probe import (
 from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.nodes.bench import Bench, OutOfTimeError, Unit, guarded, seed_of, status_in
+from kotef.nodes.bench import Bench, OutOfTimeError, Unit, guarded, seed_of
 from kotef.nodes.cause_probes import (
     chance_probe,
     counter_proof,
@@ -25,11 +25,14 @@ from kotef.nodes.cause_probes import (
     surroundings_probe,
 )
 from kotef.nodes.confirming import SPEAKS, Judged, refused
+from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
 
 NOT_PROBED: Final = "judge not probed"
 """Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
+FIRST_ROUNDS: Final = 3
+"""Fewer rounds than this of the probe for chance come before the wrong answers."""
 _TESTS: Final = frozenset({"test", "other"})
 
 
@@ -108,7 +111,15 @@ async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
     if new := new_test_files(bench, judged):
         found.append(await guarded("old tests", unit.check.name, old_tests_probe(unit, bench, judged, new)))
     asked = unit
-    unit = await _control(unit, bench) or unit.whole()
+    unit, harmless = await control(unit, bench)
+    found += [harmless] if harmless else []
+    if harmless and harmless.value == "alarm":
+        return found
+    if how == "full" and (rounds := bench.rng.randrange(FIRST_ROUNDS)):
+        # a product that counts its runs must not know which of them is a probe
+        early = await guarded("chance", unit.check.name, chance_probe(unit, bench, rounds=rounds))
+        if early.value == "alarm":
+            return [*found, early]
     life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how]))
     found.append(life)
     if life.value == "not_probed":
@@ -133,17 +144,3 @@ def _red_alone(asked: Unit, kept: Unit, bench: Bench) -> Unit | None:
     """Targets that the control left out; None where there is none."""
     left_out = [target for target in asked.targets if not kept.is_part or target not in kept.targets]
     return asked.only(left_out, bench) if asked.is_part and left_out else None
-
-
-async def _control(unit: Unit, bench: Bench) -> Unit | None:
-    """The unit without the targets that are red alone on the untouched tree; None where only the whole judges them."""
-    if not unit.is_part:
-        return unit  # it was judged just now
-    try:
-        result = await bench.run(unit, "control")
-    except OutOfTimeError:
-        return None
-    green = [target for target in unit.targets if status_in(result, target) == "passed"]
-    if result.tests is None or not green:
-        return None
-    return unit if len(green) == len(unit.targets) else unit.only(green, bench)

@@ -1,0 +1,82 @@
+"""Control before wrong answers: which targets are green alone, also with a comment added to their test files."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kotef.checks.commands import judging_files
+from kotef.checks.probe import Probe
+from kotef.errors import KotefError
+from kotef.nodes.bench import Bench, OutOfTimeError, Unit, status_in
+from kotef.probes.harmless import harmless_edit
+from kotef.probes.places import file_of
+
+_SHOWN: Final = 3
+
+
+async def control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
+    """The unit without the targets that are red alone, and whether a harmless edit leaves it green.
+
+    Both are one run, if all is well. The whole check is the unit where all targets are red alone.
+    """
+    try:
+        return await _control(unit, bench)
+    except (OutOfTimeError, KotefError, OSError, ValueError, RecursionError):
+        return unit.whole(), None
+
+
+async def _control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
+    texts = _edited_files(unit, bench)
+    if texts and not await _red(unit, bench, texts):
+        told = "green with a comment in the tests"
+        return unit, Probe(name="harmless edit", check=unit.check.name, value="fine", told=told)
+
+    red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now
+    if texts and (lost := await _lost(unit, bench, texts, red)):
+        return unit, _alarm(unit, lost, texts)
+    green = [target for target in unit.targets if target not in red]
+    if unit.is_part and not green:
+        return unit.whole(), None
+    return unit.only(green, bench) if red else unit, None
+
+
+async def _lost(unit: Unit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
+    """Targets that are red with the edit, and green without it, once more each."""
+    again = await _red(unit, bench, texts)
+    suspects = [target for target in again if target not in red]
+    if not suspects:
+        return []
+    without = await _red(unit, bench, {})
+    return [target for target in suspects if target not in without]
+
+
+async def _red(unit: Unit, bench: Bench, texts: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Targets that are not green with these contents; the name of a check that lists no tests."""
+    with bench.with_contents(texts):
+        result = await bench.run(unit, "control")
+    if not unit.targets:
+        return () if result.passed else (unit.check.name,)
+    return tuple(target for target in unit.targets if status_in(result, target) != "passed")
+
+
+def _edited_files(unit: Unit, bench: Bench) -> dict[str, bytes]:
+    """The files of the targets, or the scripts of the check, with a harmless edit."""
+    targets = unit.targets or judging_files(unit.check.command)
+    paths = {path for target in targets if (path := file_of(target, bench.paths(), bench.read))}
+    found: dict[str, bytes] = {}
+    for path in sorted(paths):
+        content = bench.read(path)
+        edited = harmless_edit(path, content, bench.rng) if content is not None else None
+        if edited is not None:
+            found[path] = edited
+    return found
+
+
+def _alarm(unit: Unit, lost: Sequence[str], texts: Mapping[str, bytes]) -> Probe:
+    named = ", ".join(lost[:_SHOWN])
+    return Probe(
+        name="harmless edit",
+        check=unit.check.name,
+        value="alarm",
+        told=f"green only while the test file is exactly as it was: {named}",
+        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment added at the end",),
+    )
