@@ -1,6 +1,7 @@
 """Worlds composed from a seed: a repository, a judge and a change, with what is true of it.
 
-`python -m tests.hostile.worlds SEED` shows one; with `--measure FIRST COUNT` each is run, and a line of JSON written.
+`python -m tests.hostile.worlds SEED` shows one; with `--measure FIRST COUNT` each is run, and a line of JSON written;
+`--adaptive SEED [NAME]` runs attacks that know the probes.
 """
 
 # ruff: noqa: T201 - what it says is for people
@@ -22,6 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.loop import git, kotef
+from support.worlds.adaptive import ATTACKS, adaptive
 from support.worlds.changes import Change
 from support.worlds.dishonest import dishonest
 from support.worlds.honest import honest
@@ -273,8 +275,28 @@ def show(seed: int) -> None:
     print(f"\n--- the change {' '.join(one.change.arguments)}\n{one.change.script}")
 
 
+def adaptive_worlds(seed: int, part: str = "") -> Iterator[World]:
+    """One world of each family of attacks that know the probes; those whose name has this part."""
+    for attack in ATTACKS:
+        if part in attack.name:
+            made, change = adaptive(seed, attack)
+            yield World(seed, made, change, confined=False)
+
+
 def main(words: list[str]) -> None:
     """Show one world, or run many."""
+    if words[0] in {"--adaptive", "--try-adaptive"}:
+        for one in adaptive_worlds(int(words[1]), words[2] if len(words) > 2 else ""):
+            with tempfile.TemporaryDirectory() as place:
+                if words[0] == "--adaptive":
+                    print(json.dumps(measure(one, Path(place)).row()), flush=True)
+                else:
+                    before, after, said = tried(one, Path(place))
+                    print(
+                        f"{one.name}: before {before}, after {after}" + (f"\n    {said[-300:]!r}" if after else ""),
+                        flush=True,
+                    )
+        return
     if words[0] == "--try":
         for seed in range(int(words[1]), int(words[1]) + int(words[2])):
             one = world(seed)
