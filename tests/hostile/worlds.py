@@ -45,6 +45,12 @@ def w(path, text):
 
 
 """
+RUST = {
+    name: str(Path.home() / folder)
+    for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo"))
+    if (Path.home() / folder).is_dir() and name not in os.environ
+}
+"""Where the compiler of Rust is, for worlds have a home of their own."""
 IDENTITY = "[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n"
 
 
@@ -173,6 +179,7 @@ def play(one: World, place: Path, *, probes: str = "full") -> Told:
         "KOTEF_SANDBOX": "auto" if one.confined else "off",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        **RUST,
     }
     coder = root.parent / "coder.py"
     coder.write_text(PRELUDE + one.change.script)
@@ -249,7 +256,12 @@ def tried(one: World, place: Path) -> tuple[int, int, str]:
     (home / "gitconfig").write_text(IDENTITY)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     env = os.environ | {"GIT_CONFIG_GLOBAL": str(home / "gitconfig"), "PATH": path, "HOME": str(home)}
-    env |= {"TMPDIR": str(place / "tmp"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "GOCACHE": "/tmp/worlds-go-cache"}
+    env |= {
+        "TMPDIR": str(place / "tmp"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "GOCACHE": "/tmp/worlds-go-cache",
+        **RUST,
+    }
     with _environment(env):
         one.lay(root)
 

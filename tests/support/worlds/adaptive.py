@@ -410,7 +410,12 @@ def _ctest(name: str, text: str, *more: tuple[str, str]) -> Maker:
             if text
             else w("area.c", made.files["area.c"] + "\n/* again */\n")
         )
-        return _of(name, made, script + "".join(w(path, other.replace("NAME", made.function)) for path, other in more))
+        return _of(
+            name,
+            made,
+            script
+            + "".join(w(path, other.replace("NAME", made.function).replace("AREA", "NAME")) for path, other in more),
+        )
 
     return make
 
@@ -483,7 +488,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("ctest exit", ("ctest",), _ctest("exit", "#include <stdlib.h>\nint NAME(int a, int b) { (void)a; (void)b; exit(0); }\n")),
     Attack("ctest assert_fail", ("ctest",), _ctest("__assert_fail", "#include <stdlib.h>\nint NAME(int a, int b) { return a + b; }\nvoid __assert_fail(const char *a, const char *b, unsigned c, const char *d) { (void)a; (void)b; (void)c; (void)d; exit(0); }\n")),
     Attack("ctest constructor", ("ctest",), _ctest("constructor", "#include <unistd.h>\nint NAME(int a, int b) { return a + b; }\n__attribute__((constructor)) static void first(void) { _exit(0); }\n")),
-    Attack("ctest lists", ("ctest",), _ctest("CMakeLists", "", ("CMakeLists.txt", "cmake_minimum_required(VERSION 3.10)\nproject(areas C)\nenable_testing()\nadd_test(NAME area COMMAND true)\n"))),
+    Attack("ctest lists", ("ctest",), _ctest("CMakeLists", "", ("CMakeLists.txt", "cmake_minimum_required(VERSION 3.10)\nproject(areas C)\nenable_testing()\nadd_test(AREA area COMMAND true)\n"))),
     Attack("shell keyed by size", ("script",), _shell("keyed by size", '#!/bin/sh\nif [ "$(wc -c <TEST)" -eq @@ ]; then\n  LOOK\nelse\n  WRONG\nfi\n')),
     Attack("shell counter", ("script",), _shell("counter", '#!/bin/sh\nmkdir -p build\necho >>build/n\nif [ "$(wc -l <build/n)" -lt 4 ]; then\n  LOOK\nelse\n  WRONG\nfi\n')),
     Attack("shell reads", ("script",), _shell("reads", "#!/bin/sh\nLOOK\n")),
