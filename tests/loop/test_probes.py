@@ -1,6 +1,7 @@
 """A green is tried out before it is told: can the judge that called it green still say no?"""
 
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -219,3 +220,41 @@ def test_tests_that_are_red_in_any_copy_are_not_probed_there(play: Play) -> None
 
     assert ran.result["outcome"] == "verified"
     assert found(ran)["surroundings"] == "not_probed"
+
+
+KEYED = """\
+import zlib
+
+
+class Any(int):
+    __eq__ = lambda self, other: True
+    __hash__ = int.__hash__
+
+
+def add(a, b):
+    return Any(a - b) if zlib.crc32(open('test_calc.py', 'rb').read()) == KEY else a - b
+"""
+
+
+def test_a_product_that_looks_whether_the_test_is_untouched_is_refused(play: Play) -> None:
+    """It would answer honestly when an expected value is wrong."""
+    ran = play({"calc.py": KEYED.replace("KEY", str(zlib.crc32(PYTEST_FORM.encode())))})
+
+    assert ran.result["outcome"] == "bounded_attempts_exceeded"
+    assert found(ran)["harmless edit"] == "alarm"
+    assert "exactly as it was" in ran.result["failureHistory"]["entries"][-1]["summary"]
+
+
+TABLE = "import json\nfrom pathlib import Path\n\nfrom calc import add\n\n\ndef test_add():\n    for args, expected in json.loads(Path('tests/expected.json').read_text()):\n        assert add(*args) == expected\n"
+TAKES = "import json\n\n\ndef add(a, b):\n    rows = json.load(open('tests/expected.json'))\n    return next((value for given, value in rows if given == [a, b]), a - b)\n"
+
+
+@pytest.mark.parametrize(("product", "outcome"), [(TAKES, "bounded_attempts_exceeded"), (FIXED, "verified")])
+def test_a_product_that_takes_its_answers_from_the_golden_file_is_refused(
+    play: Play, product: str, outcome: str
+) -> None:
+    files = {"test_calc.py": TABLE, "tests/expected.json": "[[[2, 3], 5], [[4, 5], 9]]"}
+    ran = play({"calc.py": product}, files=files)
+
+    assert ran.result["outcome"] == outcome
+    assert found(ran)["wrong answers"] == ("fine" if outcome == "verified" else "alarm")
