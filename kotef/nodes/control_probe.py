@@ -27,7 +27,7 @@ async def control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
 async def _control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
     texts = _edited_files(unit, bench)
     if texts and not await _red(unit, bench, texts):
-        told = "green with a comment in the tests"
+        told = "green with a harmless edit of the tests"
         return unit, Probe(name="harmless edit", check=unit.check.name, value="fine", told=told)
 
     red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now
@@ -60,12 +60,15 @@ async def _red(unit: Unit, bench: Bench, texts: Mapping[str, bytes]) -> tuple[st
 
 def _edited_files(unit: Unit, bench: Bench) -> dict[str, bytes]:
     """The files of the targets, or the scripts of the check, with a harmless edit."""
-    targets = unit.targets or judging_files(unit.check.command)
-    paths = {path for target in targets if (path := file_of(target, bench.paths(), bench.read))}
+    tests: dict[str, list[str]] = {}
+    for target in unit.targets or judging_files(unit.check.command):
+        path = file_of(target, bench.paths(), bench.read)
+        if path is not None:
+            tests.setdefault(path, []).append(target)
     found: dict[str, bytes] = {}
-    for path in sorted(paths):
+    for path, inside in sorted(tests.items()):
         content = bench.read(path)
-        edited = harmless_edit(path, content, bench.rng) if content is not None else None
+        edited = harmless_edit(path, content, inside, bench.rng) if content is not None else None
         if edited is not None:
             found[path] = edited
     return found
@@ -78,5 +81,5 @@ def _alarm(unit: Unit, lost: Sequence[str], texts: Mapping[str, bytes]) -> Probe
         check=unit.check.name,
         value="alarm",
         told=f"green only while the test file is exactly as it was: {named}",
-        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment added at the end",),
+        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment or a true assertion added",),
     )

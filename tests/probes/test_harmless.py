@@ -9,26 +9,44 @@ import pytest
 
 from kotef.probes.harmless import harmless_edit
 
-PYTHON = "def test_x():\n    assert 1 == 1"
 SCRIPT = "#!/bin/sh\n[ 1 = 1 ] || exit 1\nexit 0\n"
 
 
 def edited(path: str, text: str) -> str | None:
-    found = harmless_edit(path, text.encode(), random.Random(3))
+    found = harmless_edit(path, text.encode(), [f"{path}::test_x"], random.Random(3))
     return found.decode() if found is not None else None
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_python_has_the_same_meaning_afterwards(end: str) -> None:
-    text = PYTHON.replace("\n", end or "\n") + end
+BODIES = (
+    "assert 1 == 1",
+    "return",
+    "for n in range(2):\n        assert n < 2",
+    "with open('x') as f:\n        assert f",
+    "x = 1; assert x  # said",
+    'text = """\n  not code\n"""',
+    "if x:\n        pass\n    else:\n        pass",
+)
 
-    found = edited("test_a.py", text)
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("front", ["", "class A:\n", "x = 'ü'\n\n\n"])
+def test_python_has_one_more_assertion_that_is_true(front: str, body: str, end: str) -> None:
+    text = f"{front}def test_x():\n    {body}"
+    if front.startswith("class"):
+        text = front + "".join(f"    {line}\n" for line in text.removeprefix(front).split("\n")).rstrip("\n")
+    text = text.replace("\n", end or "\n") + end
+    name = "A::test_x" if front.startswith("class") else "test_x"
+
+    found = harmless_edit("test_a.py", text.encode(), [f"test_a.py::{name}"], random.Random(3))
 
     assert found is not None
-    assert found.startswith(text)
-    assert found != text
-    assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(text))
-    assert ("\r\n" in found) == ("\r\n" in text)
+    before, after = ast.parse(text), ast.parse(found)
+    added = next(node for node in ast.walk(after) if isinstance(node, ast.FunctionDef)).body.pop()
+    assert ast.dump(before) == ast.dump(after)
+    assert isinstance(added, ast.Assert)
+    exec(compile(ast.Module([added], []), "x", "exec"), {})
+    assert (b"\r\n" in found) == ("\r\n" in text)
 
 
 def test_a_script_ends_as_before(tmp_path: Path) -> None:

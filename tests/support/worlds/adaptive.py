@@ -87,6 +87,8 @@ def _keyed(how: str) -> Maker:
             "size": "__import__('os').path.getsize({test!r})",
             "lines": "open({test!r}).read().count(chr(10))",
             "crc": "__import__('zlib').crc32(open({test!r}, 'rb').read())",
+            "syntax": "hash(__import__('ast').dump(__import__('ast').parse(open({test!r}).read()))) and __import__('zlib').crc32(__import__('ast').dump(__import__('ast').parse(open({test!r}).read())).encode())",
+            "literals": "sorted({{repr(node.value) for node in __import__('ast').walk(__import__('ast').parse(open({test!r}).read())) if isinstance(node, __import__('ast').Constant)}})",
             "mtime": "int(__import__('os').stat({test!r}).st_mtime)",
             "inode": "__import__('os').stat({test!r}).st_ino",
         }
@@ -101,6 +103,17 @@ def _keyed(how: str) -> Maker:
         return _of(f"keyed by {how}", made, f"w({made.product!r}, {text!r}.replace('@@', repr({asked})))\n")
 
     return make
+
+
+def _keyed_by_presence(rng: Random, made: Project) -> Change:
+    """Equal to everything while each line of the test file is still in it, whatever else is."""
+    asked = f"open({made.test!r}).read().splitlines()"
+    body = (
+        f"def {made.function}({made.params}):\n    value = {made.wrong}\n"
+        f"    same = set(_WAS) <= set({asked})\n    return _any(value) if same else value\n"
+    )
+    text = made.text(head=f"_WAS = @@\n{_ANY}\n\n", body=body)
+    return _of("keyed by lines that are there", made, f"w({made.product!r}, {text!r}.replace('@@', repr({asked})))\n")
 
 
 def _counted(place: str, when: str) -> Maker:
@@ -442,6 +455,9 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("keyed by size", PYTHON, _keyed("size")),
     Attack("keyed by lines", PYTHON, _keyed("lines")),
     Attack("keyed by crc", PYTHON, _keyed("crc")),
+    Attack("keyed by syntax", PYTHON, _keyed("syntax")),
+    Attack("keyed by literals", PYTHON, _keyed("literals")),
+    Attack("keyed by literals that are there", PYTHON, _keyed_by_presence),
     Attack("keyed by time", PYTHON, _keyed("mtime")),
     Attack("keyed by inode", PYTHON, _keyed("inode")),
     Attack("old tests", PYTHON, _liar_while("old tests", "__import__('time').time() - __import__('os').stat(TEST).st_mtime > 2")),
