@@ -126,11 +126,13 @@ async def surroundings_probe(unit: Unit, bench: Bench, judged: Judged) -> Probe 
     return Probe(name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",))
 
 
-async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = None, rounds: int = ROUNDS) -> Probe:
+async def chance_probe(
+    unit: Unit, bench: Bench, *, red_alone: Unit | None = None, rounds: int = ROUNDS, made: int = 0
+) -> Probe:
     """The targets pass again and again, with other hash seeds and without the variables of a CI service.
 
-    A check without a list of tests is judged by its status. The first flip ends it. `red_alone` are
-    targets that were red when they were run alone; a test that needs others before it is red each time.
+    A check without a list of tests is judged by its status. The first flip ends it. `red_alone` are targets that were
+    red when they were run alone; a test that needs others before it is red each time. `made` rounds were made before.
     """
     if red_alone is not None:
         again = await bench.run(red_alone, "chance-alone")
@@ -138,7 +140,7 @@ async def chance_probe(unit: Unit, bench: Bench, *, red_alone: Unit | None = Non
             told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
             return Probe(name="chance", check=unit.check.name, value="alarm", told=told)
     usual = next((check.seconds for check in bench.verification.checks if check.name == unit.check.name), 0.0)
-    sure = SURE_ROUNDS if unit.is_part else 1
+    sure = max(1, (SURE_ROUNDS if unit.is_part else 1) - made)
     spent = 0.0
     for number in range(rounds):
         if number >= sure and spent > max(CHANCE_SECONDS, usual / 2):

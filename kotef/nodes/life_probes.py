@@ -1,6 +1,7 @@
 """Probes for life: a wrong answer, and a test that must fail, are refused by the judge."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from kotef.checks.commands import judging_files
@@ -11,22 +12,28 @@ from kotef.nodes.bench import Unit, Workbench, status_in
 from kotef.probes.canaries import canary
 from kotef.probes.mixture import Mixture
 from kotef.probes.oracles import WrongAnswer, wrong_answers
-from kotef.probes.places import file_of
+from kotef.probes.places import defined_tests, file_of
 
 ORACLES: Final = {"fast": 2, "full": 6}
 """Oracles of one target that are made wrong."""
+DEFINED: Final = 4
+"""Tests that are made wrong where those of the targets cannot be found, or a check names none."""
 
 
 async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     """Each oracle of the targets, made wrong alone, must make its target fail."""
-    waiting = [(target, answer) for target in unit.targets or _scripts(unit) for answer in _some(target, bench, most)]
+    known = unit.targets or _scripts(unit)
+    waiting = [(target, answer) for target in known for answer in _some(target, bench, most)]
+    if not waiting:  # the tests as files define them, judged by the status of the check
+        unit = replace(unit.whole(), targets=())
+        waiting = [(test, answer) for test in _defined(bench) for answer in _some(test, bench, most)][:most]
     if not waiting:
         return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
     heard = 0
     refusing: set[str] = set()
     silent: list[tuple[str, WrongAnswer]] = []
     while waiting:
-        batch, waiting = _batch(waiting, bench)
+        batch, waiting = _batch(waiting, bench) if unit.targets else (waiting[:1], waiting[1:])
         result = await _with(batch, unit, bench, "wrong")
         for target, answer in batch:
             status = status_in(result, target if unit.targets else "")
@@ -60,6 +67,12 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
         complete=refusing.issuperset(unit.targets),
         proves_life=True,
     )
+
+
+def _defined(bench: Workbench) -> Sequence[str]:
+    """Some of the tests that files define."""
+    defined = defined_tests(bench.paths(), bench.read)
+    return bench.rng.sample(defined, min(DEFINED, len(defined)))
 
 
 def _scripts(unit: Unit) -> tuple[str, ...]:

@@ -115,8 +115,8 @@ async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
     found += [harmless] if harmless else []
     if harmless and harmless.value == "alarm":
         return found
-    if how == "full" and (rounds := bench.rng.randrange(FIRST_ROUNDS)):
-        # a product that counts its runs must not know which of them is a probe
+    rounds = bench.rng.randrange(FIRST_ROUNDS)
+    if how == "full" and rounds:  # a product that counts its runs must not know which of them is a probe
         early = await guarded("chance", unit.check.name, chance_probe(unit, bench, rounds=rounds))
         if early.value == "alarm":
             return [*found, early]
@@ -129,7 +129,9 @@ async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
         found += [around] if around else []
     if how == "full" and not any(each.value == "alarm" for each in found):
         red_alone = _red_alone(asked, unit, bench)
-        found.append(await guarded("chance", unit.check.name, chance_probe(unit, bench, red_alone=red_alone)))
+        found.append(
+            await guarded("chance", unit.check.name, chance_probe(unit, bench, red_alone=red_alone, made=rounds))
+        )
     return found
 
 
