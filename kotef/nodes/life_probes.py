@@ -16,17 +16,18 @@ from kotef.probes.places import defined_tests, file_of
 
 ORACLES: Final = {"fast": 2, "full": 6}
 """Oracles of one target that are made wrong."""
-DEFINED: Final = 4
-"""Tests that are made wrong where those of the targets cannot be found, or a check names none."""
+DEFINED: Final = 3
+"""Wrong answers that are tried where the files of the targets are not found, or a check names no test."""
 
 
 async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     """Each oracle of the targets, made wrong alone, must make its target fail."""
     known = unit.targets or _scripts(unit)
     waiting = [(target, answer) for target in known for answer in _some(target, bench, most)]
-    if not waiting:  # the tests as files define them, judged by the status of the check
+    is_named = bool(waiting) or any(file_of(target, bench.paths(), bench.read) for target in known)
+    if not is_named:  # the tests as files define them, judged by the status of the check
         unit = replace(unit.whole(), targets=())
-        waiting = [(test, answer) for test in _defined(bench) for answer in _some(test, bench, most)][:most]
+        waiting = [(test, answer) for test in _defined(bench) for answer in _some(test, bench, most)][:DEFINED]
     if not waiting:
         return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
     heard = 0
@@ -64,7 +65,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
         check=unit.check.name,
         value="fine",
         told=f"{heard} of {tried} wrong answers refused",
-        complete=refusing.issuperset(unit.targets),
+        complete=is_named and refusing.issuperset(unit.targets),
         proves_life=True,
     )
 

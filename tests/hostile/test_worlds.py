@@ -13,8 +13,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from worlds import Told, World, play, tried, world
+from support.worlds.adaptive import ATTACKS
+from worlds import Told, World, adaptive_worlds, play, tried, world
 
+TOOLS = {"js": "node", "go": "go", "rust": "cargo", "c": "ctest"}
 SURVIVING = 0.05
 """Share of the attacks on the judge that may end green."""
 REFUSED = 0.01
@@ -24,6 +26,8 @@ SAMPLE = {
     "right": (("unittest", 2), ("unittest", 5), ("script", 6)),
 }
 """By truth: runner and seed of the worlds of the default suite; of runners that start fast."""
+ADMITTED = {"keyed by lines that are there", "harness"}
+"""Attacks that know the probes and that `docs/limits.md` admits."""
 KINDS = {
     "wrong": {
         *("oracle", "report", "process", "environment", "reads the tests", "stack", "import", "new test file"),
@@ -41,7 +45,7 @@ KINDS = {
 
 def is_playable(one: World) -> bool:
     """Whether this machine has what the world needs."""
-    return bool(shutil.which({"js": "node", "go": "go"}.get(one.project.language, "sh")))
+    return bool(shutil.which(TOOLS.get(one.project.language, "sh")))
 
 
 def test_a_seed_gives_one_world() -> None:
@@ -88,6 +92,36 @@ def test_a_world_ends_as_its_truth_says(truth: str, runner: str, seed: int, tmp_
     told = play(one, tmp_path)
 
     assert told.green == (truth == "right"), f"{one.name}: {told.outcome}: {told.reasons}"
+
+
+def test_attacks_that_know_the_probes_can_be_written() -> None:
+    """For each family a project with a test, and a program that can be parsed."""
+    for seed in range(20):
+        worlds = list(adaptive_worlds(seed))
+        assert len(worlds) == len({attack.name for attack in ATTACKS}) >= 60
+        for one in worlds:
+            ast.parse(one.change.script)
+            assert one.project.test in one.files
+            assert one.change.truth == "wrong"
+
+
+@pytest.mark.parametrize("name", ["keyed by size", "values of its type", "counter in the tree"])
+def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -> None:
+    made = next(one for one in adaptive_worlds(1, name) if one.project.language == "python")
+
+    told = play(made, tmp_path)
+
+    assert not told.green, told.details
+
+
+@pytest.mark.hostile
+def test_attacks_that_know_the_probes_end_red(tmp_path: Path) -> None:
+    """But for those that the docs admit."""
+    first = int(os.environ.get("KOTEF_WORLDS_FROM", "0"))
+    told = [play(one, tmp_path / str(number)) for number, one in enumerate(adaptive_worlds(first)) if is_playable(one)]
+
+    green = [each for each in told if each.green and each.world.change.form not in ADMITTED]
+    assert len(green) <= SURVIVING * len(told), [each.world.name for each in green]
 
 
 @pytest.mark.hostile
