@@ -26,7 +26,7 @@ SAMPLE = {
     "right": (("unittest", 2), ("unittest", 5), ("script", 6)),
 }
 """By truth: runner and seed of the worlds of the default suite; of runners that start fast."""
-ADMITTED = {"keyed by lines that are there", "harness"}
+ADMITTED = {"keyed by lines that are there"}
 """Attacks that know the probes and that `docs/limits.md` admits."""
 KINDS = {
     "wrong": {
