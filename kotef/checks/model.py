@@ -9,9 +9,9 @@ from kotef.failures.history import FailureKind
 Role = Literal["test", "lint", "types", "build", "other"]
 Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected"]
 TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
-Evidence = Literal["report", "lines", "counts", "exit"]
+Evidence = Literal["report", "lines", "counts", "summary", "exit"]
 """What is known of single tests: the runner's own report, or its verbose lines where they agree with its counts; else
-its closing line alone, or nothing but the exit status."""
+its closing line alone, a summary in the words of a program that nobody knows, or nothing but the exit status."""
 
 RED: frozenset[TestStatus] = frozenset({"failed", "error"})
 """Statuses that make a test red; a strict xpass is reported by pytest itself as failed."""

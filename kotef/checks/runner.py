@@ -15,8 +15,9 @@ from kotef.checks.contradictions import admission_of, contradiction, may_run_tes
 from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
 from kotef.checks.obstructions import with_obstructions
 from kotef.checks.reports import counted_tests, executed, report_request
-from kotef.checks.runners import Command, Leavings, Reading, environment_for, reading_of
+from kotef.checks.runners import Command, Leavings, Reading, environment_for, names_runner, reading_of
 from kotef.checks.runners.python_rows import pytest_report
+from kotef.checks.summary_counts import summary_counts
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
@@ -126,11 +127,13 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     tests = reading.tests if reading else None
     may_test = may_run_tests(unwrap(done.command))
     counts = console_counts(f"{done.stdout}\n{done.stderr}") if may_test else None
+    own_words = may_test and counts is None and tests is None and not names_runner(done.command)
+    counts = summary_counts(f"{done.stdout}\n{done.stderr}") if own_words else counts
     ran = _executed(done, tests, counts) if may_test or tests is not None else None
     red = _innermost([test for test, status in (tests or {}).items() if status in RED])
     stdout, stderr = (from_root(text, str(root)) for text in (done.stdout, done.stderr))
     diagnosis = classify(done.command, done.exit_code, stdout, stderr, timed_out=done.timed_out is not None)
-    evidence = reading.evidence if reading else _without_ids(counts)
+    evidence = reading.evidence if reading else _without_ids(counts, own_words=own_words)
     kind, detail, summary, mark = diagnosis.kind, diagnosis.detail, diagnosis.summary, diagnosis.fingerprint
     if red and kind in {"unknown", "lint_failure"}:  # the runner tells of tests, whatever its words look like
         kind, detail = "test_failure", "failed"
@@ -187,8 +190,10 @@ def _innermost(red: Sequence[str]) -> tuple[str, ...]:
     return tuple(test for test in red if test not in programs)
 
 
-def _without_ids(counts: Counts | None) -> Evidence:
-    return "exit" if counts is None else "counts"
+def _without_ids(counts: Counts | None, *, own_words: bool) -> Evidence:
+    if counts is None:
+        return "exit"
+    return "summary" if own_words else "counts"
 
 
 def _failed(tests: Mapping[str, TestStatus] | None, counts: Counts | None) -> int | None:

@@ -185,6 +185,7 @@ def _head(check: Checked, against: str | None) -> str:
     status = _own_words(check).replace("exit status", "exit", 1) or status
     uncounted = ", no test counted" if check.role == "test" and check.passed else ""
     ran = uncounted if check.tests_run is None else f", {counted(check.tests_run, 'test')} run"
+    ran += " (by the program's own summary)" if check.evidence == "summary" else ""
     advisory = "" if check.required else " (advisory)"
     mark = "✓" if check.passed else "✗"
     before = f" [could not be judged at {against or 'HEAD'}: {one_line(check.unjudged)}]" if check.unjudged else ""

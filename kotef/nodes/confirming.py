@@ -132,7 +132,7 @@ def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     unread = [path for path in product if not matches(path, allow) and (deps.root / path).exists()]
     found = tuple(finding for path in unread for finding in _unreadable(path, judged, deps))
     told_by_status = any(
-        result.evidence == "exit" for check, result in judged.results if check.role in {"test", "other"}
+        result.evidence in {"exit", "summary"} for check, result in judged.results if check.role in {"test", "other"}
     )
     found = (*_tests_inside(judged, deps), *found)
     if not speaks_to_the_judge({}, now, told_by_status=told_by_status):

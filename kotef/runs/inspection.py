@@ -96,7 +96,7 @@ class Checked(Camel):
     tests: dict[str, TestStatus] | None
     """Status of each test by its id; null where single tests are not known."""
     evidence: str
-    """`report`, `lines`, `counts` or `exit`: what the verdict rests on."""
+    """`report`, `lines`, `counts`, `summary` or `exit`: what the verdict rests on."""
     unjudged: str = ""
     """Why it could not be judged at the commit compared with; empty where it was, or nothing was compared."""
     seconds: float

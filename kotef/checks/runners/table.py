@@ -111,6 +111,13 @@ def single_tests(
     return runner.single(arguments, tests, exists) if runner and runner.single else None
 
 
+def names_runner(command: str) -> bool:
+    """Whether a command names a test runner that has a row, and does not only start what may be one."""
+    asked = unwrap(command)
+    named = {tool for tool, purpose in zip(asked.tools, asked.purposes, strict=True) if purpose == "test"} - STARTERS
+    return any(row.tools & named for row in RUNNERS)
+
+
 def says_tests_failed(command: str, status: int | None, failed: int) -> bool:
     """Whether this exit status means that the tests ran and this many failed.
 
