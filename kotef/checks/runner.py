@@ -70,7 +70,7 @@ async def run_check(
         done = await run_process(
             command,
             cwd=root,
-            env=environment_for(asked, _colours_unset(env)) if may_test else {**env, **reporting},
+            env=environment_for(asked, _as_by_hand(env)) if may_test else {**env, **reporting},
             timeout=timeout,
             idle_timeout=idle_timeout,
             log=log,
@@ -105,9 +105,10 @@ def reconsidered(result: CommandResult, root: Path) -> CommandResult:
     return now.model_copy(update={"flaky": result.flaky, "partial": result.partial})
 
 
-def _colours_unset(env: Mapping[str, str]) -> dict[str, str]:
-    """Without NO_COLOR, as where a person starts the tests: programs that can colour test that they do."""
-    return {name: value for name, value in env.items() if name != "NO_COLOR"}
+def _as_by_hand(env: Mapping[str, str]) -> dict[str, str]:
+    """Without NO_COLOR and TERM=dumb, as where a person pipes the tests: programs that can colour test that they do."""
+    kept = {name: value for name, value in env.items() if name != "NO_COLOR"}
+    return kept | {"TERM": "xterm"} if kept.get("TERM") == "dumb" else kept
 
 
 def _reading(left: Leavings, *, may_test: bool) -> Reading | None:
