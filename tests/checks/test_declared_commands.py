@@ -213,6 +213,25 @@ def test_a_target_whose_name_says_test_is_found_and_what_it_only_builds_is_run(t
     assert test_command(project(tmp_path, {"sds.c": "", "Makefile": text})) == command
 
 
+_UNIT = "static void test_add(void) {}\nstatic void test_sub(void) {}\nint main(void) { return 0; }\n"
+PROGRAMS = [
+    ("smoke: smoke.c lib.c\n\t$(CC) -o $@ $^\n\t./$@\n", {"smoke.c": "int main(void) {}"}, "make smoke"),
+    ("SRC = lib.c verify.c\nrun: $(SRC)\n\t$(CC) -o v $(SRC)\n\t./v\n", {"verify.c": _UNIT}, "make run"),
+    ("go: suite.o lib.o\n\tcc -o go suite.o lib.o\n\t./go\n", {"suite.c": '#include "minunit.h"\n' + _UNIT}, "make go"),
+    ("run: main.o\n\tcc -o run main.o\n\t./run\n", {"main.c": "int main(void) {}"}, ""),
+    ("bench: smoke.c\n\t$(CC) -o $@ $^\n\t./$@\n", {"smoke.c": _UNIT}, ""),
+    ("smoke: smoke.c\n\t$(CC) -o $@ $^\n", {"smoke.c": _UNIT}, ""),
+    ("smoke:\n\tcurl ./$@\n", {}, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "files", "command"), PROGRAMS, ids=range(len(PROGRAMS)))
+def test_a_target_is_known_by_the_program_of_tests_that_it_builds_and_runs(
+    tmp_path: Path, text: str, files: dict[str, str], command: str
+):
+    assert test_command(project(tmp_path, {"lib.c": "", "Makefile": f"all: lib.o\n\n{text}", **files})) == command
+
+
 def test_what_ci_runs_comes_before_a_target_that_only_sounds_like_tests(tmp_path: Path):
     root = project(tmp_path, {"Makefile": "a-test:\n\t./a\n", CI: steps("prove -lr tests")})
     assert test_command(root) == "prove -lr tests"

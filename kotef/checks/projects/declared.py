@@ -11,6 +11,7 @@ from kotef.checks.behind import commands_behind
 from kotef.checks.commands import programs_of, words_of
 from kotef.checks.files import readable_text
 from kotef.checks.projects.python_tasks import OF_COVERAGE, tasks
+from kotef.checks.projects.test_programs import targets_of_test_programs
 from kotef.failures.unwrap import unwrap
 
 MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
@@ -133,11 +134,16 @@ def declared(root: Path) -> Iterator[Declared]:
 
 
 def named_after_tests(root: Path) -> list[Declared]:
-    """Targets of the Makefile whose name only says test (`sds-test`, `test-unit`, `runtests`), the likeliest first."""
+    """Targets of the Makefile whose name only says test (`sds-test`, `test-unit`, `runtests`), the likeliest first.
+
+    Where none does, those that build and run a program of tests under another name.
+    """
     names = sorted(name for name in _names(root, MAKEFILES, _TARGET) if "." not in name and "/" not in name)
     ranked: list[str] = []
     for pattern in _NAMED:
         ranked += [name for name in names if pattern.fullmatch(name) and not _NOT_TESTS.search(name)]
+    if not ranked and (file := next((name for name in MAKEFILES if readable_text(root, name)), "")):
+        ranked = list(targets_of_test_programs(root, file))
     return list(_targets(root, "make", MAKEFILES, _TARGET, targets=tuple(dict.fromkeys(ranked))))
 
 
