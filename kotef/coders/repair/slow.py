@@ -5,13 +5,14 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
+from kotef.checks.alone import alone
 from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.coders.repair.localise import Traces
@@ -41,14 +42,19 @@ _PLAUSIBLE: Final = 4
 _CALLED: Final = 0.8
 """Suspicion of a function that the tests name, next to 1 for a line of the traceback."""
 _OTHERS: Final = 0.5
+_NAMED: Final = 0.9
+"""Suspicion of a function that the failing tests themselves name."""
+_WORTH: Final = 0.7
+"""Share of the time of the whole check below which the failing tests are run alone first."""
 _SHOWN: Final = 10
 
 
 async def search_slowly(request: Request, scratch: Path, budget: Budget) -> Repair:
-    """Run the whole check command on copies of the workspace, one per job, with one candidate written into each.
+    """Run the check command on copies of the workspace, one per job, with one candidate written into each.
 
-    For a project whose interpreter has no pytest, and a system without fork. Knows failing from passing by the exit
-    status alone, and suspects by the traceback and by what the tests call.
+    For a project whose interpreter has no pytest, and a system without fork. Where the runner can, failing tests are
+    run alone first, and the whole check only for what passes them. Tells failing from passing by the exit status alone,
+    and suspects by the traceback and by what the tests call.
     """
     copies = _copies(scratch, request.jobs)
     problem = _copied(request.root, copies)
@@ -67,15 +73,53 @@ async def search_slowly(request: Request, scratch: Path, budget: Budget) -> Repa
         return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
     sources, unread = _sources(request)
     frames = _frames(request.root, copies[0], said)
-    suspects = tuple(_suspects(request.root, sources, frames))
+    suspects = tuple(_suspects(request.root, sources, frames, request.failing))
     if not suspects:
         others = f"; {told(unread)} cannot be parsed" if unread else ""
         return _declined(f"no function of the workspace is to be suspected{others}", ending="exhausted")
     tests = read_sources(request.root, sorted({path for path, _ in frames if path and path not in sources}))[0]
     plausibility = Plausibility(sources, evaluated(frames, {**sources, **tests}), failing_units(frames, sources))
-    search = _Search(request, plausibility, sources, suspects, each=1.0 + 3 * first.seconds, budget=budget)
+    quick = await _quick(request, copies[0], first, frozenset(sources))
+    search = _Search(
+        request, plausibility, sources, suspects, runs=(*quick, _Check(request.command, first.seconds)), budget=budget
+    )
     await asyncio.gather(*(search.work(copy) for copy in copies))
     return replace(search.outcome(), unread=unread)
+
+
+_SCOPES: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_Part = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class _Check(NamedTuple):
+    """A command that a candidate has to pass."""
+
+    command: str
+    usual: float
+    """Seconds that it took without a candidate."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it may take."""
+        return 1.0 + 3 * self.usual
+
+
+async def _quick(request: Request, copy: Path, whole: Completed, product: frozenset[str]) -> tuple[_Check, ...]:
+    """The failing tests alone, if they are quicker than all and fail so; empty otherwise.
+
+    An id of the product's own files is a doctest, which not every runner takes by its name.
+    """
+    ids = sorted(request.failing)
+    chosen = [test for test in ids if test.partition("::")[0] not in product]
+    for tests in dict.fromkeys((tuple(ids), tuple(chosen))):
+        line = alone(request.command, tests, exists=lambda path: (copy / path).exists())
+        if line is None:
+            continue
+        done = await _run(request, copy, whole.seconds, command=line)
+        fails = not done.timed_out and done.exit_code not in {0, *_NOT_STARTED}
+        if fails and done.seconds < _WORTH * whole.seconds:
+            return (_Check(line, done.seconds),)
+    return ()
 
 
 class _Search:
@@ -88,7 +132,7 @@ class _Search:
         sources: Mapping[str, Source],
         suspects: Sequence[Suspects],
         *,
-        each: float,
+        runs: Sequence[_Check],
         budget: Budget,
     ) -> None:
         self._request = request
@@ -96,7 +140,7 @@ class _Search:
         self._sources = sources
         self._suspects = suspects
         self._candidates = first_order(suspects)
-        self._each = each
+        self._runs = runs
         self._budget = budget
         self._age = 1_000_000_000
         self._passing: list[Candidate] = []
@@ -116,11 +160,20 @@ class _Search:
             self._tried += 1
             for source, edits in changed:
                 self._write(copy / source.path, source.edited(edits))
-            done = await _run(self._request, copy, min(self._each, self._budget.wall_left))
+            passed = await self._passes(copy)
             for source, _ in changed:
                 self._write(copy / source.path, source.content)
-            if done.exit_code == 0:
+            if passed:
                 self._passing.append(candidate)
+
+    async def _passes(self, copy: Path) -> bool:
+        """Whether what is written in a copy passes the failing tests, then the whole check."""
+        for check in self._runs:
+            seconds = min(check.seconds, self._budget.wall_left)
+            done = await _run(self._request, copy, seconds, command=check.command)
+            if done.exit_code != 0:
+                return False
+        return True
 
     def _write(self, path: Path, content: bytes) -> None:
         """With a time of its own: bytecode of an earlier candidate of the same size would pass for this one's."""
@@ -172,14 +225,14 @@ def _last_line(text: str) -> str:
     return next((line.strip()[:160] for line in reversed(text.splitlines()) if line.strip()), "it says nothing")
 
 
-async def _run(request: Request, copy: Path, seconds: float) -> Completed:
-    """The check in a copy; where the environment names the workspace for imports, it names the copy."""
+async def _run(request: Request, copy: Path, seconds: float, *, command: str = "") -> Completed:
+    """The check, or another command, in a copy; an environment that names the workspace for imports names the copy."""
     env = {**request.env, "PYTHONDONTWRITEBYTECODE": "1"}
     if "PYTHONPATH" in env:
         parts = (_moved(part, request.root, copy) for part in env["PYTHONPATH"].split(os.pathsep))
         env["PYTHONPATH"] = os.pathsep.join(parts)
     return await run_process(
-        request.command,
+        command or request.command,
         cwd=copy,
         env=env,
         timeout=max(0.1, seconds),
@@ -250,13 +303,16 @@ def _frames(root: Path, copy: Path, output: str) -> set[tuple[str, int]]:
     return {(_inside(match["file"], root, copy), int(match["line"])) for match in matches}
 
 
-def _suspects(root: Path, sources: Mapping[str, Source], frames: set[tuple[str, int]]) -> Iterator[Suspects]:
+def _suspects(
+    root: Path, sources: Mapping[str, Source], frames: set[tuple[str, int]], failing: Collection[str]
+) -> Iterator[Suspects]:
     tests = [path for path in _modules(root, "*test*.py") if path not in sources]
     called = {name for path in tests[:_FILES] for name in _names(root, path)}
+    named = {name for test in failing for name in _names_in(root, test)}
     for path, source in sources.items():
         around = Surroundings(source)
         for unit in source.units:
-            weight = _CALLED if called & {unit.node.name, *unit.trail} else _OTHERS
+            weight = _weight({unit.node.name, *unit.trail}, named, called)
             lines = {line: 1.0 if (path, line) in frames else weight for line in unit.lines}
             if any((path, line) in frames for line in unit.lines):
                 lines = {line: max(0.9, value) for line, value in lines.items()}
@@ -266,6 +322,13 @@ def _suspects(root: Path, sources: Mapping[str, Source], frames: set[tuple[str, 
         numbers = [line for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)]
         if outside:
             yield Suspects(Scope(around, None, {}, outside), dict.fromkeys(numbers, _OTHERS))
+
+
+def _weight(names: set[str], named: set[str], called: set[str]) -> float:
+    """How suspicious a function is by its names: named by a failing test, by any test, or by none."""
+    if names & named:
+        return _NAMED
+    return _CALLED if names & called else _OTHERS
 
 
 def _executable(unit: Unit, lines: Mapping[int, float]) -> dict[int, float]:
@@ -304,12 +367,42 @@ def _modules(root: Path, pattern: str) -> list[str]:
 
 
 def _names(root: Path, path: str) -> set[str]:
-    try:
-        tree = ast.parse(read_within(root, path, largest=_LARGEST_MODULE))
-    except (OSError, SyntaxError, ValueError, RecursionError):  # only a hint is lost
+    tree = _tree(root, path)
+    return _names_below([tree]) if tree else set()
+
+
+def _names_in(root: Path, test: str) -> set[str]:
+    """Names that a test uses, its class with its own set-up; of a doctest the name of what it documents."""
+    path, *parts = test.split("::")
+    tree = _tree(root, path)
+    if tree is None or not parts:
         return set()
+    if not (inside := _part(tree, parts[:-1])) or not (own := _part(inside, [parts[-1].partition("[")[0]])):
+        return set(parts[-1].split(".")[-1:])
+    set_up = [node for node in inside.body if getattr(node, "name", "") in {"setUp", "setUpClass", "setup_method"}]
+    return _names_below([own, *set_up])
+
+
+def _part(tree: _Part, names: Sequence[str]) -> _Part | None:
+    """The class or function that is reached by these names; None where there is none."""
+    found: _Part | None = tree
+    for name in names:
+        inside = found.body if found else []
+        found = next((node for node in inside if isinstance(node, _SCOPES) and node.name == name), None)
+    return found
+
+
+def _tree(root: Path, path: str) -> ast.Module | None:
+    try:
+        return ast.parse(read_within(root, path, largest=_LARGEST_MODULE))
+    except (OSError, SyntaxError, ValueError, RecursionError):  # only a hint is lost
+        return None
+
+
+def _names_below(nodes: Sequence[ast.AST]) -> set[str]:
     return {
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(tree)
+        for above in nodes
+        for node in ast.walk(above)
         if isinstance(node, ast.Name | ast.Attribute)
     }
