@@ -21,6 +21,7 @@ from kotef.checks.model import Check
 from kotef.checks.programs import missing_program
 from kotef.checks.projects.declared import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
+from kotef.checks.runner_plugins import configuration_question, missing_of
 from kotef.checks.toolchain_versions import questions, running_version, sentence_of
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.process import run_process
@@ -129,8 +130,9 @@ def required(trials: Sequence[Trial]) -> Tried:
 async def try_checks(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox = OFF, start: bool = True
 ) -> tuple[Trial, ...]:
-    """Each check with whether its program starts; nothing of the project but its own environment's programs is run.
+    """Each check with whether its program starts.
 
+    Nothing of the project is run but its own environment's programs, and what pytest loads to know its options.
     `start` False looks for the programs and starts none: for where nothing confines what a repository brings.
     """
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -169,7 +171,15 @@ async def _try_here(
         lines = [line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip()]
         why = lines[-1].strip()[:200] if lines else f"exit status {done.exit_code}"
         return Trial(check, starts=False, why=_named(check, why), install=_install(check, root))
-    return Trial(check, starts=True, version=_version(check, done.stdout or done.stderr, root))
+    version = _version(check, done.stdout or done.stderr, root)
+    question = configuration_question(words_after_assignments(check.command), root)
+    if question and check.role == "test":
+        with fresh_room(sandbox) as room:
+            done = await run_process(question, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
+        if done.exit_code not in (0, None) and (missing := missing_of(done.stderr + done.stdout, root)):
+            install = _install(check, root, wanted=missing.distribution)
+            return Trial(check, starts=False, version=version, why=missing.why, install=install)
+    return Trial(check, starts=True, version=version)
 
 
 async def toolchain_notes(root: Path, *, env: Mapping[str, str], sandbox: Sandbox = OFF) -> tuple[str, ...]:
@@ -313,8 +323,11 @@ def _version(check: Check, output: str, root: Path) -> str:
     return f"{name} {found[0].removeprefix('v')}"
 
 
-def _install(check: Check, root: Path) -> str:
+def _install(check: Check, root: Path, *, wanted: str = "") -> str:
+    """The install line of the check's program, or of a plug-in of it."""
     words = words_after_assignments(check.command)
+    if wanted:
+        return install_line(words[0], check.command, root, module=wanted)
     module = words[words.index("-m") + 1] if "-m" in words[:-1] else Path(words[0]).name
     module = "django" if _is_of_django(words, root) else module
     return install_line(words[0], check.command, root, module=module)

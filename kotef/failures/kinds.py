@@ -15,6 +15,7 @@ ENVIRONMENT_FAULTS: Final = frozenset(
         "hidden_program",
         "not_executable",
         "missing_runner",
+        "missing_plugin",
         "network_denied",
         "no_space",
         "no_permission",

@@ -19,13 +19,13 @@ def missing_module(run: Run, error: str) -> tuple[FailureKind, str] | None:
     go = "no required module provides" in run.output.text
     if match is None:
         return ("tooling_error", "missing_module") if go else None
-    return None if _is_own(match["module"], run) else ("tooling_error", "missing_module")
+    return None if is_own(match["module"], run) else ("tooling_error", "missing_module")
 
 
 OWN_ROOTS: Final = frozenset({"tests", "test", "src", "app", "lib", "conftest", "helpers", "spec"})
 
 
-def _is_own(module: str, run: Run) -> bool:
+def is_own(module: str, run: Run) -> bool:
     """Whether a module is the project's: relative, a usual directory, or seen as one in the paths of this run."""
     if module.startswith((".", "/", "@/", "~/", "src/")):
         return True

@@ -13,6 +13,7 @@ from kotef.failures.faults import LATE, STARTUP, UNREACHED
 from kotef.failures.kinds import FailureKind, Finding
 from kotef.failures.missing import MISSING_MODULE, missing_module
 from kotef.failures.output import Output
+from kotef.failures.plugins import missing_plugin
 from kotef.failures.rules import MERE_WARNING, Hit, first_hit
 from kotef.failures.tracebacks import crash_of
 from kotef.failures.unwrap import PURPOSE
@@ -31,6 +32,8 @@ def gave_way(run: Run) -> Finding | None:
 def could_not_start(run: Run) -> Finding | None:
     """A tool said, in its own words, that it could not do its job; what it only warned of did not stop it."""
     hit = first_hit(STARTUP, run.output, ignored=MERE_WARNING)
+    if run.exit_code != 0 and (found := missing_plugin(run)) is not None:
+        return found
     if hit is None:
         return None
     if hit.rule.detail == "missing_runner" and hit.rule.tool == "python":

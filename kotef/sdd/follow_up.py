@@ -72,6 +72,8 @@ def _repair(failure: IssueFailure | None, why: str) -> str:
     match failure.detail:
         case "command_not_found" | "missing_runner":
             return f"install what {command} needs, see that it starts, then resume{said}"
+        case "missing_plugin":
+            return f"install the plug-in that {command} asks for, then resume{said}"
         case "hidden_program":
             return f"show {command} its program with `--read`, then resume{said}"
         case "network_denied":

@@ -42,8 +42,10 @@ _PLAUSIBLE: Final = 4
 _CALLED: Final = 0.8
 """Suspicion of a function that the tests name, next to 1 for a line of the traceback."""
 _OTHERS: Final = 0.5
-_NAMED: Final = 0.9
-"""Suspicion of a function that the failing tests themselves name."""
+_REACHED: Final = (0.9, 0.75, 0.6)
+"""Suspicion of a function that the failing tests name, of one that those name, and of one that these name."""
+_ELSEWHERE: Final = 0.2
+"""Of any other function, where the failing tests name one."""
 _WORTH: Final = 0.7
 """Share of the time of the whole check below which the failing tests are run alone first."""
 _SHOWN: Final = 10
@@ -308,11 +310,11 @@ def _suspects(
 ) -> Iterator[Suspects]:
     tests = [path for path in _modules(root, "*test*.py") if path not in sources]
     called = {name for path in tests[:_FILES] for name in _names(root, path)}
-    named = {name for test in failing for name in _names_in(root, test)}
+    reached = _reached(sources, {name for test in failing for name in _names_in(root, test)})
     for path, source in sources.items():
         around = Surroundings(source)
         for unit in source.units:
-            weight = _weight({unit.node.name, *unit.trail}, named, called)
+            weight = _weight({unit.node.name, *unit.trail}, reached, called)
             lines = {line: 1.0 if (path, line) in frames else weight for line in unit.lines}
             if any((path, line) in frames for line in unit.lines):
                 lines = {line: max(0.9, value) for line, value in lines.items()}
@@ -324,10 +326,25 @@ def _suspects(
             yield Suspects(Scope(around, None, {}, outside), dict.fromkeys(numbers, _OTHERS))
 
 
-def _weight(names: set[str], named: set[str], called: set[str]) -> float:
-    """How suspicious a function is by its names: named by a failing test, by any test, or by none."""
-    if names & named:
-        return _NAMED
+def _reached(sources: Mapping[str, Source], names: set[str]) -> dict[str, float]:
+    """The functions that failing tests reach by names, each with its suspicion; empty where they name none."""
+    units: dict[str, list[ast.AST]] = {}
+    for source in sources.values():
+        for unit in source.units:
+            for name in {unit.node.name, *unit.trail}:
+                units.setdefault(name, []).append(unit.node)
+    found: dict[str, float] = {}
+    for suspicion in _REACHED:
+        here = {name for name in names if name in units and name not in found}
+        found |= dict.fromkeys(here, suspicion)
+        names = _names_below([node for name in here for node in units[name]])
+    return found
+
+
+def _weight(names: set[str], reached: Mapping[str, float], called: set[str]) -> float:
+    """How suspicious a function is by its names: reached by a failing test, named by any test, or by none."""
+    if reached:
+        return max((reached[name] for name in names if name in reached), default=_ELSEWHERE)
     return _CALLED if names & called else _OTHERS
 
 
