@@ -293,6 +293,30 @@ def test_without_pytest_the_check_itself_is_run_on_copies(tmp_path: Path) -> Non
     assert everything(root) == before
 
 
+def test_without_pytest_the_failing_test_runs_alone_first_and_what_it_names_is_searched_first(tmp_path: Path) -> None:
+    bare = tmp_path / "python3"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(bare.stat().st_mode | stat.S_IXUSR)
+    log = tmp_path / "whole"
+    others = "".join(f"def other_{n}(a, b):\n    return a - b < {n} + 1\n\n\n" for n in range(40))
+    head = "import time, unittest\nimport m\nclass T(unittest.TestCase):\n"
+    whole = f"    def test_whole(self):\n        open({str(log)!r}, 'a').write('x')\n        time.sleep(1)\n"
+    one = "    def test_one(self):\n        self.assertEqual((m.late(1, 2, 3), m.late(1, 2, 2)), (7, 5))\n"
+    files = {
+        "m.py": f"{others}def late(a, b, c):\n    if a < b and b < c:\n        return a + b * c\n    return 0\n",
+        "test_m.py": f"{head}{whole}{one}",
+    }
+    root = project(tmp_path / "p", files)
+
+    failing = {"test_m.py::T::test_one"}
+    found = search(root, command=f"{bare} -m unittest test_m.py", python=str(bare), failing=failing, stop_after=1)
+
+    assert found.patches, found
+    assert b"b <= c" in found.patches[0].files["m.py"]
+    assert found.tried < 40, "what the failing test names comes first"
+    assert len(log.read_text()) <= found.tried, "the whole check is run for what passes the failing test"
+
+
 def test_an_interpreter_that_is_not_there_is_named(tmp_path: Path) -> None:
     root = project(tmp_path / "p", {"m.py": "x = 1\n"})
 
