@@ -53,6 +53,8 @@ _NOT_STARTED: Final = frozenset({"./gradlew", "./mvnw", "gradlew", "mvnw"})
 """Wrappers that download before they tell a version: only what they need is looked for."""
 _STANDARD: Final = frozenset({"unittest", "doctest", "compileall", "py_compile"})
 """Modules of Python itself."""
+_ERROR: Final = re.compile(r"\W*(?:error|fatal|err!)\b", re.IGNORECASE)
+"""The line of a program that did not start which says why, where advice follows it."""
 _CD: Final = re.compile(r"cd ([\w./@+-]+|'[^']+') && ")
 """In front of the command of a package."""
 _PREFIX: Final = re.compile(r'PATH="([^":]*):\$PATH" ')
@@ -169,7 +171,8 @@ async def _try_here(
         done = await run_process(probe, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
     if done.exit_code not in (0, None):
         lines = [line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip()]
-        why = lines[-1].strip()[:200] if lines else f"exit status {done.exit_code}"
+        told = next((line for line in lines if _ERROR.match(line)), lines[-1] if lines else "")
+        why = told.strip()[:200] or f"exit status {done.exit_code}"
         return Trial(check, starts=False, why=_named(check, why), install=_install(check, root))
     version = _version(check, done.stdout or done.stderr, root)
     question = configuration_question(words_after_assignments(check.command), root)

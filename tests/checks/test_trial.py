@@ -65,6 +65,15 @@ def test_a_program_that_is_there_and_does_not_start_is_not_installed(place: Path
     assert tried(place, start=False)["ruff check"].starts, "only looked for"
 
 
+def test_the_line_that_says_why_comes_before_the_advice_below_it(place: Path) -> None:
+    (place / "ruff.toml").write_text("")
+    program(
+        place / "bin/ruff",
+        "#!/bin/sh\necho ' ERROR  no packages field' >&2; echo 'For help, run: ruff help' >&2; exit 1\n",
+    )
+    assert tried(place)["ruff check"].why == "ERROR  no packages field"
+
+
 def test_an_environment_without_pytest_says_how_it_comes_there(place: Path) -> None:
     program(place / "env/bin/python", FAILS)
     program(place / "env/bin/pip")
