@@ -12,6 +12,7 @@ from kotef.checks.reports import worse
 from kotef.checks.runners import says_tests_failed
 from kotef.checks.targets import named_tests, names_check
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
+from kotef.checks.volatile_ids import renamed
 from kotef.failures.counted import counted
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
@@ -198,16 +199,20 @@ class _Now:
 
 
 def _collect(results: Results, known: Mapping[str, TestStatus]) -> _Collected:
-    """Give each test its key: its id, or `check: id` where the id alone is not unique (or was not at the baseline)."""
+    """Give each test its key: its id, or `check: id` where the id alone is not unique (or was not at the baseline).
+
+    A test whose id holds the time, or an address, keeps the key that it had at the baseline.
+    """
     seen = Counter(test for check, result in results if check.required for test in result.tests or ())
     tests: dict[str, TestStatus] = {}
     red: dict[str, tuple[str, ...]] = {}
     flaky: list[str] = []
+    volatile = renamed(seen, known) if known else {}
     for check, result in results:
         failing = []
         for test, status in (result.tests or {}).items():
             long = f"{check.name}: {test}"
-            key = long if long in known or (seen[test] > 1 and test not in known) else test
+            key = long if long in known or (seen[test] > 1 and test not in known) else volatile.get(test, test)
             if check.required:
                 tests[key] = worse(tests[key], status) if key in tests else status
             if status in RED:

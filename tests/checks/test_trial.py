@@ -68,7 +68,7 @@ def test_a_program_that_is_there_and_does_not_start_is_not_installed(place: Path
 def test_the_line_that_says_why_comes_before_the_advice_below_it(place: Path) -> None:
     (place / "ruff.toml").write_text("")
     program(
-        place / "bin/ruff",
+        place.parent / "bin/ruff",
         "#!/bin/sh\necho ' ERROR  no packages field' >&2; echo 'For help, run: ruff help' >&2; exit 1\n",
     )
     assert tried(place)["ruff check"].why == "ERROR  no packages field"

@@ -382,3 +382,41 @@ def test_a_baseline_is_green_or_has_targets_or_no_proof(pairs, text):
 
     assert before.passed == (not before.targets and before.executed > 0)
     assert before.passed == (failure_entries(before) == [])
+
+
+VOLATILE = [
+    ("test_a[08:07:11 2026-11-23]", "test_a[08:09:54 2026-11-23]"),
+    ("test_a[2026-11-23T08:07:11.123456+00:00]", "test_a[2026-11-23T08:09:54.6+00:00]"),
+    ("test_a[<object at 0x7f3a2b1c4d50>]", "test_a[<object at 0x7f11223344aa>]"),
+    ("test_a[1b4e28ba-2fa1-11d2-883f-0016d3cca427]", "test_a[6ba7b810-9dad-11d1-80b4-00c04fd430c8]"),
+    ("test_a[/tmp/pytest-of-me/pytest-1/x]", "test_a[/tmp/pytest-of-me/pytest-22/x]"),
+    ("test_a[1700000001]", "test_a[1700000099]"),
+]
+
+
+@pytest.mark.parametrize(("then", "now"), VOLATILE, ids=range(len(VOLATILE)))
+def test_a_test_whose_id_holds_the_time_or_an_address_is_the_same_test_the_next_time(then: str, now: str):
+    then, now = f"tests/test_a.py::{then}", f"tests/test_a.py::{now}"
+    after = judged(baseline(ran({then: "failed", B: "passed"})), ran({now: "passed", B: "passed"}))
+    broken = judged(baseline(ran({A: "failed", then: "passed"})), ran({A: "passed", now: "failed"}))
+
+    assert (after.passed, after.fixed, after.missing, after.new_tests) == (True, (then,), (), ())
+    assert (broken.passed, broken.broken) == (False, (then,))
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        (["test_a[1]", "test_a[2]"], ["test_a[1]", "test_a[3]"]),
+        (["test_a[one]"], ["test_a[two]"]),
+        (["test_a[1700000001]", "test_a[1700000002]"], ["test_a[1700000099]"]),
+        (["test_a[0x7f3a2b1c4d50]"], ["test_b[0x7f3a2b1c4d51]"]),
+    ],
+    ids=range(4),
+)
+def test_any_other_test_that_is_gone_is_missing(then: list[str], now: list[str]):
+    before = baseline(ran({A: "failed", **dict.fromkeys((f"tests/t.py::{test}" for test in then), "passed")}))
+    after = judged(before, ran({A: "passed", **dict.fromkeys((f"tests/t.py::{test}" for test in now), "passed")}))
+
+    assert after.missing
+    assert not after.passed
