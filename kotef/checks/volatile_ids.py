@@ -8,7 +8,7 @@ from typing import Final
 _VOLATILE: Final = re.compile(
     r"0x[0-9a-fA-F]{6,}"
     r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-    r"|(?=(?:\D*\d){6})\d[\dT:./+ -]{4,}\d(?:Z|(?i: ?[ap]m))?"
+    r"|(?=\d(?:\D{0,3}\d){5})\d[\dT:./+ -]{4,}\d(?:Z|(?i: ?[ap]m))?"
     r"|(?<![\w])/(?:tmp|var/folders)/[\w./-]+"
 )
 """Addresses, UUIDs, dates, times and long numbers, temporary paths."""
