@@ -205,3 +205,13 @@ def test_an_edit_changes_its_own_place_only_whatever_the_expression(first: str, 
         assert isinstance(new, ast.FunctionDef)
         kept = {ast.dump(node) for node in old.body} & {ast.dump(node) for node in new.body}
         assert len(kept) >= 1
+
+
+@pytest.mark.parametrize(
+    ("slice_", "other"),
+    [("1:", ":-1"), (":-1", "1:"), (":n", "-n:"), ("-n:", ":n"), ("n + 1:", ":-(n + 1)"), ("2:", ":-2")],
+)
+def test_a_slice_is_cut_at_its_other_end_too(slice_: str, other: str) -> None:
+    found = results(f"def f(text, n):\n    return text[{slice_}]\n")
+
+    assert f"def f(text, n):\n    return text[{other}]\n" in found

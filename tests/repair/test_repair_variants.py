@@ -107,6 +107,14 @@ def test_an_answer_leaves_what_agrees_with_it_and_the_questions_still_open() -> 
     assert narrowed(left, "6").patches == (patch("c"),)
 
 
+def test_where_objects_lie_in_memory_is_no_disagreement() -> None:
+    assert len(set(alike(("'140348725686032'", "'140348722076944'")))) == 1
+    assert len(set(alike(("<C object at 0x7fa51c2d40>", "<C object at 0x7fa51c2e80>")))) == 1
+    assert len(set(alike(("140348725686032", "140348722076944")))) == 1
+    assert len(set(alike(("<C object at 0x7fa51c2d40>", "<D object at 0x7fa51c2d40>")))) == 2
+    assert len(set(alike(("123456789012345678", "123456789012345679")))) == 2
+
+
 def test_answers_that_pass_the_same_assertions_are_no_disagreement() -> None:
     assert alike(("0", "False", "0.0")) == ("0", "0", "0")
     assert alike(("1", "0", "True", "raises ValueError", "[0]", "'0'")) == (

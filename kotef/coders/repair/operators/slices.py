@@ -1,13 +1,14 @@
 """Which part of a sequence could have been meant?"""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from kotef.coders.repair.operators.site import Proposal, Site
 
 
 def bounds(site: Site) -> Iterator[Proposal]:
-    """`a[i:j]` with a bound dropped, moved by one, or swapped for a variable."""
+    """`a[i:j]` with a bound dropped, moved by one, swapped for a variable, or the other end cut off."""
     node = site.node
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
         return
@@ -22,6 +23,7 @@ def bounds(site: Site) -> Iterator[Proposal]:
     shapes += [(f"{low} + 1", high, 0.0), (f"{low} - 1", high, 0.3)] if low and not low.isdigit() else []
     shapes += [(low, f"{high} + 1", 0.0), (low, f"{high} - 1", 0.1)] if high and not high.isdigit() else []
     shapes += [(high, low, 0.4)] if low or high else []
+    shapes += [(_negative(high), _negative(low), 0.4)] if bool(low) != bool(high) else []
     for new_low, new_high, extra in shapes:
         yield from site.put(f"{value}[{new_low}:{new_high}{tail}]", extra=extra)
     for place, new_step in enumerate(("-1", "2", "")):
@@ -32,6 +34,15 @@ def bounds(site: Site) -> Iterator[Proposal]:
             yield from site.put(f"{value}[{name}:{high}{tail}]", extra=0.4 + 0.05 * place)
         if not high:
             yield from site.put(f"{value}[{low}:{name}{tail}]", extra=0.4 + 0.05 * place)
+
+
+def _negative(bound: str) -> str:
+    """The same distance from the other end; empty for no bound."""
+    if not bound:
+        return ""
+    if re.fullmatch(r"-\s*[\w.]+", bound):
+        return bound[1:].strip()
+    return f"-{bound}" if re.fullmatch(r"[\w.]+", bound) else f"-({bound})"
 
 
 def index(site: Site) -> Iterator[Proposal]:
