@@ -1,8 +1,10 @@
 """Every test has a home, a state directory and a git identity of its own; nothing of the machine leaks in."""
 
+import gc
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # before the first langgraph import, which reads it once
 sys.path.insert(0, str(Path(__file__).parent))
+
+from support.isolation import isolate
 
 # A shell that starts the tests in the background has SIGINT ignored; what they start has to hear it all the same.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,33 +23,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
-DROPPED = (
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "KOTEF_MODEL",
-    "KOTEF_PLANNER_MODEL",
-    "KOTEF_TOOLS",
-    "CI",
-    "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
-    "NO_COLOR",
-    "TRACEPARENT",
-)
-ELSEWHERE = ("GIT_", "GITHUB_", "PYTEST_ADDOPTS", "OTEL_", "LANGSMITH_", "LANGCHAIN_")
+
+@pytest.hookimpl(tryfirst=True)  # before the markers of the command line are looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the marker `matrix` what a test has beyond its examples: `examples(2)` keeps the first two cases."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        if kept := item.get_closest_marker("examples"):
+            name, _, _ = item.nodeid.partition("[")
+            seen[name] += 1
+            if seen[name] > kept.args[0]:
+                item.add_marker("matrix")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected to itself: the garbage collector would look through thousands of tests in each run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name in DROPPED or name.startswith(ELSEWHERE)]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
-    (home / "gitconfig").write_text("[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n")
-    monkeypatch.setenv(
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
-    )  # what the machine has installed costs each check a second
-    monkeypatch.setenv("KOTEF_PROBES", "off")  # each costs a run of the tests, and has tests of its own
-    monkeypatch.setenv("KOTEF_SANDBOX", "off")  # what is confined has tests of its own, at each level
-    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    isolate(tmp_path_factory.mktemp("home"), monkeypatch)

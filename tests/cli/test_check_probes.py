@@ -32,6 +32,7 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("committed", [True, False])
 @pytest.mark.parametrize(
     ("files", "judging"),

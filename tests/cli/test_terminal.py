@@ -106,6 +106,7 @@ def test_without_an_editor_the_steps_are_typed_and_ctrl_c_at_the_question_stops_
     assert "stopping after" not in screen.text
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("long", [False, True])
 def test_every_word_of_a_plan_is_shown_once_before_it_is_approved(project: Path, start: Start, *, long: bool) -> None:
     steps = ["Fix the sum.\nThen delete tests/legacy", "look here " * (40 if long else 4) + "and rewrite setup.py"]
@@ -172,6 +173,7 @@ def test_a_terminal_that_is_resized_is_used_in_its_whole_width(project: Path, st
     assert "tests run" in screen.text, "with the table that a wide screen has room for"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"CI": "1"}, {"NO_COLOR": "1"}], ids=lambda env: next(iter(env)))
 def test_where_a_live_view_or_colours_are_not_wanted_there_are_none(
     project: Path, start: Start, env: Mapping[str, str]

@@ -86,7 +86,7 @@ READS = st.lists(st.sampled_from(READING), min_size=1, max_size=2)
 WRITES = st.lists(st.sampled_from(WRITING), min_size=1, max_size=2)
 
 
-@of_this_many(300)
+@of_this_many(40)
 @given(attacks=trees(), commands=READS, owner=OWNERS, own=st.booleans())
 @example(
     attacks=(Attack("pipe", f".sdd/runs/{RUN}/task.json"),), commands=[("runs",), ("show",)], owner=None, own=False
@@ -108,7 +108,7 @@ def test_a_reading_command_ends_in_time_with_a_message_and_touches_nothing_outsi
     assert not faults(template, attacks, commands, owner, own)
 
 
-@of_this_many(20)
+@of_this_many(5)
 @given(attacks=trees(), commands=WRITES, owner=OWNERS, own=st.booleans())
 @example(attacks=(Attack("huge", ".sdd/backlog/tickets"),), commands=[WRITING[0]], owner=None, own=False)
 def test_a_working_command_ends_in_time_with_a_message_and_touches_nothing_outside(
@@ -172,6 +172,7 @@ def test_swapping_a_file_during_a_read_leads_nowhere_outside(template: World, pl
         clear(world.place)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("command", [("runs",), ("check",), ("issues",)])
 def test_a_real_process_behaves_like_a_forked_one(template: World, command: Command) -> None:
     attacks = (

@@ -5,22 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loop import BUG, TEST, Ran, git, kotef
+from support.loop import Ran, kotef, one_bug
 from support.openai_server import OpenAIServer
+
+
+@pytest.fixture(autouse=True)
+def _brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for rivals of the first edit that passes among a few dozen: how far it looks is tested in `tests/repair`."""
+    monkeypatch.setattr("kotef.coders.repair.hunt._AFTER", 0.2)
+    monkeypatch.setattr("kotef.coders.repair.hunt._MORE", 40)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A git repository with one bug and the test that shows it; its check takes a tenth of a second."""
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "calc.py").write_text(BUG)
-    (root / "test_calc.py").write_text(TEST)
-    (root / ".gitignore").write_text("__pycache__/\n")
-    git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "start")
-    return root
+    return one_bug(tmp_path / "project")
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def test_a_suite_that_always_fails_costs_exactly_three_attempts(project: Path, r
     assert (ran.root / "calc.py").read_text() == BUG
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "attempt",
     [

@@ -24,6 +24,8 @@ from support.openai_server import (
     whole,
 )
 
+from kotef.workspace import process
+
 GOAL = "make add add"
 
 
@@ -161,11 +163,15 @@ def test_a_check_that_reads_its_input_gets_none(project: Path, run) -> None:
     assert "EOF" in str(ran.result["failureHistory"]["entries"])
 
 
-def test_a_check_that_prints_without_end_is_capped_and_says_so(project: Path, run) -> None:
-    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", f"yes | head -c 120000000; {CHECK}")
+def test_a_check_that_prints_without_end_is_capped_and_says_so(
+    project: Path, run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(process.run_process.__kwdefaults__, "log_cap", 1_000_000)
+    endless = f"yes '{'one line of many ' * 8}' | head -c 12000000"
+    ran = run(project, Agent(coder=[FIX, DONE]), GOAL, "--check", f"{endless}; {CHECK}")
     assert ran.code == 0
     logs = sorted((ran.run_dir / "logs").glob("*.log"))
-    assert max(log.stat().st_size for log in logs) < 60_000_000
+    assert max(log.stat().st_size for log in logs) < 1_200_000
     assert any(b"cut" in log.read_bytes()[-300:] or b"cap" in log.read_bytes()[-300:] for log in logs)
 
 
@@ -415,6 +421,7 @@ def test_a_second_run_in_one_workspace_is_refused_with_pid_and_run(project: Path
     holder = f"""
 import sys, time
 from pathlib import Path
+from kotef.workspace import process
 from kotef.workspace.lock import workspace_lock
 with workspace_lock(Path({str(project)!r}), "20260101-000000-abcd"):
     print("held", flush=True)

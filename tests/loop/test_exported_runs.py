@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.loop import CHECK, Ran, forgetful_agent, git, kotef
+from support.isolation import isolate
+from support.loop import CHECK, Ran, forgetful_agent, git, kotef, one_bug
 from support.openai_server import OpenAIServer
 from support.process import Done, kotef_process
 
@@ -57,6 +58,7 @@ MOMENTS = ("verified:1", "tool_finished:1")
 OTHER_MOMENTS = ("coder_started:1", "coder_finished:1", "planned:2", "verified:2", "check_started:2", "run_started")
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("fixes_at", [2, 9])
 @pytest.mark.parametrize("moment", [*MOMENTS, *(pytest.param(name, marks=pytest.mark.kill) for name in OTHER_MOMENTS)])
 def test_a_run_resumed_elsewhere_ends_like_one_that_was_not_moved(
@@ -85,22 +87,34 @@ def test_a_run_resumed_elsewhere_ends_like_one_that_was_not_moved(
     assert "files set to the run's version:" in resumed.stdout
 
 
-@pytest.fixture
-def packed(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a run that can be resumed; the workspace it came from is gone."""
+def export(root: Path, file: Path) -> Path:
+    """The file of a run in `root` that can be resumed."""
     with OpenAIServer(forgetful_agent(9)) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("KOTEF_MODEL", "scripted")
-        kotef(project, *GOAL)
-    file = tmp_path / "run.kotef"
-    done = kotef(project, "runs", "export", "--last", str(file))
+        kotef(root, *GOAL, "--model", "scripted", "--base-url", server.base_url)
+    done = kotef(root, "runs", "export", "--last", str(file))
     assert done.code == 0, done.stderr
     return file
 
 
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The workspace of a run, with its file beside it, in a home that no test has."""
+    with pytest.MonkeyPatch.context() as patches:
+        isolate(tmp_path_factory.mktemp("home"), patches)
+        root = one_bug(tmp_path_factory.mktemp("origin") / "project")
+        export(root, root.with_name("run.kotef"))
+    return root
+
+
 @pytest.fixture
-def clone(project: Path, tmp_path: Path) -> Path:
-    git(tmp_path, "clone", "-q", str(project), str(tmp_path / "clone"))
+def packed(origin: Path, tmp_path: Path) -> Path:
+    """The file of a run that can be resumed; nothing is known here of the workspace it came from."""
+    return Path(shutil.copy2(origin.with_name("run.kotef"), tmp_path))
+
+
+@pytest.fixture
+def clone(origin: Path, tmp_path: Path) -> Path:
+    git(tmp_path, "clone", "-q", str(origin), str(tmp_path / "clone"))
     return tmp_path / "clone"
 
 
@@ -194,8 +208,8 @@ def test_uncommitted_work_is_not_replaced_by_an_imported_run(packed: Path, clone
     assert (clone / "calc.py").read_text() == "mine\n"
 
 
-def test_a_run_of_this_workspace_cannot_be_imported_again(packed: Path, project: Path) -> None:
-    done = kotef(project, "resume", "--from", str(packed))
+def test_a_run_of_this_workspace_cannot_be_imported_again(project: Path, tmp_path: Path) -> None:
+    done = kotef(project, "resume", "--from", str(export(project, tmp_path / "run.kotef")))
     assert (done.code, "is already in this workspace" in done.stderr) == (2, True)
 
 

@@ -67,6 +67,7 @@ HISTORY = {
 }
 
 
+@pytest.mark.examples(4)
 @pytest.mark.parametrize("script", HISTORY.values(), ids=HISTORY)
 def test_branches_stashes_index_and_objects_are_as_before_the_run(work: Path, run, script: str) -> None:
     before = state(work)
@@ -87,6 +88,7 @@ WORK = {
 }
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("script", WORK.values(), ids=WORK)
 def test_uncommitted_work_survives_a_run_that_fails(work: Path, run, script: str) -> None:
     before, history = contents(work), state(work)
@@ -140,6 +142,7 @@ def test_a_worktree_has_its_own_head_and_shares_the_branches(work: Path, run, tm
     assert state(place) == before
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("script", [HISTORY["rm"], "mv .git .git2", WORK["everything"], "rm -rf .git .sdd"])
 def test_at_the_landlock_level_too(work: Path, run, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """There nothing keeps a command from `.git`: rules of Landlock only ever add."""

@@ -36,6 +36,7 @@ def environment(project: Path) -> Path:
     return project / ".venv"
 
 
+@pytest.mark.examples(3)
 @EVERY
 @pytest.mark.parametrize("name", ["sitecustomize.py", "x.pth", "unittest/__init__.py"])
 def test_what_a_command_writes_into_an_environment_is_put_back_and_named(
@@ -53,6 +54,7 @@ def test_what_a_command_writes_into_an_environment_is_put_back_and_named(
         assert "--allow-install" in str(done.result), "the way out is named"
 
 
+@pytest.mark.examples(1)
 @EVERY
 def test_a_fix_is_verified_although_an_environment_was_put_back(
     level: Level, environment: Path, project: Path, run: Run
@@ -84,6 +86,7 @@ def test_a_cache_that_cannot_be_removed_spoils_the_green(
     assert f".venv/{SITE}/__pycache__" in str(done.result)
 
 
+@pytest.mark.examples(1)
 @EVERY
 def test_an_environment_created_by_the_run_is_not_used(level: Level, project: Path, run: Run) -> None:
     if level != "off":

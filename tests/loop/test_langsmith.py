@@ -105,6 +105,7 @@ def test_all_of_a_run_arrives_before_the_process_ends_and_no_secret_does(traced)
     assert told == [f"note: LANGSMITH_TRACING is set: prompts and code leave this machine for LangSmith at {host}"]
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("dead", ["closed", "silent", "no address"])
 def test_a_dead_endpoint_changes_nothing_but_one_line(traced, dead: str) -> None:
     with Collector(silent=True) as smith:

@@ -129,6 +129,7 @@ def test_text_values_of_a_structured_call_are_not_touched(project: Path, run) ->
     assert "edits" in agent.requests("coder")[2].messages[-1]["content"]
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "nothing", [text(" \n"), Reply(content="", reasoning="hm"), text("<think>I should look</think>")]
 )

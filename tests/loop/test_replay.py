@@ -254,6 +254,7 @@ def test_a_torn_record_is_played_up_to_the_tear(project: Path, run: Any) -> None
     assert found["notices"] == ["1 line of the record cannot be read"]
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("damage", ['{"visit": 1, "pas', "{}", "[]", "\udcff"])
 def test_a_visit_whose_verdict_cannot_be_read_is_named_and_not_compared(project: Path, run: Any, damage: str) -> None:
     done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)

@@ -82,6 +82,7 @@ def test_killed_at_a_node_boundary(copies, moment: str) -> None:
         must_be_as_if_nothing_had_happened(copies(), server, 2, moment)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("moment", ["ended", "issue"])
 def test_killed_around_the_entry_there_is_exactly_one(copies, moment: str) -> None:
     with OpenAIServer(agent(9)) as server:

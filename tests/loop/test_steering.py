@@ -83,6 +83,7 @@ def test_tests_read_from_the_output_are_told_by_name(two: Path, run) -> None:
     assert "broke nothing; 1 red" in line
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     ("attempts", "said"),
     [

@@ -158,6 +158,7 @@ def test_a_run_joins_the_trace_of_the_job_it_runs_in(traced) -> None:
     assert found.spans[0].resource["service.name"] == "shop-ci"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("dead", ["closed", "silent", "refusing"])
 def test_a_dead_collector_neither_delays_a_run_nor_changes_how_it_ends(
     project: Path, run, monkeypatch: pytest.MonkeyPatch, dead: str
@@ -234,6 +235,7 @@ def test_the_standard_variables_say_where_and_what(env: dict, endpoint: str, con
     assert sending.wish(env) == (endpoint, content, "")
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("missing", ["", ".exporter.otlp.proto.http.trace_exporter", ".sdk.trace.export"])
 def test_without_the_extra_one_notice_says_how_to_get_it(
     project: Path, run, monkeypatch: pytest.MonkeyPatch, missing: str
@@ -247,6 +249,7 @@ def test_without_the_extra_one_notice_says_how_to_get_it(
     ]
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -90,6 +90,7 @@ def test_apply_patch_is_not_offered_unless_asked_for(project: Path, run) -> None
     assert "apply_patch is not a valid tool" in answers(agent)[0]
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("number", [2, 3, *(pytest.param(each, marks=pytest.mark.kill) for each in (1, 4, 5))])
 def test_a_kill_between_the_files_of_a_patch_leaves_no_half_of_it(patching: Path, number: int) -> None:
     steps = {0: LOOK, 3: tool("apply_patch", patch=PATCH), 4: DONE}

@@ -51,6 +51,7 @@ def test_a_test_that_waits_for_ever_is_repaired(tmp_path: Path) -> None:
     assert not left_by(tmp_path)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "body",
     [

@@ -127,6 +127,7 @@ def test_what_a_module_starts_on_import_is_ended(tmp_path: Path) -> None:
     assert not left_by(tmp_path)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     ("code", "reason", "seconds"),
     [
@@ -154,6 +155,7 @@ def test_a_module_that_cannot_be_imported_is_declined_in_time(
     assert not left_by(tmp_path)
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(
     "body",
     [

@@ -96,6 +96,7 @@ def test_the_slow_mode_ends_in_time_with_what_it_suspects(tmp_path: Path, bare: 
     assert not left_by(root)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "body", ["while True: pass", "import time; time.sleep(60)", "import os; os.system('sleep 60')"], ids=str.split
 )

@@ -40,6 +40,18 @@ def git(root: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
+def one_bug(root: Path) -> Path:
+    """A git repository at `root` with one bug and the test that shows it."""
+    root.mkdir()
+    (root / "calc.py").write_text(BUG)
+    (root / "test_calc.py").write_text(TEST)
+    (root / ".gitignore").write_text("__pycache__/\n")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "start")
+    return root
+
+
 def states_of(root: Path) -> Path:
     """The folder with the state of a workspace's runs, for this process or for one with a home beside the workspace."""
     here = runs_dir(root)

@@ -13,11 +13,30 @@ from pathlib import Path
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
+        "kotef.cli.main",
         "kotef.cli.running",
-        "kotef.models.openai",
+        "kotef.cli.working",
+        "kotef.coders.model",
+        "kotef.graph",
         "kotef.middleware.stack",
-        "langchain.agents",
+        "kotef.models.openai",
+        "kotef.models.scripted",
+        "kotef.models.structured",
+        "kotef.nodes.best",
+        "kotef.nodes.prefix",
+        "kotef.runs.finish",
+        "kotef.runs.loop",
+        "kotef.runs.report.building",
+        "kotef.runs.report.html",
+        "kotef.runs.report.markdown",
+        "kotef.tools.lean",
+        "aiosqlite",
+        "anyio._backends._asyncio",
         "httpcore2",
+        "langchain.agents",
+        "langgraph.checkpoint.sqlite.aio",
+        "openai.resources.chat.completions",
+        "openai.resources.chat.completions.completions",
         "truststore",
     ]
 )

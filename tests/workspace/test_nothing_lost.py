@@ -156,7 +156,7 @@ def came_back(world: World, deeds: list[Deed]) -> None:
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
 @given(deeds=st.lists(DEED, min_size=1, max_size=4))
 def test_whatever_a_command_does_comes_back_or_is_named(world: World, deeds: list[Deed]) -> None:
     came_back(world, deeds)
