@@ -55,12 +55,16 @@ def ran(root: Path, status: int) -> Ran:
 
 
 def test_a_run_as_a_person_sees_it(project: Path, start: Start) -> None:
-    with start(Agent(coder=[*VIEWS, calls(call("run_command", command="sleep 1")), FIX, DONE])) as screen:
-        screen.until("↳ run_command sleep 1 … 0:")
-        assert any("view_file 3 times: a.txt, b.txt, c.txt ✓" in line for line in screen.shown)
-        assert "attempt 1 of 3 · coder · run_command sleep 1" in screen.shown[-1]
-        assert "tokens · 0:" in screen.shown[-1]
-        assert screen.shown[-1].endswith(" left")
+    with start(Agent(coder=[*VIEWS, calls(call("run_command", command="sleep 3")), FIX, DONE])) as screen:
+        screen.see(
+            lambda shown: (
+                any("view_file 3 times: a.txt, b.txt, c.txt ✓" in line for line in shown)
+                and any("↳ run_command sleep 3 … 0:" in line for line in shown)
+                and "attempt 1 of 3 · coder · run_command sleep 3" in shown[-1]
+                and "tokens · 0:" in shown[-1]
+                and shown[-1].endswith(" left")
+            )
+        )
         assert screen.end() == 0
     shown = screen.text
     assert "    -    return a - b\n    +    return a + b\n" in shown

@@ -136,7 +136,7 @@ def refused(root: Path, file: Path, *words: str) -> str:
     return done.stderr
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_with_a_changed_or_missing_byte_is_refused(packed: Path, clone: Path, data: st.DataObject) -> None:
     whole = packed.read_bytes()

@@ -56,9 +56,19 @@ def must_be_as_if_nothing_had_happened(root: Path, server: OpenAIServer, fixes_a
         assert noted + doubts >= 2
 
 
-BOUNDARIES = ("run_started", "verified:1", "coder_started:1", "tool_started:1", "check_started:2", "ended")
-"""Moments between and inside the nodes of a run of two attempts, one of each kind."""
-OTHER_BOUNDARIES = ("snapshot", "planned:1", "tool_finished:2", "coder_finished:1", "verified:2", "planned:2")
+BOUNDARIES = ("coder_started:1", "tool_started:1", "check_started:2")
+"""Moments between and inside the nodes of a run of two attempts: a node, an effect, a check."""
+OTHER_BOUNDARIES = (
+    "run_started",
+    "verified:1",
+    "ended",
+    "snapshot",
+    "planned:1",
+    "tool_finished:2",
+    "coder_finished:1",
+    "verified:2",
+    "planned:2",
+)
 
 
 @pytest.fixture
