@@ -17,6 +17,16 @@ from kotef.runs.public_record import RecordWriter
 from kotef.runs.report.html import write_page
 
 
+def test_the_demo_shows_an_honest_end_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "kept"
+    done = CliRunner().invoke(main, ["demo", "--case", "impossible", "--keep", str(kept)])
+    assert done.exit_code == 0, done.output
+    assert "blocked: tests/test_format.py:5 expects `readable(3661) == '1:01:01'`" in done.output
+    assert "change the line that is wrong" in (kept / "impossible" / ".sdd" / "issues.md").read_text()
+
+
+@pytest.mark.matrix
 def test_the_demo_shows_every_ending_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "kept"
