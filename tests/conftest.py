@@ -29,7 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave to the marker `matrix` what a test has beyond its examples: `examples(2)` keeps the first two cases."""
     seen: Counter[str] = Counter()
     for item in items:
-        if kept := item.get_closest_marker("examples"):
+        elsewhere = item.get_closest_marker("kill") or item.get_closest_marker("hostile")
+        kept = item.get_closest_marker("examples")
+        if kept and not elsewhere:
             name, _, _ = item.nodeid.partition("[")
             seen[name] += 1
             if seen[name] > kept.args[0]:

@@ -242,7 +242,6 @@ HONEST = [
 ]
 
 
-@pytest.mark.examples(3)
 @pytest.mark.parametrize(
     "honest", [pytest.param(one, id=one.name, marks=() if one.quick else pytest.mark.hostile) for one in HONEST]
 )
