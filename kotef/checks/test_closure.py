@@ -96,8 +96,9 @@ def _helpers(begun: Collection[str], space: _Workspace) -> set[str]:
     pending = list(begun)
     while pending:
         path = pending.pop()
-        plugins = set(_plugins(path, space))
-        for loaded in {*_loaded(path, space), *plugins}:
+        imported = set(_loaded(path, space))
+        plugins = set(_plugins(path, space)) - {each for test in begun for each in _loaded(test, space)}
+        for loaded in imported | plugins:
             if loaded in helpers or is_protected(loaded) or loaded in begun:
                 continue
             if loaded in plugins or _helps(loaded, space):

@@ -126,6 +126,11 @@ def test_what_only_tests_load_and_what_is_collected_judges(
             id="a product that asserts",
         ),
         pytest.param(
+            {"app.py": PRODUCT, "conftest.py": "pytest_plugins = ['app']\n", "test_app.py": "from app import price\n"},
+            [],
+            id="a plug-in that tests test",
+        ),
+        pytest.param(
             {"src/lib.rs": "pub mod sum;\n", "src/sum.rs": "pub fn f() { assert!(true); }", "tests/a.rs": "mod other;"},
             [],
             id="a Rust module that asserts",

@@ -81,7 +81,8 @@ def test_what_the_search_learnt_reaches_the_model(tested: Path, run) -> None:
 
 def test_what_no_edit_can_do_ends_bounded_with_an_entry(project: Path) -> None:
     (project / "test_calc.py").write_text(
-        "from calc import add\n\n\ndef test_a():\n    assert add(1, 2) == 3\n\n\ndef test_b():\n    assert add(1, 2) == 4\n"
+        "import os\n\nfrom calc import add\n\n\ndef test_a():\n    assert add(1, 2) == 3\n\n\n"
+        "def test_b():\n    assert add(1, 2) == 3 and 'NOBODY_SETS_THIS' in os.environ\n"
     )
     before = contents(project)
     ran = kotef(project, "run", GOAL, "--check", PYTEST, "--coder", "fixers,search:5s")
