@@ -81,7 +81,7 @@ class SearchCoder:
             found = await repair(
                 self.root,
                 command=check.command,
-                failing=_ids(_to_turn(verdict, brief), check),
+                failing=_ids(verdict.red, check),
                 python=interpreter_of(check.command, self.root, self.environment),
                 env=self.environment,
                 sandbox=self.sandbox(),
@@ -194,12 +194,6 @@ class SearchCoder:
 def _ids(tests: Iterable[str], check: Check) -> list[str]:
     """As pytest knows them: a test that two checks run is judged as `check: id`."""
     return [test.removeprefix(f"{check.name}: ") for test in tests]
-
-
-def _to_turn(verdict: CheckVerdict, brief: Brief) -> list[str]:
-    """The red tests, without those that were red before the run and that nobody asked for, if others are left."""
-    known = set(brief.judged.preexisting)
-    return [test for test in verdict.red if test not in known] or list(verdict.red)
 
 
 def _target(brief: Brief) -> CheckVerdict | None:
