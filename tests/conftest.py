@@ -24,6 +24,13 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist chooses
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Let workers take tests from each other: one of them would be left with the longest for minutes."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
 @pytest.hookimpl(tryfirst=True)  # before the markers of the command line are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave to the marker `matrix` what a test has beyond its examples: `examples(2)` keeps the first two cases."""

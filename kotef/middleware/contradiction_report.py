@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from kotef.middleware.bounds import stopped
-from kotef.tools.table.reporting import REPORT
+from kotef.tools.table.claiming import REPORT
 
 
 class ReportedContradiction(AgentMiddleware[Any, Any, Any]):

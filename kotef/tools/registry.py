@@ -4,14 +4,14 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, get_args
 
 from kotef.tools.row import Feature, Kind, Row, Tier, ToolContext
-from kotef.tools.table import browsing, comparing, editing, exploring, reading, remembering, reporting, running
+from kotef.tools.table import browsing, claiming, comparing, editing, exploring, reading, remembering, running
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 _ROWS: Final = (
     *(*reading.ROWS, *exploring.ROWS, *comparing.ROWS, *browsing.ROWS),
-    *(*editing.ROWS, *running.ROWS, *remembering.ROWS, *reporting.ROWS),
+    *(*editing.ROWS, *running.ROWS, *remembering.ROWS, *claiming.ROWS),
 )
 TABLE: Final[tuple[Row, ...]] = tuple(sorted(_ROWS, key=lambda row: row.name))
 """Sorted by name: the schemas are part of the prefix that endpoints cache. Every list of tool names comes from here."""
