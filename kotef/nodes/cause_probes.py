@@ -14,7 +14,7 @@ ROUNDS: Final = 12
 """How often targets are judged again, alone, to see whether they pass by chance."""
 SURE_ROUNDS: Final = 3
 """How many rounds of targets alone are made however long they take; of the whole check one."""
-CHANCE_SECONDS: Final = 15.0
+CHANCE_SECONDS: Final = 6.0
 """What the further rounds may take together; half of what the check itself took, if that is more."""
 _SHOWN: Final = 3
 
