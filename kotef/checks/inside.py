@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from kotef.checks.javascript import SUFFIXES as JAVASCRIPT
 from kotef.checks.speaking import Finding
 
-_PROSE: Final = (".md", ".rst", ".txt", ".adoc")
-READ: Final = (".py", ".rs", *JAVASCRIPT, *_PROSE)
+PROSE: Final = (".md", ".rst", ".txt", ".adoc")
+READ: Final = (".py", ".rs", *JAVASCRIPT, *PROSE)
 """Endings of files that may hold tests beside what they test."""
 
 _RUST_TEST: Final = re.compile(r"(?:#\[[^\]\n]*\]\s*)*#\[(?:\w+::)?test\b[^\]\n]*\]\s*(?:#\[[^\]\n]*\]\s*)*[^{;]*\{")
@@ -54,7 +54,7 @@ def changed_tests(
         for unit in units(path, before[path]):
             if _is_there(unit, there.get(unit.kind, ())):
                 continue
-            if unit.kind == "function" or path.endswith(_PROSE):
+            if unit.kind == "function" or path.endswith(PROSE):
                 judges = collected(path)
             else:
                 judges = unit.kind != "doctest" or runs_doctests()
@@ -75,7 +75,7 @@ def units(path: str, text: str) -> Iterator[Unit]:
         yield from _of_python(tree, "")
     elif path.endswith(".rs"):
         yield from _of_rust(text)
-    elif path.endswith(_PROSE):
+    elif path.endswith(PROSE):
         yield from _of_examples(text, "", 1)
     else:
         for start, block in _blocks(_VITEST, text):

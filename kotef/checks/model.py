@@ -11,7 +11,7 @@ Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "de
 TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 Evidence = Literal["report", "lines", "counts", "summary", "exit"]
 """What is known of single tests: the runner's own report, or its verbose lines where they agree with its counts; else
-its closing line alone, a summary in the words of a program that nobody knows, or nothing but the exit status."""
+its closing line alone, a summary printed by an unknown program, or only the exit status."""
 
 RED: frozenset[TestStatus] = frozenset({"failed", "error"})
 """Statuses that make a test red; a strict xpass is reported by pytest itself as failed."""

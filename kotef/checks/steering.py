@@ -8,6 +8,7 @@ from typing import Final
 
 from kotef.checks.commands import judging_files
 from kotef.checks.protected import is_configuration, is_test_code, matches
+from kotef.checks.python_imports import IMPORT_ROOTS
 
 RUNNERS: Final = frozenset(
     {
@@ -30,9 +31,6 @@ RUNNERS: Final = frozenset(
     }
 )
 """Top-level modules that make or carry a verdict, as they are installed."""
-
-_ROOTS: Final = ("", "src", "lib", "python")
-"""Directories that are import roots in most projects that have them."""
 
 _MODULE: Final = re.compile(r"(?P<name>\w+)(?:\.[\w-]+)?\.(?:py|pyc|so|pyd)|(?P<package>\w+)/__init__\.(?:py|pyc|so)")
 _PATH: Final = re.compile(r"\bPYTHONPATH=([^\s;&|]+)")
@@ -209,7 +207,7 @@ def _import_roots(baseline: Collection[str], commands: Sequence[str]) -> frozens
     named = {
         part.strip("./'\"") for command in commands for value in _PATH.findall(command) for part in value.split(":")
     }
-    return frozenset({*_ROOTS, *tests, *named})
+    return frozenset({*IMPORT_ROOTS, *tests, *named})
 
 
 def _imported_names(tree: ast.Module) -> Iterator[str]:

@@ -163,7 +163,7 @@ def _counts_of(line: str) -> Summary | None:
 
 
 def _share(tokens: Sequence[str]) -> Summary | None:
-    """`12/12 tests passed`, `passed 12 of 12`; of a share that failed nobody knows which number is which."""
+    """`12/12 tests passed`, `passed 12 of 12`; where some failed it is not known which number is which."""
     text = " ".join(token for token in tokens if token not in {"all", "were", "out", "the"})
     match = re.fullmatch(r"((?:[a-z]+ )*)(\d+) (?:[a-z]+ )?(?:/|of) (\d+)((?: [a-z]+)*)", text)
     if match is None:

@@ -1,22 +1,21 @@
-"""Test files by what they hold: the files of collected tests, and the helpers that nothing but tests loads."""
+"""Test files by what they hold: the files of collected tests, and the helpers that only tests load."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
+from kotef.checks.inside import PROSE
 from kotef.checks.javascript import SUFFIXES as JAVASCRIPT
 from kotef.checks.javascript import required
 from kotef.checks.protected import is_protected
+from kotef.checks.python_imports import module_files
 
 Read = Callable[[str], str | None]
 """The text of a workspace path at the baseline; None where there is none."""
 
-_PROSE: Final = (".md", ".rst", ".txt", ".adoc")
-"""Documentation, whose examples may be tests and whose text may change."""
 _MOST: Final = 3000
 """Files of code of a workspace that is searched; of a larger one only names and ids tell what judges."""
-_ROOTS: Final = ("", "src", "lib", "python")
 _PYTHON_IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<base>\.*[\w.]*)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)"
     r"|import[ \t]+(?P<modules>[\w., \t]+))",
@@ -109,7 +108,7 @@ def _helpers(begun: Collection[str], space: _Workspace) -> set[str]:
 
 def _judges(path: str, space: _Workspace) -> bool:
     """Whether a file in which tests were collected is no product: a table of cases, or code that tests other files."""
-    if path.endswith(_PROSE):
+    if path.endswith(PROSE):
         return False
     return not path.endswith(_SUFFIXES) or bool(_TESTS.search(space.text(path)) and any(_loaded(path, space)))
 
@@ -137,12 +136,8 @@ def _file_of(test: str, paths: Collection[str]) -> str | None:
     if place in paths:
         return place
     parts = place.split(".")
-    for end in range(len(parts), 0, -1):
-        name = "/".join(parts[:end])
-        for root in _ROOTS:
-            if (path := join(root, f"{name}.py")) in paths:
-                return path
-    return None
+    names = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((path for name in names for path in module_files(name) if path in paths), None)
 
 
 def _loaded(path: str, space: _Workspace) -> Iterator[str]:
@@ -158,25 +153,14 @@ def _of_python(path: str, space: _Workspace) -> Iterator[str]:
     for match in _PYTHON_IMPORT.finditer(space.text(path)):
         if modules := match["modules"]:
             for module in modules.split(","):
-                yield from _modules(module.split(" as ")[0].strip(), path)
+                yield from module_files(module.split(" as ")[0].strip(), path)
             continue
         base = match["base"]
-        yield from _modules(base, path)
+        yield from module_files(base, path)
         for name in match["names"].strip("() \n").split(","):
             member = name.split(" as ")[0].strip()
             if member.isidentifier():
-                yield from _modules(f"{base}{'' if base.endswith('.') else '.'}{member}", path)
-
-
-def _modules(name: str, path: str) -> Iterator[str]:
-    """Where the module of this name may stand, if the file imports it."""
-    rest = name.lstrip(".")
-    dots = len(name) - len(rest)
-    here = dirname(path)
-    bases = [normpath(join(here, *[".."] * (dots - 1)))] if dots else [*_ROOTS, here]
-    for base in bases:
-        place = normpath(join(base, rest.replace(".", "/"))) if rest else normpath(base)
-        yield from (f"{place}.py", f"{place}/__init__.py")
+                yield from module_files(f"{base}{'' if base.endswith('.') else '.'}{member}", path)
 
 
 def _plugins(path: str, space: _Workspace) -> Iterator[str]:
@@ -185,7 +169,7 @@ def _plugins(path: str, space: _Workspace) -> Iterator[str]:
         return
     for match in _PLUGINS.finditer(space.text(path)):
         for name in _QUOTED.findall(match[1]):
-            yield from (found for found in _modules(name, path) if found in space.paths)
+            yield from (found for found in module_files(name, path) if found in space.paths)
 
 
 def _of_go(path: str, space: _Workspace) -> Iterator[str]:

@@ -15,7 +15,7 @@ _VOLATILE: Final = re.compile(
 
 
 def renamed(now: Iterable[str], known: Iterable[str]) -> Mapping[str, str]:
-    """For each id that was not known, the known one that is gone and differs from it in nothing but such a part.
+    """For each id that was not known, the known one that is gone and differs from it only in such a part.
 
     In the order of the report; only where as many of one form are gone as have come.
     """

@@ -38,7 +38,7 @@ class ClaimCheck:
     brief: Brief
     snapshots: Snapshots
 
-    def check(self, place: str, why: str, other: str = "") -> str:  # noqa: ARG002  the words are for a person
+    def check(self, place: str, other: str = "") -> str:
         """What code found to be so; empty where it cannot tell. Raises `ToolFault` where the claim is wrong."""
         here = self._spot(place.strip())
         there = self._other(other.strip())

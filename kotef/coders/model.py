@@ -136,7 +136,7 @@ class ModelCoder:
         if report is None:
             return None
         place, why, other = (str(report.get(name, "")) for name in ("place", "why", "other"))
-        found = ClaimCheck(brief, self.snapshots).check(place, why, other)
+        found = ClaimCheck(brief, self.snapshots).check(place, other)
         hidden = redactor().text
         return Contradiction(place=hidden(place), why=hidden(why), other=hidden(other), found=hidden(found))
 

@@ -4,9 +4,10 @@ No framework is needed for it: it is taken while they are imported.
 """
 
 import time
-from contextlib import suppress
+from functools import partial
 from typing import Final
 
+from kotef.checks.files import readable_text
 from kotef.checks.judging import Judging
 from kotef.checks.steering import absent_modules
 from kotef.checks.test_closure import test_closure
@@ -22,11 +23,8 @@ from kotef.nodes.unheld import remember_unheld
 from kotef.state import StateUpdate, Task
 from kotef.workspace.installed import remember_environments
 from kotef.workspace.remainder import Remainder, keep, note_written
-from kotef.workspace.safe_open import read_within
 from kotef.workspace.seen import forget
 
-_LARGEST: Final = 256 * 1024
-"""Bytes of a file that is read for what it holds."""
 NO_CHECKS: Final = (
     "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
     "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
@@ -83,12 +81,7 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
 
 def _test_files(verification: Verification, tree: str, deps: Ground) -> tuple[str, ...]:
     """What the ids of the tests and the code that was just judged say about which files judge."""
-
-    def read(path: str) -> str | None:
-        with suppress(OSError):
-            return read_within(deps.root, path, largest=_LARGEST, cut=True).decode("utf-8", "replace")
-        return None
-
+    read = partial(readable_text, deps.root)
     return tuple(sorted(test_closure(verification.tests, deps.snapshots.paths(tree), read)))
 
 

@@ -73,7 +73,7 @@ class ResultCheck(Camel):
     """Only the tests red before the run were run; whether others broke is not known."""
     evidence: Evidence
     """`report`: the runner's own per-test report; `lines`: its line for each test; `counts`: its closing line;
-    `summary`: a summary in the words of a program that no row of the table knows; `exit`: the exit status alone."""
+    `summary`: a summary printed by a program that no row of the table knows; `exit`: only the exit status."""
 
 
 class ResultProbe(Camel):

@@ -60,8 +60,8 @@ class ToolContext:
     skills: Skills | None = None
     web: "Web | None" = None
     """None where the run was not given the web."""
-    claim: Callable[[str, str, str], str] | None = None
-    """Takes a claim that something cannot be done honestly: place, why, and what contradicts it. Returns what code
+    claim: Callable[[str, str], str] | None = None
+    """Takes a claim that something cannot be done honestly: place, and what contradicts it. Returns what code
     found to be so, empty where it cannot tell; raises `ToolFault` where the claim is wrong. None: no claim is taken."""
     reads: tuple[Path, ...] = ()
     """What a person lets it read beyond the workspace: real paths."""

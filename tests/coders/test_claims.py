@@ -82,7 +82,7 @@ def check(place: str, other: str = "") -> str:
         task=SimpleNamespace(goal="make the sums right", ticket=ticket), judged=judged, tree="tree", guard=guard
     )
     snapshots: Any = Tree()
-    return ClaimCheck(brief, snapshots).check(place, "why", other)
+    return ClaimCheck(brief, snapshots).check(place, other)
 
 
 @pytest.mark.parametrize(

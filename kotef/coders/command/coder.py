@@ -134,7 +134,7 @@ class CommandCoder:
             return None
         place, why = said[0]["place"].strip(" `"), words[said[0].end() :].strip(" `*\n")[:_REPORTED]
         try:
-            found = ClaimCheck(brief, self.snapshots).check(place, why)
+            found = ClaimCheck(brief, self.snapshots).check(place)
         except ToolFault as fault:
             self.emit("notice", text=f"what {self.name} reports as impossible is not taken: {fault.message}")
             return None

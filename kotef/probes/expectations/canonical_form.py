@@ -64,7 +64,7 @@ class CanonicalForm:
                 return ""
 
     def is_pure(self, node: ast.expr) -> bool:
-        """Whether an expression calls nothing but builtins and pure functions that are more than stubs."""
+        """Whether an expression calls only builtins and pure functions that are more than stubs."""
         for inner in ast.walk(self.inserted(node)):
             match inner:
                 case ast.Name(id=name) if name in self.variables:

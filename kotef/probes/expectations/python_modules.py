@@ -1,4 +1,4 @@
-"""The expectations of the tests in a Python module, where nothing but the product decides whether they are met."""
+"""The expectations of the tests in a Python module, where only the product decides whether they are met."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ def python_expectations(path: str, content: bytes, product: Product) -> list[Exp
     """Each expectation that is surely met or missed by the product alone.
 
     Its key holds every statement that the test has run before, so that equal keys are equal evaluations after equal
-    starts. Where nothing but pure functions was called before, there is a second one, with the expression alone.
+    starts. Where only pure functions were called before, there is a second one, of the expression alone.
     """
     source = SourceText.of_python(content)
     tree = parsed(source.text) if source else None
@@ -58,7 +58,7 @@ class _Module:
     scope: Scope
 
     def starts(self) -> Iterator[TestStart]:
-        """The tests that nothing but their own statements prepares, one for each row of parameters."""
+        """The tests that only their own statements prepare, one for each row of parameters."""
         if any(_SET_UP.fullmatch(name) for node in self.tree.body for name in bound_by(node)):
             return
         for node in self.tree.body:
@@ -125,7 +125,7 @@ class _Module:
 
 
 def _only_defines(node: ast.stmt) -> bool:
-    """Whether a statement at the top of a module does nothing but define."""
+    """Whether a statement at the top of a module only defines."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Pass():
             return True

@@ -77,7 +77,7 @@ class Product:
         return found is not None and depends_on_arguments(found[1]) and self._pure(origin, 0)
 
     def has_state(self, origin: str) -> bool:
-        """Whether a function, or one that it calls, surely keeps or reads a state; False where nobody knows."""
+        """Whether a function, or one that it calls, surely keeps or reads a state; False where that is unknown."""
         return self._state(origin, 0)
 
     def _is_pure(self, origin: str, depth: int) -> bool:

@@ -112,7 +112,7 @@ def depends_on_arguments(function: ast.FunctionDef) -> bool:
 
 
 def uses_nothing_else(function: ast.FunctionDef, scope: Scope) -> frozenset[str] | None:
-    """Other functions that a function calls, if it uses nothing but these, its arguments and constants; else None."""
+    """Other functions that a function calls, if it uses only these, its arguments and constants; else None."""
     if function.decorator_list or any(_is_changeable(each) for each in _defaults(function)):
         return None
     locals_ = _locals(function)

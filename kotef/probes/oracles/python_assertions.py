@@ -355,7 +355,7 @@ class PythonOracles:
         return self._of_truth_method(call, name) or self._of_turned(call, name)
 
     def _of_truth_method(self, call: ast.Call, name: str) -> OracleEdit | None:
-        """`assertTrue(a == b)` and `assertFalse(a != b)`; None where there is nothing but a condition to turn."""
+        """`assertTrue(a == b)` and `assertFalse(a != b)`; None where there is only a condition to turn."""
         match name, call.args:
             case "assertTrue", [test, *_]:
                 found = next(self._of_truth(next(_conjuncts(test))))

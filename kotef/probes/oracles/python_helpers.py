@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
+from kotef.checks.python_imports import module_files
 from kotef.probes.oracles.python_tests import FunctionNode
 from kotef.probes.source_text import SourceText, parsed
 
@@ -121,18 +121,19 @@ def _imported(node: ast.stmt, path: str, first: str, last: str) -> Iterator[tupl
     if isinstance(node, ast.Import):
         for alias in node.names:
             if first == (alias.asname or alias.name):
-                yield from ((place, (last,)) for place in _places(alias.name, 0, path))
+                yield from ((place, (last,)) for place in module_files(alias.name, path))
         return
     if not isinstance(node, ast.ImportFrom):
         return
+    dots = "." * node.level
     for alias in node.names:
         known = alias.asname or alias.name
         if known == last and not first:
-            yield from ((place, (alias.name,)) for place in _places(node.module or "", node.level, path))
+            yield from ((place, (alias.name,)) for place in module_files(f"{dots}{node.module or ''}", path))
         elif known == first:
             module = f"{node.module}.{alias.name}" if node.module else alias.name
-            yield from ((place, (last,)) for place in _places(module, node.level, path))
-            yield from ((place, (alias.name, last)) for place in _places(node.module or "", node.level, path))
+            yield from ((place, (last,)) for place in module_files(f"{dots}{module}", path))
+            yield from ((place, (alias.name, last)) for place in module_files(f"{dots}{node.module or ''}", path))
 
 
 def _function(place: str, content: bytes, names: tuple[str, ...]) -> HelperModule | None:
@@ -147,12 +148,3 @@ def _function(place: str, content: bytes, names: tuple[str, ...]) -> HelperModul
         body = classes[0].body if len(classes) == 1 else []
     found = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == names[-1]]
     return HelperModule(place, source, module, found[0]) if len(found) == 1 else None
-
-
-def _places(module: str, level: int, path: str) -> Iterator[str]:
-    """Files that the module may be, nearest to the test first."""
-    inside = "/".join(module.split("."))
-    folders = list(PurePosixPath(path).parents)
-    starts = folders[level - 1 : level] if level else folders
-    for folder in starts if inside else ():
-        yield (folder / f"{inside}.py").as_posix()

@@ -21,10 +21,10 @@ class ReportContradiction(Args):
     other: str = Field(default="", max_length=1_000)
 
 
-async def _report(context: ToolContext, place: str, why: str, other: str = "") -> str:
+async def _report(context: ToolContext, place: str, why: str, other: str = "") -> str:  # noqa: ARG001  kept by the middleware
     if context.claim is None:
         raise ToolFault("permission_denied", "no claim is taken here")
-    found = context.claim(place, why, other)
+    found = context.claim(place, other)
     return f"Accepted ({found or 'not checked by code'}). The run ends here, and a person is asked."
 
 
