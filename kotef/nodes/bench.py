@@ -23,10 +23,20 @@ ALWAYS: Final = 6
 """Runs that are made however long they take, as long as the run has time: what a loaded machine may not leave out."""
 
 
+SHORT: Final = 6.0
+"""Seconds that all probes together may take although the tests took less."""
+PART: Final = 0.8
+"""Part of what the tests took that runs of probes may take; the exchange of files needs the rest."""
+
+
 class Workbench(Protocol):
     """A tree whose files can have other contents for a moment, and the checks that judge it."""
 
     rng: random.Random
+
+    def affords(self) -> bool:
+        """Whether one more run, of those that only add to what is proved, is worth its time."""
+        ...
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
         """The command line for these tests of a check; None where there is none."""
@@ -97,8 +107,15 @@ class Bench:
     """The tree that was judged."""
     seconds: float
     """What all probes together may take."""
+    usual: float
+    """What the tests took: runs that only add to what is proved are made while all runs took clearly less."""
     rng: random.Random
     _runs: int = field(default=0, init=False)
+    _spent: float = field(default=0.0, init=False)
+
+    def affords(self) -> bool:
+        """Whether one more run as long as those before keeps all within what the tests took, or within `SHORT`."""
+        return self._spent + self._spent / max(1, self._runs) <= max(SHORT, PART * self.usual)
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
         """The command line for these tests of a check."""
@@ -118,20 +135,21 @@ class Bench:
         used_up = self.seconds <= 0 and self._runs >= ALWAYS
         if used_up or self.deps.clock.left() < (1.0 if unit.is_part else usual):
             raise OutOfTimeError
-        self._runs += 1
         check, name = self._named(unit, what)
-        result = await self.deps.run_check(check, name)
-        self.seconds -= result.seconds
-        return result
+        return self.book(await self.deps.run_check(check, name))
 
     async def run_in_copy(self, unit: Unit, what: str, *, before: str | None) -> CommandResult:
         """Judge the unit in a copy of the workspace, see `Surroundings`. Raises OutOfTimeError."""
         if self.seconds <= 0:
             raise OutOfTimeError
-        self._runs += 1
         check, name = self._named(unit, what)
-        result = await self.deps.surroundings.run(check, name, before)
+        return self.book(await self.deps.surroundings.run(check, name, before))
+
+    def book(self, result: CommandResult) -> CommandResult:
+        """The result; its seconds are taken from what is left."""
+        self._runs += 1
         self.seconds -= result.seconds
+        self._spent += result.seconds
         return result
 
     def _named(self, unit: Unit, what: str) -> tuple[Check, str]:
@@ -139,7 +157,7 @@ class Bench:
         check = unit.check
         if unit.command != check.command:
             check = check.model_copy(update={"command": unit.command})
-        return check, f"visit-{self.verification.visit}-{unit.check.name}-probe-{self._runs}-{what}"
+        return check, f"visit-{self.verification.visit}-{unit.check.name}-probe-{self._runs + 1}-{what}"
 
     @contextmanager
     def with_contents(self, texts: Mapping[str, bytes]) -> Iterator[None]:

@@ -13,9 +13,7 @@ from kotef.nodes.confirming import Judged
 ROUNDS: Final = 12
 """How often targets are judged again, alone, to see whether they pass by chance."""
 SURE_ROUNDS: Final = 3
-"""How many rounds of targets alone are made however long they take; of the whole check one."""
-CHANCE_SECONDS: Final = 6.0
-"""What the further rounds may take together; half of what the check itself took, if that is more."""
+"""How many rounds of targets alone are made however long they take, of the whole check one; more if time allows."""
 _SHOWN: Final = 3
 
 
@@ -139,11 +137,9 @@ async def chance_probe(
         if flipped := [target for target in red_alone.targets if status_in(again, target) == "passed"]:
             told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
             return Probe(name="chance", check=unit.check.name, value="alarm", told=told)
-    usual = next((check.seconds for check in bench.verification.checks if check.name == unit.check.name), 0.0)
     sure = max(1, (SURE_ROUNDS if unit.is_part else 1) - made)
-    spent = 0.0
     for number in range(rounds):
-        if number >= sure and spent > max(CHANCE_SECONDS, usual / 2):
+        if number >= sure and not bench.affords():
             break
         seed = bench.rng.randrange(1, 4_000_000_000)
         addresses = " PYTHONMALLOC=malloc" if number % 2 else ""
@@ -154,7 +150,6 @@ async def chance_probe(
             if not number:
                 raise
             break
-        spent += result.seconds
         if unit.targets and result.tests is None:
             return not_probed("chance", unit.check.name, "without a report")
         flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]

@@ -33,10 +33,16 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     heard = 0
     refusing: set[str] = set()
     silent: list[tuple[str, WrongAnswer]] = []
+    kinds: set[tuple[str, str]] = set()
     while waiting:
+        if not bench.affords():  # then one of each kind is enough
+            waiting = [(target, answer) for target, answer in waiting if (target, answer.kind) not in kinds]
+        if not waiting:
+            break
         batch, waiting = _batch(waiting, bench) if unit.targets else (waiting[:1], waiting[1:])
         result = await _with(batch, unit, bench, "wrong")
         for target, answer in batch:
+            kinds.add((target, answer.kind))
             status = status_in(result, target if unit.targets else "")
             heard += status == "failed"
             refusing |= {target} if status == "failed" else set()

@@ -45,12 +45,15 @@ async def probe(green: Verification, confirmed: Verification, judged: Judged, de
     """
     if judged.task.limits.probes == "off" or not judged.changed or confirmed.detail not in {"", NEEDS_REVIEW, SPEAKS}:
         return confirmed
+    usual = sum(result.seconds for _, result in judged.results)
+    tests = sum(result.seconds for check, result in judged.results if check.role in _TESTS)
     bench = Bench(
         deps=deps,
         verification=green,
         before=judged.before,
         tree=judged.tree,
-        seconds=max(judged.task.limits.probe_time, 3 * sum(result.seconds for _, result in judged.results)),
+        seconds=max(judged.task.limits.probe_time, 3 * usual),
+        usual=tests,
         rng=random.Random(seed_of(judged.results, judged.tree)),  # noqa: S311  a sample; the seed is what is secret
     )
     found: list[Probe] = []

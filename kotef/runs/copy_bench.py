@@ -41,6 +41,10 @@ class CopyBench:
     """What all probes together may take."""
     known: frozenset[str]
 
+    def affords(self) -> bool:
+        """As `Workbench` has it."""
+        return self.seconds > 0
+
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
         """As `Workbench` has it."""
         return alone(check.command, targets, exists=lambda path: (self.copy / path).exists())
