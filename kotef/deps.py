@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from kotef.checks.baselines import Baselines
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
 from kotef.workspace.installed import Installed

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.model import Role
+from kotef.checks.types import Role
 
 MAX_ATTEMPTS: Final = 3
 """Failed verifications allowed unless `--max-attempts` says otherwise (1 to 20)."""

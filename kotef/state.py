@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.model import Check
+from kotef.checks.types import Check
 from kotef.checks.verdict import Verification
 from kotef.context.ledger import Files
 from kotef.failures.history import FailureEntry, FailureHistory, merge_failures

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef import __version__
 from kotef.checks.commands import words_of
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
-from kotef.checks.model import Role
+from kotef.checks.types import Role
 from kotef.failures.unwrap import Purpose, unwrap
 
 ROLES: Final[dict[Purpose, Role]] = {

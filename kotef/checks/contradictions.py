@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from kotef.checks.admissions import Admitted, admission_in
-from kotef.checks.closings import closed_red, console_counts
+from kotef.checks.failure_lines import Admitted, admission_in
+from kotef.checks.runner_summaries import closed_red, console_counts
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.kinds import MAX_SUMMARY

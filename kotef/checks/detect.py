@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from kotef.checks.commands import role_of
-from kotef.checks.files import table, toml_of
-from kotef.checks.model import Check, Origin, Role
-from kotef.checks.projects import Found, c, java, make, native, node, others, packages, python, workflows
+from kotef.checks.project_config import table, toml_of
+from kotef.checks.projects import Found, c, go_and_rust, java, make, node, packages, python, usual_commands, workflows
+from kotef.checks.types import Check, Origin, Role
 from kotef.errors import SpecError
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
 MAX_NAME: Final = 40
 """Characters of a check's name, its number included."""
 
-PROJECTS: Final = (python, node, native, java, c)
+PROJECTS: Final = (python, node, go_and_rust, java, c)
 """What each kind of project implies; `make`, `workflows` and `others` are asked only where none of these has a test."""
 
 _TABLE_KEYS: Final = frozenset({"name", "command", "role", "required"})
@@ -85,7 +85,7 @@ def detect(root: Path, *, concerning: str = "") -> tuple[Check, ...]:
 def _of_one(root: Path) -> list[Found]:
     """What the files of one folder imply."""
     found = [check for project in PROJECTS for check in project.checks(root)]
-    for fallback in (make, workflows, others):
+    for fallback in (make, workflows, usual_commands):
         if not any(check.role == "test" for check in found):
             found += fallback.checks(root, have={check.role for check in found})
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.checks.commands import programs_of
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
 from kotef.workspace.safe_open import read_within
 from kotef.workspace.sandbox.confinement import Confinement

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kotef.checks.model import TestStatus
+from kotef.checks.types import TestStatus
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.admissions import Admitted
-from kotef.checks.closings import Counts, console_counts
 from kotef.checks.commands import without_watch
 from kotef.checks.contradictions import admission_of, contradiction, may_run_tests
-from kotef.checks.model import RED, CommandResult, Evidence, TestStatus
+from kotef.checks.failure_lines import Admitted
 from kotef.checks.obstructions import with_obstructions
 from kotef.checks.reports import counted_tests, executed, report_request
+from kotef.checks.runner_summaries import Counts, console_counts
 from kotef.checks.runners import Command, Leavings, Reading, environment_for, names_runner, reading_of
 from kotef.checks.runners.python_rows import pytest_report
 from kotef.checks.summary_counts import summary_counts
+from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
 from kotef.failures.classify import Diagnosis, classify
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Final, NamedTuple
 
-from kotef.checks.closings import Counts
+from kotef.checks.runner_summaries import Counts
 from kotef.failures.output import plain_lines
 
 _KINDS: Final[dict[str, str]] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from kotef.checks.model import TestStatus
+    from kotef.checks.types import TestStatus
 
 _PLAN: Final = re.compile(r"(?P<indent> *)1\.\.(?P<number>\d+)(?: *#.*)?$")
 _POINT: Final = re.compile(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from kotef.checks.model import Check, Role
+from kotef.checks.types import Check, Role
 from kotef.failures.unwrap import PURPOSE, unwrap
 
 _ROLE_WORDS: Final[dict[Role, re.Pattern[str]]] = {

@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
 from typing import Final, NamedTuple
 
-from kotef.checks.inside import PROSE
-from kotef.checks.javascript import SUFFIXES as JAVASCRIPT
-from kotef.checks.javascript import required
-from kotef.checks.protected import is_protected
+from kotef.checks.inline_tests import PROSE
+from kotef.checks.protected_files import is_protected
 from kotef.checks.python_imports import module_files
+from kotef.checks.tampering.javascript import SUFFIXES as JAVASCRIPT
+from kotef.checks.tampering.javascript import required
 
 Read = Callable[[str], str | None]
 """The text of a workspace path at the baseline; None where there is none."""

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kotef.checks.files import readable_text
+from kotef.checks.project_config import readable_text
 from kotef.workspace.safe_open import read_regular
 
 _MOST: Final = 500

@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.behind import commands_behind
+from kotef.checks.check_scripts import commands_behind
 from kotef.checks.commands import words_of
 from kotef.checks.detect import CONFIGURATION
-from kotef.checks.files import readable_text
 from kotef.checks.install_lines import NODE, PYTHON, install_line, words_after_assignments
-from kotef.checks.model import Check
-from kotef.checks.programs import missing_program
-from kotef.checks.projects.declared import assignments_of
+from kotef.checks.missing_plugins import configuration_question, missing_of
+from kotef.checks.missing_program import missing_program
+from kotef.checks.project_config import readable_text
+from kotef.checks.projects.declared_commands import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
-from kotef.checks.runner_plugins import configuration_question, missing_of
 from kotef.checks.toolchain_versions import questions, running_version, sentence_of
+from kotef.checks.types import Check
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.process import run_process
 from kotef.workspace.sandbox.rooms import fresh_room

@@ -4,8 +4,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.model import RED, Evidence, Role, TestStatus
 from kotef.checks.probe import Probe
+from kotef.checks.types import RED, Evidence, Role, TestStatus
 from kotef.failures.history import MAX_SUMMARY, FailureKind
 from kotef.failures.progress import compare
 

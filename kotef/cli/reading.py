@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.detect import collect_checks
-from kotef.checks.model import Check
 from kotef.checks.trial import Tried
+from kotef.checks.types import Check
 from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.errors import UsageError

@@ -9,7 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Work
 from kotef.coders.briefing import Past, first_message, system_prompt
 from kotef.coders.claims import ClaimCheck

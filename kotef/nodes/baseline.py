@@ -7,11 +7,11 @@ import time
 from functools import partial
 from typing import Final
 
-from kotef.checks.files import readable_text
-from kotef.checks.judging import Judging
-from kotef.checks.steering import absent_modules
+from kotef.checks.project_config import readable_text
+from kotef.checks.runner_config_files import absent_modules
 from kotef.checks.test_closure import test_closure
 from kotef.checks.verdict import failure_entries
+from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
 from kotef.deps import Ground
 from kotef.failures.history import MAX_SUMMARY

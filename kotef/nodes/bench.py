@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final, Protocol
 
-from kotef.checks.alone import alone
-from kotef.checks.model import Check, CommandResult, TestStatus
 from kotef.checks.probe import Probe, ProbeName, not_probed
+from kotef.checks.single_test_command import alone
+from kotef.checks.types import Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results
 from kotef.checks.verification import Verification
 from kotef.deps import Deps

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from kotef.checks.model import RED, CommandResult
 from kotef.checks.probe import Probe, ProbeName, not_probed
-from kotef.checks.protected import is_protected, matches
+from kotef.checks.protected_files import is_protected, matches
+from kotef.checks.types import RED, CommandResult
 from kotef.deps import NO_COPY
 from kotef.nodes.bench import Bench, OutOfTimeError, Unit, status_in
 from kotef.nodes.confirming import Judged

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from kotef.checks.alone import alone
-from kotef.checks.model import Check, CommandResult
-from kotef.checks.rerun import flaky_among, unexpected
+from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.runners import says_tests_failed
+from kotef.checks.single_test_command import alone
+from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results, environment_fault
 from kotef.checks.verification import MAX_RED, Verification
 from kotef.deps import Ground

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.checks import inside
+from kotef.checks import inline_tests
 from kotef.checks.commands import judging_files
-from kotef.checks.entries import ASIDE
-from kotef.checks.javascript import SUFFIXES, required
-from kotef.checks.protected import is_configuration, is_shared, is_test_code, matches
-from kotef.checks.speaking import READ, Finding, speaks_to_the_judge
-from kotef.checks.steering import replaces_installed, shadowing, steering_files, top_imports
-from kotef.checks.tables import put_tables_back
+from kotef.checks.failure_entries import ASIDE
+from kotef.checks.protected_files import is_configuration, is_shared, is_test_code, matches
+from kotef.checks.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
+from kotef.checks.shared_config import put_tables_back
+from kotef.checks.tampering.javascript import SUFFIXES, required
+from kotef.checks.tampering.python import READ, Finding, speaks_to_the_judge
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
@@ -159,7 +159,7 @@ def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[s
 
 def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
     """Tests that stood in files of the product and that the run changed or removed."""
-    paths = [path for path in judged.changed if path.endswith(inside.READ)]
+    paths = [path for path in judged.changed if path.endswith(inline_tests.READ)]
     product = [path for path in paths if not is_test_code(path) and not is_configuration(path)]
     old = {
         path: deps.snapshots.read(judged.before, path) for path in product if not matches(path, judged.task.allow_edits)
@@ -169,7 +169,7 @@ def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
         return ()
     commands = [check.command for check in judged.task.checks]
     asked_for = {path for command in commands for path in judging_files(command)}
-    return inside.changed_tests(
+    return inline_tests.changed_tests(
         before,
         {path: text for path in paths if (text := _text(deps.root, path)) is not None},
         runs_doctests=lambda: _runs_doctests(before, judged, deps),

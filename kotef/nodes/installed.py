@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
-from kotef.checks.entries import INSTALLED
+from kotef.checks.failure_entries import INSTALLED
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
 from kotef.nodes.unheld import replaced

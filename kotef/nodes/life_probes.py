@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from kotef.checks.commands import judging_files
-from kotef.checks.model import RED, CommandResult
 from kotef.checks.probe import Probe, not_probed
+from kotef.checks.types import RED, CommandResult
 from kotef.failures.counted import counted
 from kotef.nodes.bench import Unit, Workbench, status_in
 from kotef.probes.canaries import canary

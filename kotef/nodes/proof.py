@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from kotef.checks.model import RED
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
+from kotef.checks.types import RED
 from kotef.checks.verdict import Verification
 from kotef.deps import Deps
 from kotef.nodes.standing_in import standing_in

@@ -6,8 +6,8 @@ from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 
-from kotef.checks.protected import is_shared
-from kotef.checks.tables import put_tables_back
+from kotef.checks.protected_files import is_shared
+from kotef.checks.shared_config import put_tables_back
 from kotef.deps import Deps
 from kotef.nodes.guarding import guard_of
 from kotef.state import Edits, Task

@@ -5,10 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.behind import names_behind
-from kotef.checks.entries import NO_SNAPSHOT
-from kotef.checks.protected import is_configuration, is_protected, is_test_code, matches
-from kotef.checks.steering import configures
+from kotef.checks.check_scripts import names_behind
+from kotef.checks.failure_entries import NO_SNAPSHOT
+from kotef.checks.protected_files import is_configuration, is_protected, is_test_code, matches
+from kotef.checks.runner_config_files import configures
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
 from kotef.nodes.guarding import guard_of

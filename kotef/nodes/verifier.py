@@ -5,8 +5,8 @@ from typing import Final
 
 from langgraph.runtime import Runtime
 
-from kotef.checks.judging import Judging
 from kotef.checks.verdict import Verification, compared, failure_entries
+from kotef.checks.verdict_inputs import Judging
 from kotef.deps import Deps
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.checking import QUICK, run_checks, usage_of

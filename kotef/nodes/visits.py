@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from kotef.checks.model import RED
+from kotef.checks.types import RED
 from kotef.checks.verdict import Verification, failure_entries, rank
 from kotef.failures.history import MAX_TESTS
 from kotef.failures.visits import MAX_REASON, MAX_SAID, MAX_UNITS, Visit, before

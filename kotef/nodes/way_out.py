@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from kotef.checks.entries import product_among
+from kotef.checks.failure_entries import product_among
 from kotef.coders.chain import SEARCH_SECONDS, Link, longer, parse_chain
 from kotef.nodes.confirming import SPEAKS
 from kotef.nodes.decide import REPORTED, Ending

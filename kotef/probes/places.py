@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Final
 
-from kotef.checks.protected import is_test_code
+from kotef.checks.protected_files import is_test_code
 
 _TITLE: Final = re.compile(r"^(?:test|it)\(\s*[\"']([^\"'\\\n]+)[\"']", re.MULTILINE)
 _DEFINED: Final = {

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.alone import alone
-from kotef.checks.model import Check, CommandResult
 from kotef.checks.probe import Probe
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
+from kotef.checks.single_test_command import alone
+from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results
 from kotef.nodes.bench import OutOfTimeError, Unit, guarded
 from kotef.nodes.life_probes import answer_probe, canary_probe

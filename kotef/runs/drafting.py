@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel, Field
 
 from kotef.checks.detect import collect_checks
-from kotef.checks.programs import missing_program
+from kotef.checks.missing_program import missing_program
 from kotef.context.prompts import Prompts
 from kotef.errors import ModelError
 from kotef.sdd.drafted import SpecDraft, TicketDraft, command_only, words_only

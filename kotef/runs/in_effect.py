@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.detect import CONFIGURATION, collect_checks
-from kotef.checks.files import text_of, toml_of
+from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
 from kotef.runs.available import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from kotef.checks.commands import judging_files, words_of
-from kotef.checks.model import RED, Check, CommandResult, Role, TestStatus
+from kotef.checks.failure_list import Told, failures_of
+from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.probe import JUDGE_DEAF, Probe, not_probed
 from kotef.checks.reports import counted_tests
-from kotef.checks.rerun import flaky_among, unexpected
 from kotef.checks.runner import run_check
-from kotef.checks.told import Told, failures_of
+from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.errors import UsageError, WorkspaceError
 from kotef.failures.kinds import ENVIRONMENT_FAULTS

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kotef.checks.detect import collect_checks
-from kotef.checks.programs import missing_program
+from kotef.checks.missing_program import missing_program
 from kotef.sdd.files import read_file
 from kotef.sdd.foreign.folders import list_foreign
 from kotef.sdd.lint import Finding, in_order, lint_between, lint_foreign, lint_ticket

@@ -7,7 +7,7 @@ from typing import Any
 
 from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
-from kotef.checks.model import Check
+from kotef.checks.types import Check
 from kotef.errors import UsageError
 from kotef.runs.memory import Remembered, remembered
 from kotef.sdd.asked import find_asked

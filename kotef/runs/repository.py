@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.checks.detect import CONFIGURATION
-from kotef.checks.files import table, toml_of
+from kotef.checks.project_config import table, toml_of
 from kotef.errors import SpecError
 from kotef.runs.base_branch import settings_place
 from kotef.runs.config import UserConfig, is_trusted, untrusted

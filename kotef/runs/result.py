@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from kotef.checks.model import Evidence, Role
 from kotef.checks.probe import ProbeName, ProbeValue
+from kotef.checks.types import Evidence, Role
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.proof import UNPROVED, ProvedBy

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Sequence
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import SetupError
 from kotef.runs.store import RunDir

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kotef.checks.model import Check
 from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
+from kotef.checks.types import Check
 from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
 from kotef.runs.confined import asked_of, named_level, sandbox_of

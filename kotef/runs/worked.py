@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from kotef.checks.judging import Judging, place_of
+from kotef.checks.verdict_inputs import Judging, place_of
 from kotef.deps import Clock
 from kotef.errors import WorkspaceError
 from kotef.runs.store import RunDir, own_runs

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kotef.checks.baselines import Baselines
-from kotef.checks.model import Check, CommandResult
 from kotef.checks.runner import run_check
+from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Coder
 from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts

@@ -7,8 +7,8 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from kotef.checks.commands import role_of
-from kotef.checks.model import RED
-from kotef.checks.protected import is_test_code
+from kotef.checks.protected_files import is_test_code
+from kotef.checks.types import RED
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.counted import counted
 from kotef.sdd.ticket import DoneLine

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kotef.checks.protected import matches
+from kotef.checks.protected_files import matches
 
 
 class Guard(Protocol):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
 from kotef.failures.calls import Category
 from kotef.sdd.memory import MemoryFiles

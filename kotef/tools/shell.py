@@ -3,7 +3,7 @@
 import signal
 from typing import Final
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.tools.faults import ToolFault
 from kotef.tools.policy import Ruling
 from kotef.tools.truncated import Keep, clip_kept

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.failures.calls import Category
 from kotef.tools.faults import ToolFault
 from kotef.tools.shell import render

@@ -9,7 +9,7 @@ import pytest
 
 from kotef.checks import baselines
 from kotef.checks.baselines import Baselines
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 
 CHECK = Check(name="pytest", command="pytest -q", role="test", origin="option")
 RED = CommandResult(command="pytest -q", exit_code=1, passed=False, tests={"a.py::a": "failed"}, seconds=3, log="x.log")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from test_runner_table import checked, leavings, needs, write
 
-from kotef.checks.alone import alone, passed_alone
 from kotef.checks.runners import reading_of, says_tests_failed
+from kotef.checks.single_test_command import alone, passed_alone
 
 PROGRAMS = {
     "GoogleTest": (

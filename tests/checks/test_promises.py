@@ -11,7 +11,7 @@ import pytest
 from support.javascript import installed
 from test_runner_table import checked, needs, write
 
-from kotef.checks.model import Check
+from kotef.checks.types import Check
 from kotef.checks.verdict import judge, judge_baseline
 
 States = Mapping[str, str]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from test_runner_table import leavings, write
 
-from kotef.checks.closings import console_counts
-from kotef.checks.model import TestStatus
+from kotef.checks.runner_summaries import console_counts
 from kotef.checks.runners import Command, environment_for, reading_of
+from kotef.checks.types import TestStatus
 from kotef.failures.unwrap import unwrap
 
 CYPRESS = """\

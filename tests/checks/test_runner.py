@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kotef.checks.model import CommandResult
+from kotef.checks.failure_list import failures_of
 from kotef.checks.runner import run_check
-from kotef.checks.told import failures_of
+from kotef.checks.types import CommandResult
 from kotef.workspace.environment import child_environment
 
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"

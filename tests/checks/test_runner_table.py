@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.alone import alone, passed_alone
-from kotef.checks.model import CommandResult
 from kotef.checks.runner import run_check
 from kotef.checks.runners import RUNNERS, Command, Leavings, reading_of, says_tests_failed
-from kotef.checks.runners.records import recorded
+from kotef.checks.runners.plugin_reports import recorded
+from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.tap import read_tap
+from kotef.checks.types import CommandResult
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.environment import child_environment
 

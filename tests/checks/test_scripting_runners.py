@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from test_runner_table import checked, needs, write
 
-from kotef.checks.alone import alone, passed_alone
-from kotef.checks.model import CommandResult
+from kotef.checks.single_test_command import alone, passed_alone
+from kotef.checks.types import CommandResult
 
 SPEC = """\
 RSpec.describe "Calc" do

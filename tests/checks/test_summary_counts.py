@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.model import CommandResult
 from kotef.checks.runner import run_check
 from kotef.checks.summary_counts import summary_counts
+from kotef.checks.types import CommandResult
 from kotef.workspace.environment import child_environment
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.model import Check
 from kotef.checks.targets import named_tests, names_check
+from kotef.checks.types import Check
 
 A, A2, B = "tests/test_a.py::test_one", "tests/test_a.py::TestX::test_two", "tests/unit/test_b.py::test_one"
 P1, P2 = "tests/test_p.py::test_p[1-2]", "tests/test_p.py::test_p[3]"

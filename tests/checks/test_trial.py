@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.checks.detect import collect_checks, detect
-from kotef.checks.model import Check, Origin
 from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
+from kotef.checks.types import Check, Origin
 
 TELLS = '#!/bin/sh\necho "$0 $*" >> "$PWD/started"\necho "tool 4.5.6"\n'
 FAILS = "#!/bin/sh\necho 'No module named pytest' >&2\nexit 1\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.model import RED, Check, CommandResult, TestStatus
+from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Verification, environment_fault, failure_entries, judge, judge_baseline, rank
 
 PYTEST = Check(name="pytest", command="pytest -q", role="test", origin="ticket")

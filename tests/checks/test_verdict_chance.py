@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.model import RED, Check, CommandResult, TestStatus
+from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Verification, compared, failure_entries, judge, judge_baseline, rank
 from kotef.checks.verification import with_line
 from kotef.failures.history import MAX_SUMMARY

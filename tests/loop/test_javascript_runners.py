@@ -12,9 +12,9 @@ import pytest
 from support.javascript import installed
 from support.loop import DONE, Agent, edit, git
 
-from kotef.checks.alone import alone, passed_alone
-from kotef.checks.model import CommandResult
 from kotef.checks.runner import run_check
+from kotef.checks.single_test_command import alone, passed_alone
+from kotef.checks.types import CommandResult
 from kotef.workspace.environment import child_environment
 
 pytestmark = pytest.mark.javascript

@@ -8,7 +8,7 @@ import pytest
 from langchain.agents.middleware import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.context.prompts import Prompts
 from kotef.middleware.conversation import FAILED, MISTAKE, Answered
 from kotef.middleware.effects import EffectsOnce

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.model import Check
+from kotef.checks.types import Check
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.visits import Visit

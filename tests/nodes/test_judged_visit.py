@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kotef.checks.model import TestStatus
+from kotef.checks.types import TestStatus
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.visits import Visit, stalled
 from kotef.nodes.visits import judged_visit, visit_of

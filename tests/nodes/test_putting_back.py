@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kotef.checks.entries import failure_entries, product_among
-from kotef.checks.model import Check
+from kotef.checks.failure_entries import failure_entries, product_among
+from kotef.checks.types import Check
 from kotef.checks.verification import Verification
 from kotef.nodes.guarding import all_is_protected
 from kotef.nodes.putting_back import make_fresh, put_back

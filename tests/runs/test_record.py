@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.runs.recorded.lines import Commanded, asked_of, read_record
 from kotef.runs.recorded.player import NeverHeardError, Player
 from kotef.runs.recorded.recorder import Recorder, comes_from_outside, without_pid

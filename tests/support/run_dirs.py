@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kotef.checks.model import Check
+from kotef.checks.types import Check
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.history import FailureHistory
 from kotef.runs.result import Result, ResultDone, ResultHistory, ResultUsage

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError
 
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.settings import PROFILES
 from kotef.tools import registry
 from kotef.tools.faults import ToolFault

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kotef.checks.model import Role
+from kotef.checks.types import Role
 
 
 class Found(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.files import readable_text
+from kotef.checks.project_config import readable_text
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import MAKEFILES
+from kotef.checks.projects.declared_commands import MAKEFILES
 from kotef.workspace.safe_open import list_within
 
 _MOST: Final = 500

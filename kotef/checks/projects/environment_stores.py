@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.files import readable_text, table, toml_of
+from kotef.checks.project_config import readable_text, table, toml_of
 from kotef.workspace.safe_open import read_regular
 
 _UNUSUAL: Final = re.compile(r"[ $`!*@\"\\\r\n\t]")

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kotef.checks.files import readable_text, table, toml_of
+from kotef.checks.project_config import readable_text, table, toml_of
 from kotef.checks.projects.environment_stores import stored_environments
 from kotef.workspace.safe_open import list_within, read_regular
 

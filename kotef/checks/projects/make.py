@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from kotef.checks.model import Role
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import declared, has_target, named_after_tests
+from kotef.checks.projects.declared_commands import declared, has_target, named_after_tests
 from kotef.checks.projects.workflows import workflow_commands
+from kotef.checks.types import Role
 
 
 def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.checks.files import json_of, table
+from kotef.checks.project_config import json_of, table
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import needs_more
+from kotef.checks.projects.declared_commands import needs_more
 from kotef.checks.projects.workflows import workflow_commands
 from kotef.checks.toolchain_versions import node_folder
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.checks.files import json_of, readable_text, table, toml_of
+from kotef.checks.project_config import json_of, readable_text, table, toml_of
 from kotef.checks.projects import Found
 from kotef.checks.projects.environments import environments
 from kotef.errors import SpecError

@@ -9,13 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.checks.files import ini_sections, readable_text, table, text_of, toml_of
-from kotef.checks.model import Role
+from kotef.checks.project_config import ini_sections, readable_text, table, text_of, toml_of
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import Declared, assignments_of, declared, is_bare, module_and_arguments
+from kotef.checks.projects.declared_commands import Declared, assignments_of, declared, is_bare, module_and_arguments
 from kotef.checks.projects.environments import environment_of, environments, lock_of
 from kotef.checks.projects.pytest_command import form_in_manual, pytest_line
 from kotef.checks.projects.workflows import workflow_commands
+from kotef.checks.types import Role
 from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")

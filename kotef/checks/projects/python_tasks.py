@@ -13,7 +13,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any, Final, NamedTuple
 
-from kotef.checks.files import readable_text, table, toml_of
+from kotef.checks.project_config import readable_text, table, toml_of
 from kotef.failures.unwrap import unwrap
 
 _SESSIONS: Final = re.compile(r"(?:unit_?)?tests?(?:_unit)?|unit|pytest|unittest")

@@ -6,7 +6,7 @@ from pathlib import Path
 from posixpath import basename, normpath
 from typing import Final
 
-from kotef.checks.files import readable_text
+from kotef.checks.project_config import readable_text
 
 _RULE: Final = re.compile(r"^([\w.-]+(?: +[\w.-]+)*) *::?(?![=:])([^\n;#]*)")
 _VARIABLE: Final = re.compile(r"^(?:export )?(\w+) *(?:::?|\?)?= *([^\n#]*)", re.MULTILINE)

@@ -11,12 +11,12 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Any, Final, NamedTuple
 
-from kotef.checks.behind import commands_behind
-from kotef.checks.files import readable_text
-from kotef.checks.model import Role
+from kotef.checks.check_scripts import commands_behind
+from kotef.checks.project_config import readable_text
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import Declared, assignments_of
+from kotef.checks.projects.declared_commands import Declared, assignments_of
 from kotef.checks.projects.python_tasks import in_folder
+from kotef.checks.types import Role
 from kotef.failures.unwrap import unwrap
 from kotef.workspace.safe_open import list_within
 

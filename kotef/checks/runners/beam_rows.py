@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.records import report_of
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
 
 _FLAGS: Final = (

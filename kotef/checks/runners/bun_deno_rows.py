@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from kotef.checks.reports import status_of_case
 from kotef.checks.runners.javascript_rows import by_titles
-from kotef.checks.runners.lines import Lines, add, read_by, tests_in
-from kotef.checks.runners.records import name_part, numbered, place_of, test_id
+from kotef.checks.runners.line_reports import Lines, add, read_by, tests_in
+from kotef.checks.runners.plugin_reports import name_part, numbered, place_of, test_id
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted_exactly
 from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from kotef.checks.model import TestStatus
+    from kotef.checks.types import TestStatus
 
 _BUN_PLACE: Final = re.compile(r"(?P<place>[\w./-]+\.\w+):$")
 _BUN: Final = Lines(

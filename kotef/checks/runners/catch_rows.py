@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kotef.checks.closings import Counts
 from kotef.checks.reports import status_of_case, xml_root
-from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import test_id
+from kotef.checks.runner_summaries import Counts
+from kotef.checks.runners.line_reports import add
+from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.workspace.safe_open import read_within
@@ -15,7 +15,7 @@ from kotef.workspace.safe_open import read_within
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from kotef.checks.model import TestStatus
+    from kotef.checks.types import TestStatus
 
 _REPORT: Final = "catch2.xml"
 _BUILD_FILES: Final = tuple(

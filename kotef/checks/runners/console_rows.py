@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from kotef.checks.runners.lines import Lines, read_by
+from kotef.checks.runners.line_reports import Lines, read_by
 from kotef.checks.runners.row import Runner, as_many_or_skipped
 
 _UNITTEST: Final = Lines(

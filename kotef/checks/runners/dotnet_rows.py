@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from kotef.checks.runners.lines import Lines, read_by
-from kotef.checks.runners.records import test_id
+from kotef.checks.runners.line_reports import Lines, read_by
+from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
 from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from kotef.checks.model import TestStatus
+    from kotef.checks.types import TestStatus
 
 _LINES: Final = Lines(
     "[",

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from kotef.checks.runners.plugin_reports import name_part, recorded
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.records import name_part, recorded
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
 from kotef.workspace.safe_open import read_regular, read_within
 

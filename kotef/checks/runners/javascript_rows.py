@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.records import report_of
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner, Single
 
 _PLUGINS: Final = ("preload.cjs", "reporter.mjs", "mocha_hooks.cjs", "ava_messages.cjs", "playwright_reporter.cjs")

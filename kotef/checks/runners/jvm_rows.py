@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.reports import status_of_case
-from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import DamagedReportError, numbered, test_id
+from kotef.checks.runners.line_reports import add
+from kotef.checks.runners.plugin_reports import DamagedReportError, numbered, test_id
+from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses
-from kotef.checks.runners.written_files import written_files
 from kotef.checks.runners.xml_reports import documents
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kotef.checks.model import TestStatus
 from kotef.checks.reports import status_of
+from kotef.checks.runners.plugin_reports import place_of, test_id
 from kotef.checks.runners.plugins import copy_of, settings_file
-from kotef.checks.runners.records import place_of, test_id
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
 from kotef.checks.runners.xml_reports import cases_in
+from kotef.checks.types import TestStatus
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from kotef.checks.model import RED
 from kotef.checks.reports import MAX_REPORT, parse_junit, report_request
-from kotef.checks.runners.lines import together
+from kotef.checks.runners.line_reports import together
+from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of, first_on
-from kotef.checks.runners.records import report_of
+from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
-from kotef.checks.runners.written_files import written_files
+from kotef.checks.types import RED
 from kotef.workspace.safe_open import read_within
 
 _VALUED: Final = (

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
-from kotef.checks.closings import Closings, Counts
-from kotef.checks.model import RED, TestStatus
 from kotef.checks.reports import executed
+from kotef.checks.runner_summaries import Closings, Counts
+from kotef.checks.types import RED, TestStatus
 from kotef.failures.output import all_lines
 from kotef.failures.unwrap import Asked
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of, first_on
-from kotef.checks.runners.records import report_of
 from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
 
 _RSPEC_CHOICE: Final = re.compile(r"-[eEtPn]|--(?:example|example-matches|tag|pattern|only-failures)(?:=.*)?")

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from kotef.checks.model import TestStatus
-from kotef.checks.runners.lines import Lines, add, read_by
-from kotef.checks.runners.records import name_part, test_id
+from kotef.checks.runners.line_reports import Lines, add, read_by
+from kotef.checks.runners.plugin_reports import name_part, test_id
 from kotef.checks.runners.row import Leavings, Runner, Statuses
+from kotef.checks.types import TestStatus
 
 _CARGO_HEADING: Final = re.compile(
     r" *(?:Running (?:unittests )?(?P<path>\S+) \((?:\S*[/\\])?(?P<crate>[\w-]+?)(?:-[0-9a-f]{8,})?(?:\.exe)?\)"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kotef.checks.model import TestStatus
-from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import test_id
+from kotef.checks.runners.line_reports import add
+from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted_exactly
+from kotef.checks.types import TestStatus
 
 _TEST: Final = re.compile(
     r"(?P<indent>(?:  )+)(?:(?P<passed>[✓✔√]) |(?P<pending>- )|\d+\) )(?P<name>\S.*?)(?: \(\d+(?:ms|[smh])\))?$"

@@ -5,7 +5,6 @@ from functools import reduce
 from typing import Final, NamedTuple
 
 from kotef.checks.commands import status_of_failing_tests
-from kotef.checks.model import Evidence
 from kotef.checks.runners.beam_rows import EXUNIT
 from kotef.checks.runners.bun_deno_rows import BUN, DENO
 from kotef.checks.runners.catch_rows import CATCH2, PRINTED
@@ -16,7 +15,7 @@ from kotef.checks.runners.harness_rows import AUTOMAKE, CTEST, MESON
 from kotef.checks.runners.javascript_rows import AVA, JEST, MOCHA, NODE_TEST, PLAYWRIGHT, VITEST
 from kotef.checks.runners.javascript_tap_rows import NODE_TAP, TAPE
 from kotef.checks.runners.jvm_rows import GRADLE, SUREFIRE
-from kotef.checks.runners.lines import together
+from kotef.checks.runners.line_reports import together
 from kotef.checks.runners.native_rows import PROGRAMS
 from kotef.checks.runners.php_rows import PHPUNIT
 from kotef.checks.runners.python_rows import PYTEST, UNITTEST
@@ -25,6 +24,7 @@ from kotef.checks.runners.ruby_rows import MINITEST, RSPEC
 from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
 from kotef.checks.runners.tap_rows import PROVE, TAP
+from kotef.checks.types import Evidence
 from kotef.failures.unwrap import RUNNERS as STARTERS
 from kotef.failures.unwrap import unwrap
 

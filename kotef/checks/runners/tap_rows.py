@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from kotef.checks.reports import MAX_REPORT
-from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import name_part, numbered, test_id
+from kotef.checks.runners.line_reports import add
+from kotef.checks.runners.plugin_reports import name_part, numbered, test_id
 from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
 from kotef.checks.tap import Stream, leaves, read_tap
 from kotef.workspace.safe_open import read_within, walk_within

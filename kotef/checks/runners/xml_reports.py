@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kotef.checks.model import TestStatus
 from kotef.checks.reports import MAX_REPORT, xml_root
-from kotef.checks.runners.lines import add
-from kotef.checks.runners.records import DamagedReportError
+from kotef.checks.runners.line_reports import add
+from kotef.checks.runners.plugin_reports import DamagedReportError
 from kotef.checks.runners.row import Statuses
+from kotef.checks.types import TestStatus
 from kotef.workspace.safe_open import read_within, walk_within
 
 if TYPE_CHECKING:

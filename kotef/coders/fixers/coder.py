@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, Work
 from kotef.coders.fixers.table import Failure, Fix, commands, propose
 from kotef.deps import Clock, Emit

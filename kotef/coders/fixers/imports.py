@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
 from kotef.coders.fixers import known
 from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.misspelt import unbound_names

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
 from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.scopes import Function, Scopes, bound_by
 from kotef.coders.fixers.source import Source

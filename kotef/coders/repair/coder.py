@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.checks.commands import role_of
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
 from kotef.coders.chain import SEARCH_SECONDS, longer

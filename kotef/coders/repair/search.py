@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
 from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.hunt import Hunt

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
-from kotef.checks.alone import alone
+from kotef.checks.single_test_command import alone
 from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.coders.repair.localise import Traces

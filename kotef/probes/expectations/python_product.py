@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from kotef.checks.protected import is_test_code
+from kotef.checks.protected_files import is_test_code
 from kotef.probes.expectations.python_purity import Scope, depends_on_arguments, keeps_state, uses_nothing_else
 from kotef.probes.source_text import SourceText, parsed
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kotef.checks.naming import Names
+from kotef.checks.tampering.python_names import Names
 from kotef.probes.oracles.near_values import constant, near_python, other_character, shifted_number
 from kotef.probes.oracles.python_helpers import Find, asserted_arguments, returned_arguments
 from kotef.probes.oracles.python_origins import origin_of

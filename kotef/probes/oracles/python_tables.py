@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
 from kotef.probes.oracles.python_tests import PythonTest, statements
 from kotef.probes.oracles.wrong_answer import Beside
 from kotef.probes.source_text import SourceText, parsed

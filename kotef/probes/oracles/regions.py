@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from kotef.checks.runners.records import name_part
+from kotef.checks.runners.plugin_reports import name_part
 from kotef.probes.oracles.tokens import Dialect, TokenText
 
 Region = tuple[int, int]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from kotef.checks.baselines import Kept
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.deps import Permission
 from kotef.settings import Price, Tariff
 from kotef.state import Asked, Edits, Usage

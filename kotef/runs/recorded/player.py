@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kotef.checks.baselines import Baselines, Facts, Kept
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, Coder, Work
 from kotef.deps import Approval, Clock, Permission
 from kotef.errors import UsageError

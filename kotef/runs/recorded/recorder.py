@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kotef import __version__
 from kotef.checks.baselines import Baselines, Kept
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Coder, Work
 from kotef.deps import Approval, Clock, Permission
 from kotef.runs.events import Line

@@ -7,9 +7,9 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from kotef.checks.judging import Judging, place_of
 from kotef.checks.probe import JUDGE_DEAF, NOT_BY_THE_CHANGE
 from kotef.checks.runner import reconsidered
+from kotef.checks.verdict_inputs import Judging, place_of
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
 from kotef.nodes.confirming import SPEAKS, STEERS

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from kotef.checks.baselines import Baselines
-from kotef.checks.model import CommandResult
+from kotef.checks.types import CommandResult
 from kotef.coders.base import Coder
 from kotef.deps import Approval, Clock
 from kotef.runs.events import Line

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kotef.checks.model import RED
+from kotef.checks.types import RED
 from kotef.checks.verification import Verification
 from kotef.runs.report.ended import ended
 from kotef.runs.report.located import Located, judged, located

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from kotef.checks.model import CommandResult
-from kotef.checks.told import failures_of
+from kotef.checks.failure_list import failures_of
+from kotef.checks.types import CommandResult
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir

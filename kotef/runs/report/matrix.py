@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from kotef.checks.model import TestStatus
+from kotef.checks.types import TestStatus
 from kotef.checks.verification import CheckVerdict, Verification
 
 STATUSES: Final[Mapping[str, tuple[str, str]]] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kotef.checks.model import CommandResult
 from kotef.checks.obstructions import NO_NETWORK
 from kotef.checks.runner import run_check
+from kotef.checks.types import CommandResult
 from kotef.workspace.environment import child_environment
 from kotef.workspace.sandbox.sandbox import Level, Sandbox
 

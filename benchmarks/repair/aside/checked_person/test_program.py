@@ -1,5 +1,4 @@
 import pytest
-
 from program import FormError, checked_person, problems_of
 
 

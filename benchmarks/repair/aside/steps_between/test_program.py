@@ -1,7 +1,6 @@
 from itertools import islice
 
 import pytest
-
 from program import Steps
 
 

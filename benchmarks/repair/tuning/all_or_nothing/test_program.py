@@ -1,5 +1,4 @@
 import pytest
-
 from program import all_or_nothing, apply_changes
 
 

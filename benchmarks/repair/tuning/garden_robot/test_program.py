@@ -1,5 +1,4 @@
 import pytest
-
 from program import run_robot
 
 

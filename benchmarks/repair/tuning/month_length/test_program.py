@@ -1,5 +1,4 @@
 import pytest
-
 from program import day_of_year, is_leap, month_length
 
 

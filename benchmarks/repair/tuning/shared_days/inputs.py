@@ -2,7 +2,6 @@
 
 from datetime import date, timedelta
 
-
 STYLE = "dates"
 FUNCTION = "shared_days"
 

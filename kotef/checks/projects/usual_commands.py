@@ -5,9 +5,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.files import json_of, table
-from kotef.checks.model import Role
+from kotef.checks.project_config import json_of, table
 from kotef.checks.projects import Found
+from kotef.checks.types import Role
 from kotef.workspace.safe_open import list_within
 
 _MOST: Final = 2_000

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from kotef.checks import javascript
-from kotef.checks.comparing import comparisons, functions_by_name, says_nothing
-from kotef.checks.loading import loads_unseen
-from kotef.checks.naming import Names, folded
+from kotef.checks.tampering import javascript
+from kotef.checks.tampering.comparisons import comparisons, functions_by_name, says_nothing
+from kotef.checks.tampering.loaders import loads_unseen
+from kotef.checks.tampering.python_names import Names, folded
 
 READ: Final = (".py", *javascript.SUFFIXES)
 """Endings of the files that are read."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Final, NamedTuple
 
-from kotef.checks.javascript import SUFFIXES as JAVASCRIPT
-from kotef.checks.speaking import Finding
+from kotef.checks.tampering.javascript import SUFFIXES as JAVASCRIPT
+from kotef.checks.tampering.python import Finding
 
 PROSE: Final = (".md", ".rst", ".txt", ".adoc")
 READ: Final = (".py", ".rs", *JAVASCRIPT, *PROSE)

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Final
 
-from kotef.checks.model import CommandResult
 from kotef.checks.runners import single_tests
 from kotef.checks.runners.python_rows import dotted_name
+from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_TESTS
 from kotef.failures.unwrap import SHELL, unwrap
 

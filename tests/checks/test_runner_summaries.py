@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.closings import console_counts
+from kotef.checks.runner_summaries import console_counts
 
 CASES = {
     "pytest": ("=== 3 failed, 6 passed, 2 skipped, 1 xfailed, 1 xpassed, 3 errors in 0.92s ===", (14, 6, 8, 2)),

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from kotef.checks.files import table, toml_of
+from kotef.checks.project_config import table, toml_of
 from kotef.checks.projects import Found
-from kotef.checks.projects.declared import declared
+from kotef.checks.projects.declared_commands import declared
 
 
 def checks(root: Path) -> Iterator[Found]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Final, NamedTuple
 
-from kotef.checks.behind import commands_behind
+from kotef.checks.check_scripts import commands_behind
 from kotef.checks.commands import programs_of, words_of
-from kotef.checks.files import readable_text
+from kotef.checks.project_config import readable_text
 from kotef.checks.projects.python_tasks import OF_COVERAGE, tasks
 from kotef.checks.projects.test_programs import targets_of_test_programs
 from kotef.failures.unwrap import unwrap

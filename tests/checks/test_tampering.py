@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.javascript import required
-from kotef.checks.speaking import speaks_to_the_judge
+from kotef.checks.tampering.javascript import required
+from kotef.checks.tampering.python import speaks_to_the_judge
 
 CHEATS = [
     "import os\nos._exit(0)",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kotef.checks.behind import names_behind
+from kotef.checks.check_scripts import names_behind
 
 MAKEFILE = """\
 PY := python

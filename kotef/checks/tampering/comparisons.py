@@ -5,7 +5,7 @@ import builtins
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kotef.checks.naming import folded
+from kotef.checks.tampering.python_names import folded
 
 COMPARISONS: Final = frozenset({"__eq__", "__ne__"})
 _HONEST: Final = frozenset({"NotImplemented", "NotImplementedError"})

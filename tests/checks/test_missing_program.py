@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.checks.programs import missing_program
+from kotef.checks.missing_program import missing_program
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import judge, judge_baseline
 from kotef.checks.verification import Verification
 from kotef.errors import KotefError

@@ -10,7 +10,7 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.tables import SHARED, put_tables_back
+from kotef.checks.shared_config import SHARED, put_tables_back
 
 PYPROJECT = """\
 # the project

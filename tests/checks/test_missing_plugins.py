@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kotef.checks.model import Check
-from kotef.checks.runner_plugins import configuration_question, missing_of
+from kotef.checks.missing_plugins import configuration_question, missing_of
 from kotef.checks.trial import Trial, try_checks
+from kotef.checks.types import Check
 from kotef.failures.classify import ENVIRONMENT_FAULTS, classify
 from kotef.workspace.environment import child_environment
 

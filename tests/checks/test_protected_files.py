@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.protected import is_protected, matches, protected_paths
+from kotef.checks.protected_files import is_protected, matches, protected_paths
 
 
 @pytest.mark.parametrize(

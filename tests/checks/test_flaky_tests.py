@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.checks.alone import alone, passed_alone
-from kotef.checks.model import Check, CommandResult
-from kotef.checks.rerun import flaky_among, unexpected
+from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.runner import run_check
+from kotef.checks.single_test_command import alone, passed_alone
+from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import judge_baseline
 from kotef.workspace.environment import child_environment
 

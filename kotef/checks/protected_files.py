@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from kotef.checks.commands import judging_files
-from kotef.checks.tables import SHARED
+from kotef.checks.shared_config import SHARED
 
 _TESTS: Final = (
     # tests with everything beside them: helpers, fixtures, data

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from kotef.checks.model import TestStatus
 from kotef.checks.reports import worse
-from kotef.checks.runners.records import test_id
+from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Leavings, Statuses
+from kotef.checks.types import TestStatus
 
 
 class Lines(NamedTuple):

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.checks.model import TestStatus
 from kotef.checks.reports import MAX_REPORT, worse
 from kotef.checks.runners.row import Leavings, Statuses
+from kotef.checks.types import TestStatus
 from kotef.workspace.safe_open import list_within, read_within
 
 MAX_FILES: Final = 20_000

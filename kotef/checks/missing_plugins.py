@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.files import readable_text
+from kotef.checks.project_config import readable_text
 
 _FILES: Final = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _ASKS: Final = re.compile(r"^\s*(?:addopts|required_plugins)\s*=", re.MULTILINE)

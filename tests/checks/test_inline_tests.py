@@ -2,7 +2,7 @@
 
 import pytest
 
-from kotef.checks.inside import changed_tests
+from kotef.checks.inline_tests import changed_tests
 
 RUST = """fn add(a: i32, b: i32) -> i32 { a - b }
 #[cfg(test)]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.model import CommandResult
 from kotef.checks.runners.python_rows import dotted_name
+from kotef.checks.types import CommandResult
 from kotef.failures.diagnostics import diagnostics_of
 from kotef.failures.failing import FailingTest, failing_tests
 from kotef.failures.output import Output, read

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.checks.steering import (
+from kotef.checks.runner_config_files import (
     absent_modules,
     is_quiet,
     replaces_installed,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kotef.checks.protected import is_protected
+from kotef.checks.protected_files import is_protected
 from kotef.checks.verification import CheckVerdict, Verification, with_line
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, FailureKind

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from kotef.checks.commands import judging_files
-from kotef.checks.protected import is_configuration, is_test_code, matches
+from kotef.checks.protected_files import is_configuration, is_test_code, matches
 from kotef.checks.python_imports import IMPORT_ROOTS
 
 RUNNERS: Final = frozenset(

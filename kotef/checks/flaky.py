@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from kotef.checks.alone import alone, passed_alone
-from kotef.checks.model import Check, CommandResult
+from kotef.checks.single_test_command import alone, passed_alone
+from kotef.checks.types import Check, CommandResult
 from kotef.checks.verification import Verification
 from kotef.failures.history import MAX_TESTS
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kotef.checks.naming import folded
+from kotef.checks.tampering.python_names import folded
 
 _ARCHIVES: Final = (".zip", ".egg", ".whl", ".pyz")
 _PATHS: Final = frozenset({"sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir", "zipimporter"})
