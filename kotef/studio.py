@@ -13,10 +13,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from kotef.cli.place import workspace_of
-from kotef.cli.readying import ready
+from kotef.cli.run_commands import run as command
+from kotef.cli.run_setup import ready
 from kotef.cli.screen import warn
-from kotef.cli.working import run as command
+from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config

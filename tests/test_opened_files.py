@@ -47,7 +47,7 @@ OF_RUNS = frozenset(
     re.findall(
         r"\S+",
         """
-        cli/reading.py cli/screen/live.py coders/git_kept.py context/prefixes.py middleware/recent.py
+        cli/run_list.py cli/screen/live.py coders/git_kept.py context/prefixes.py middleware/recent.py
         nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py
         nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
@@ -74,12 +74,12 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "checks/runners/plugins/goexec.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "checks/runners/plugins/sitecustomize.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "workspace/sandbox/go_cache.py": "runs inside the sandbox, as the go command would write its own cache",
-    "cli/classifying.py": NAMED,
+    "cli/classify_report.py": NAMED,
     "cli/demo.py": f"examples, {PACKAGED}, copied into {TEMPORARY}, or into an empty folder that the person named",
     "cli/github.py": NAMED,
     "cli/mcp_doctor.py": TEMPORARY,
-    "cli/screen/asking.py": TEMPORARY,
-    "cli/screen/output.py": KERNEL,
+    "cli/screen/prompts.py": TEMPORARY,
+    "cli/screen/console.py": KERNEL,
     "cli/ticket_file.py": NAMED,
     "coders/command/coder.py": f"a folder for objects of git in {SANDBOX}",
     "coders/repair/inside/children.py": f"{TEMPORARY}; {KERNEL}",

@@ -31,6 +31,6 @@ def agents(root: str | None, trust: bool, as_json: bool) -> None:
     narrow tools, steps and calls; its other fields and the prompt take effect in a repository the user trusts. `kotef
     run --agent NAME` chooses the coder's role; planner and reviewer are those of these names.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.cast_list import agents_command
+    from kotef.cli.agent_list import agents_command
 
     agents_command(root, trust=trust, as_json=as_json)

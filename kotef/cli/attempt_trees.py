@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.runs import store

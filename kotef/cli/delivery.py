@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kotef.cli.sections import Sectioned
+from kotef.cli.help_sections import Sectioned
 
 if TYPE_CHECKING:
     from kotef.errors import KotefError
@@ -126,7 +126,7 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 def _writable(path: str | None) -> Path | None:
     """Where the text goes; UsageError before the run, for afterwards it would be lost."""
-    from kotef.cli.handing import must_be_plain
+    from kotef.cli.output_paths import must_be_plain
     from kotef.errors import UsageError
 
     if path is None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.ending import say_result
-from kotef.cli.reporting import show_page
+from kotef.cli.report_output import show_page
+from kotef.cli.result_text import say_result
 from kotef.cli.screen import Screen, console, is_live, plain
 from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.trial import Trial, required, way_out
-from kotef.cli.casting import NO_MODEL
-from kotef.cli.place import workspace_of
+from kotef.cli.model_selection import NO_MODEL
 from kotef.cli.screen import console, one_line, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError
 from kotef.models.factory import probe, resolve
 from kotef.runs.config import config_path, read_config

@@ -10,22 +10,22 @@ import click
 from kotef import __version__
 from kotef.cli.agents import agents
 from kotef.cli.attempts import apply, diff, undo
+from kotef.cli.check_commands import check, classify
 from kotef.cli.coders import coders
-from kotef.cli.completing import completion, offer
-from kotef.cli.following import watch
+from kotef.cli.completion import completion, offer
+from kotef.cli.help_topics import helps
 from kotef.cli.issues import issues
-from kotef.cli.judged import check, classify
-from kotef.cli.looking import config, stats
 from kotef.cli.mcp import mcp
 from kotef.cli.options import ARRAY, BASE_URL, JSON, MODEL, where
+from kotef.cli.overview_commands import config, stats
 from kotef.cli.prompt import prompt
-from kotef.cli.recorded import rejudge, replay
+from kotef.cli.replay_commands import rejudge, replay
+from kotef.cli.run_commands import resume, run
 from kotef.cli.serve import serve
 from kotef.cli.skills import skills
 from kotef.cli.spec import spec
 from kotef.cli.tools import tools
-from kotef.cli.topics import helps
-from kotef.cli.working import resume, run
+from kotef.cli.watch_command import watch
 
 WANTS_JSON: Final = "kotef.json"
 
@@ -124,7 +124,7 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
       kotef runs export --last run.kotef
     """  # noqa: D301  click reads the backspace character
     if ctx.invoked_subcommand is None:
-        from kotef.cli.reading import runs_command
+        from kotef.cli.run_list import runs_command
 
         runs_command(root, as_json=as_json)
 
@@ -152,7 +152,7 @@ def prune(**options: Any) -> None:
       kotef runs prune --keep 5
       kotef runs prune --older-than 30 --resumable
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.pruning import prune_command
+    from kotef.cli.prune_report import prune_command
 
     prune_command(options)
 
@@ -191,7 +191,7 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
       kotef show
       kotef show 20260131-101500-3fa2 --json | jq -r .outcome
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.reading import show_command
+    from kotef.cli.run_list import show_command
 
     show_command(run_id, root, as_json=as_json)
 
@@ -219,7 +219,7 @@ def report(run_id: str | None, root: str | None, form: str | None, output: str |
       kotef report 20260131-101500-3fa2 -o report.md
       kotef report --format sarif -o kotef.sarif
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.reporting import report_command
+    from kotef.cli.report_output import report_command
 
     report_command(run_id, root, form=form, output=output, show=show)
 
@@ -234,7 +234,7 @@ def init(root: str | None) -> None:
       kotef init
       kotef init --root ~/shop
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.reading import init_command
+    from kotef.cli.run_list import init_command
 
     init_command(root)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SpecError
 from kotef.failures.counted import counted
 from kotef.runs.confined import usual_sandbox

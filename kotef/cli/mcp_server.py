@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs.config import config_path, read_config
 from kotef.runs.events import Line

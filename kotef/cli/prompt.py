@@ -29,8 +29,8 @@ def prompt(role: str, **options: Any) -> None:
     Nothing is run and nobody is asked: what the checks say stands in the real message, and tools of MCP servers are not
     counted. Tokens are estimated, four characters each.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.place import workspace_of
     from kotef.cli.screen import console, plain, say_json
+    from kotef.cli.workspace_option import workspace_of
     from kotef.context.prompts import Prompts
     from kotef.runs.available import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.cli.handing import must_be_plain
-from kotef.cli.place import workspace_of
+from kotef.cli.output_paths import must_be_plain
 from kotef.cli.screen import console, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.portable import export_run

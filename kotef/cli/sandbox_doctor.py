@@ -8,9 +8,9 @@ from typing import Final
 
 from rich.console import Console
 
-from kotef.cli.place import workspace_of
 from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SandboxError
 from kotef.runs.confined import tracked
 from kotef.workspace.environment import child_environment

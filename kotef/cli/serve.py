@@ -28,6 +28,6 @@ def serve(root: str | None, port: int, show: bool) -> None:
     Read only, and only for this machine: it listens on 127.0.0.1, and answers no request that was made for another
     host's name. The page of a run at work reloads itself.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.serving import serve_command
+    from kotef.cli.report_server import serve_command
 
     serve_command(root, port, show=show)

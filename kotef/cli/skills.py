@@ -19,8 +19,8 @@ def skills(root: str | None, as_json: bool) -> None:
     A skill is a folder with a SKILL.md, whose head has the fields name and description. Of two with one name the first
     of these places counts. Exit status 0, also where one is broken.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.place import workspace_of
     from kotef.cli.screen import console, one_line, plain, say_json
+    from kotef.cli.workspace_option import workspace_of
     from kotef.context.skills import FILE, PLACES
     from kotef.runs.available import skills_of, users_skills
 

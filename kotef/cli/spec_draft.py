@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from kotef.cli.casting import NO_MODEL
-from kotef.cli.place import workspace_of
+from kotef.cli.model_selection import NO_MODEL
 from kotef.cli.screen import console, plain, say_json, warn
-from kotef.cli.screen.asking import typed_line
+from kotef.cli.screen.prompts import typed_line
 from kotef.cli.spec_lint import rows, tell
+from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, ModelError, UsageError
 from kotef.failures.counted import counted

@@ -6,8 +6,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.failures.counted import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide

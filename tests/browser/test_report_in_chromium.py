@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support.run_dirs import RUN, ids_of, made_run, result_of
 
-from kotef.cli.serving import serving
+from kotef.cli.report_server import serving
 from kotef.runs.report.html import write_page
 from kotef.runs.store import RunDir
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.run_dirs import HOSTILE, RUN, made_run
 
-from kotef.cli.serving import serving
+from kotef.cli.report_server import serving
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, kotef, plan
 from support.openai_server import OpenAIServer, call, calls
 
-from kotef.cli import attending
+from kotef.cli import interactive
 from kotef.cli.screen import Screen
 
 GOAL = ("make add add", "--check", CHECK, "-i")
@@ -40,7 +40,7 @@ def sits(monkeypatch: pytest.MonkeyPatch) -> Callable[[Person], Person]:
     """Puts a person before the terminal."""
 
     def sit(person: Person) -> Person:
-        monkeypatch.setattr(attending, "is_attended", lambda _: True)
+        monkeypatch.setattr(interactive, "is_attended", lambda _: True)
         monkeypatch.setattr(Screen, "approve", lambda *asked: person.plan(*asked))  # noqa: PLW0108  a method binds no screen
         monkeypatch.setattr(Screen, "permit", lambda *asked: person.command(*asked))  # noqa: PLW0108  a method binds no screen
         return person
@@ -123,7 +123,7 @@ def test_a_resume_without_a_terminal_says_that_a_question_is_open_and_does_nothi
     sits(Person(None))
     agent = Agent(coder=[FIX, DONE])
     ran = run(project, agent, *GOAL)
-    monkeypatch.setattr(attending, "is_attended", lambda _: False)
+    monkeypatch.setattr(interactive, "is_attended", lambda _: False)
     refused = run(project, agent, "--last", command="resume")
     assert refused.code == 2
     assert "has a question to ask" in refused.stderr

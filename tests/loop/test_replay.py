@@ -407,7 +407,7 @@ def test_what_a_person_approved_and_allowed_is_not_asked_again(
         asked.append("command")
         return "once"
 
-    monkeypatch.setattr("kotef.cli.attending.is_attended", lambda _: True)
+    monkeypatch.setattr("kotef.cli.interactive.is_attended", lambda _: True)
     monkeypatch.setattr("kotef.cli.screen.Screen.approve", edited)
     monkeypatch.setattr("kotef.cli.screen.Screen.permit", once)
     install = command("pip install --no-index nothing-at-all")
@@ -423,7 +423,7 @@ def test_who_quits_at_the_plan_quits_there_again(project: Path, run: Any, monkey
     async def no(*_: Any) -> None:
         return None
 
-    monkeypatch.setattr("kotef.cli.attending.is_attended", lambda _: True)
+    monkeypatch.setattr("kotef.cli.interactive.is_attended", lambda _: True)
     monkeypatch.setattr("kotef.cli.screen.Screen.approve", no)
     done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK, "-i")
     assert done.result["reason"] == "quit"

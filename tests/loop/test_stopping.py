@@ -11,14 +11,14 @@ import pytest
 from support.loop import CHECK, DONE, FIX, FIXED, Agent, Ran, calls, kotef
 from support.openai_server import OpenAIServer, Request, call, text
 
-from kotef.cli import attending, reading
+from kotef.cli import interactive, run_list
 from kotef.runs import start
 
 
 @pytest.fixture
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person reads what becomes of their Ctrl-C."""
-    monkeypatch.setattr(attending, "is_attended", lambda _: True)
+    monkeypatch.setattr(interactive, "is_attended", lambda _: True)
 
 
 class Stops(Agent):
@@ -139,6 +139,6 @@ def test_ctrl_c_where_no_run_is_at_work_has_the_status_of_an_interruption(
     def press(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(reading, "runs_command", press)
+    monkeypatch.setattr(run_list, "runs_command", press)
     ran = kotef(project, "runs")
     assert (ran.code, ran.stdout, ran.stderr) == (130, "", "kotef: interrupted\n")

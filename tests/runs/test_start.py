@@ -16,7 +16,7 @@ from kotef.runs.start import resume, start
 def test_a_run_begins_before_any_framework_is_imported() -> None:
     """All up to the baseline is there without them; they are imported while its commands run."""
     said = (
-        "import sys, kotef.cli.running; "
+        "import sys, kotef.cli.run_launch; "
         "print([name for name in ('langgraph', 'langchain_core', 'openai', 'aiosqlite') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)

@@ -14,8 +14,8 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
         "kotef.cli.main",
-        "kotef.cli.running",
-        "kotef.cli.working",
+        "kotef.cli.run_launch",
+        "kotef.cli.run_commands",
         "kotef.coders.model",
         "kotef.graph",
         "kotef.middleware.stack",

@@ -12,13 +12,13 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from kotef.cli.screen.asking import Asking
-from kotef.cli.screen.folding import FOLDED, Call, call_lines
-from kotef.cli.screen.output import coloured, console, is_live
-from kotef.cli.screen.plain import flat, one_line, plain
+from kotef.cli.screen.console import coloured, console, is_live
+from kotef.cli.screen.event_text import said, steps_told
+from kotef.cli.screen.prompts import Asking
+from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.cli.screen.status import clock, status_line
+from kotef.cli.screen.tool_calls import FOLDED, Call, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
-from kotef.cli.screen.wording import said, steps_told
 from kotef.runs.doing import Doing, Event, doing_after
 from kotef.workspace.hiding import redactor
 

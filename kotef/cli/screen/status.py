@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from kotef.cli.screen.plain import one_line
+from kotef.cli.screen.sanitize import one_line
 from kotef.failures.counted import counted
 from kotef.runs.doing import Doing
 

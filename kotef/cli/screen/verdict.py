@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from kotef.cli.screen.plain import one_line, plain, some
+from kotef.cli.screen.sanitize import one_line, plain, some
 
 if TYPE_CHECKING:
     from kotef.checks.verification import CheckVerdict, Verification

@@ -68,7 +68,7 @@ def check(**options: Any) -> None:
     checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
     With --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.checking import check_command
+    from kotef.cli.check_report import check_command
 
     loaded()
 
@@ -91,6 +91,6 @@ def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> N
     Reads output of any length and any bytes; runs nothing and calls no model. Without --exit-code the text alone
     decides. Exit status 0 whatever it means; 2 when FILE cannot be read.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.classifying import classify_command
+    from kotef.cli.classify_report import classify_command
 
     classify_command(file, command, exit_code, as_json=as_json)

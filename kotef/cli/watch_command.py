@@ -37,6 +37,6 @@ def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> N
     States are planning, streaming, tool_running, verifying, waiting_for_input, idle and error: idle is the end of a
     run, error one that could not work, or that was killed. Nothing is written, and the run does not notice.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.watching import watch_command
+    from kotef.cli.live_watch import watch_command
 
     sys.exit(watch_command(run_id, root, wait=wait, as_json=as_json))

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
-from kotef.cli.screen.plain import escaped, plain
+from kotef.cli.screen.sanitize import escaped, plain
 
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")

@@ -9,9 +9,9 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from kotef.cli.browser import may_open
-from kotef.cli.place import workspace_of
-from kotef.cli.reading import row_of
+from kotef.cli.run_list import row_of
 from kotef.cli.screen import console, plain
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError, UsageError
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from kotef.cli.browser import opened
-from kotef.cli.handing import must_be_plain
-from kotef.cli.place import workspace_of
+from kotef.cli.output_paths import must_be_plain
 from kotef.cli.screen import console, plain, say
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config

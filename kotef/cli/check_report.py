@@ -12,8 +12,8 @@ from rich.text import Text
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.probe import JUDGE_DEAF
 from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
 from kotef.failures.counted import counted
 from kotef.runs.config import config_path, read_config

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kotef.cli.help_topics import ENVIRONMENT, FILES, STATUSES, TOPICS
 from kotef.cli.main import main
-from kotef.cli.topics import ENVIRONMENT, FILES, STATUSES, TOPICS
 from kotef.failures.outcomes import EXIT_STATUS
 
 ROOT = Path(__file__).parents[2]
-SOURCES = "\n".join(path.read_text() for path in (ROOT / "kotef").rglob("*.py") if path.name != "topics.py")
+SOURCES = "\n".join(path.read_text() for path in (ROOT / "kotef").rglob("*.py") if path.name != "help_topics.py")
 OTHERS = {"HTTPS_PROXY", "NO_PROXY", "NO_COLOR"}
 """Read by the libraries below."""
 

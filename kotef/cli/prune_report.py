@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.failures.counted import counted
 from kotef.runs.prune import Pruned, Wanted, prune
 

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from kotef.cli.screen import plain, say_json
-from kotef.cli.screen.plain import escaped
+from kotef.cli.screen.sanitize import escaped
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from kotef.cli.screen.plain import one_line
+from kotef.cli.screen.sanitize import one_line
 from kotef.runs.doing import Event
 
 FOLDED: Final = 3

@@ -8,8 +8,8 @@ from typing import Any, Final
 from kotef.checks.detect import collect_checks
 from kotef.checks.trial import Tried
 from kotef.checks.types import Check
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.tried import sandbox_to_look, tried

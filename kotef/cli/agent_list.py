@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import console, one_line, plain, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.runs.config import config_path, read_config
 from kotef.runs.roles import read_agents
 from kotef.sdd.agents import Role

@@ -126,7 +126,7 @@ def run(**options: Any) -> None:
     work is kept: kotef commits nothing but verified work, with --branch, on a new branch, and every attempt is kept as
     .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.running import run_command
+    from kotef.cli.run_launch import run_command
 
     with delivered(options) as delivery:
         status = run_command({**options, "delivery": delivery})
@@ -178,7 +178,7 @@ def resume(**options: Any) -> None:
 
     Attempts and budgets go on from where they were; a question that was left open is asked again.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.running import resume_command
+    from kotef.cli.run_launch import resume_command
 
     with delivered(options) as delivery:
         status = resume_command({**options, "delivery": delivery})

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen, console, one_line, say_json
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import BusyError
 from kotef.failures.counted import counted
 from kotef.runs import store

@@ -39,7 +39,7 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
     command is run, and your files are not touched. What a request or a command differs by from the record is named with
     its visit and the number of the call.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.replaying import replay_command
+    from kotef.cli.replay_report import replay_command
 
     sys.exit(replay_command(run_id, root, into, as_json=as_json))
 
@@ -58,6 +58,6 @@ def rejudge(run_id: str | None, root: str | None, as_json: bool) -> None:
 
     Nothing is run and nothing is changed: the outputs and reports are those that the run kept.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.replaying import rejudge_command
+    from kotef.cli.replay_report import rejudge_command
 
     sys.exit(rejudge_command(run_id, root, as_json=as_json))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from rich.console import Console
 from rich.text import Text
 
-from kotef.cli.screen.output import coloured
-from kotef.cli.screen.plain import flat, one_line, plain
+from kotef.cli.screen.console import coloured
+from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:

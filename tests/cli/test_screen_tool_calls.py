@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from kotef.cli.screen.folding import Call, call_lines
 from kotef.cli.screen.live import Screen
+from kotef.cli.screen.tool_calls import Call, call_lines
 
 
 def viewed(*names: str, ok: bool = True) -> list[Call]:

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.place import workspace_of
 from kotef.cli.screen import Screen, console, say
+from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, UsageError
 from kotef.runs import store
 from kotef.runs.doing import Doing
@@ -68,7 +68,7 @@ def _on_screen(following: Following) -> int:
         said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` goes on with it"
         console().print(said, style="bold red")
         return KILLED
-    from kotef.cli.ending import say_result
+    from kotef.cli.result_text import say_result
 
     say_result(result)
     return result.exit_code

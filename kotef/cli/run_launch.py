@@ -5,9 +5,9 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-from kotef.cli.attending import attended
-from kotef.cli.ending import say_result
-from kotef.cli.readying import ready, ready_again
+from kotef.cli.interactive import attended
+from kotef.cli.result_text import say_result
+from kotef.cli.run_setup import ready, ready_again
 from kotef.cli.screen import Screen, say_json, warn
 from kotef.runs import store
 from kotef.runs.events import read_events

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kotef.checks.trial import Tried
-from kotef.cli.attending import is_interactive
-from kotef.cli.casting import Cast, cast_of
-from kotef.cli.place import workspace_of
+from kotef.cli.interactive import is_interactive
+from kotef.cli.model_selection import Cast, cast_of
 from kotef.cli.screen import plain
 from kotef.cli.ticket_file import Given, ticket_given
 from kotef.cli.ticket_list import tell_tickets
+from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.runs import store

@@ -1,6 +1,6 @@
 """With which words is an event told, and in which colour?"""
 
-from kotef.cli.screen.plain import flat, one_line
+from kotef.cli.screen.sanitize import flat, one_line
 from kotef.failures.counted import counted
 from kotef.runs.doing import Event
 

@@ -62,7 +62,7 @@ def show(**options: Any) -> None:
 
     Of keys only whether they are set is told. What the repository asks for in vain is listed last, with the reason.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.configured import show_config
+    from kotef.cli.config_table import show_config
 
     show_config(options["root"], trust=options["trust"], profile=options["profile"], as_json=options["as_json"])
 
