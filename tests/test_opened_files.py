@@ -47,7 +47,7 @@ OF_RUNS = frozenset(
     re.findall(
         r"\S+",
         """
-        cli/run_list.py cli/screen/live.py coders/git_kept.py context/prefixes.py middleware/recent.py
+        cli/run_list.py cli/screen/live.py coders/git_guard.py context/prefixes.py middleware/recent.py
         nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py
         nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
@@ -82,11 +82,11 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "cli/screen/console.py": KERNEL,
     "cli/ticket_file.py": NAMED,
     "coders/command/coder.py": f"a folder for objects of git in {SANDBOX}",
-    "coders/repair/inside/children.py": f"{TEMPORARY}; {KERNEL}",
-    "coders/repair/inside/fence.py": KERNEL,
+    "coders/repair/worker/fork_pool.py": f"{TEMPORARY}; {KERNEL}",
+    "coders/repair/worker/restrictions.py": KERNEL,
     "coders/repair/scratch.py": TEMPORARY,
     "coders/repair/session.py": TEMPORARY,
-    "coders/repair/slow.py": f"copies of the workspace in {TEMPORARY}; links and special files are not copied",
+    "coders/repair/subprocess_search.py": f"copies of the workspace in {TEMPORARY}; links and special files are not copied",
     "context/compiled.py": PACKAGED,
     "runs/base_branch.py": f"{STATE}; contents come from git's objects, never through a path",
     "runs/commit.py": TEMPORARY,

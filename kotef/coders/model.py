@@ -11,10 +11,10 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Work
-from kotef.coders.briefing import Past, first_message, system_prompt
+from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
-from kotef.coders.git_kept import GitKept
-from kotef.coders.hands import Hands
+from kotef.coders.first_message import Past, first_message, system_prompt
+from kotef.coders.git_guard import GitKept
 from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit

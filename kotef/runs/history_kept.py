@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from kotef.coders.git_kept import all_put_back, told_of_put_back
+from kotef.coders.git_guard import all_put_back, told_of_put_back
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.runs.store import RunDir

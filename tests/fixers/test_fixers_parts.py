@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 import kotef
-from kotef.coders.fixers import known, python2
-from kotef.coders.fixers.closeness import closest, likeness
-from kotef.coders.fixers.commands import commands
-from kotef.coders.fixers.model import Failure
-from kotef.coders.fixers.placement import Wanted, add
+from kotef.coders.fixers import python2_syntax, standard_library
+from kotef.coders.fixers.import_placement import Wanted, add
+from kotef.coders.fixers.lint_fix_commands import commands
 from kotef.coders.fixers.scopes import Scopes
+from kotef.coders.fixers.similarity import closest, likeness
 from kotef.coders.fixers.source import MAX_BYTES, Edit, Source, shape, syntax_error
+from kotef.coders.fixers.types import Failure
 
 OURS = sorted(Path(kotef.__file__).parent.rglob("*.py"))
 
@@ -181,11 +181,11 @@ def test_real_code_has_no_unbound_names_and_nothing_of_python_2(path: Path) -> N
     source = Source(path.name, text)
     scopes = Scopes(source)
     assert [node.id for node in source.nodes if isinstance(node, ast.Name) and not scopes.is_bound(node.id, node)] == []
-    assert python2.rewritten(text) == (text, [])
+    assert python2_syntax.rewritten(text) == (text, [])
 
 
 def test_every_well_known_name_is_where_the_table_says() -> None:
-    for name, module in known.HOMES.items():
+    for name, module in standard_library.HOMES.items():
         scope: dict[str, object] = {}
         exec(f"from {module} import {name}", scope)
         assert name in scope

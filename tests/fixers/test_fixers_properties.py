@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.coders.fixers import python2
-from kotef.coders.fixers.closeness import closest, likeness
+from kotef.coders.fixers import python2_syntax
 from kotef.coders.fixers.complaints import complaints
+from kotef.coders.fixers.similarity import closest, likeness
 from kotef.coders.fixers.source import Edit, Source, shape, syntax_error
 from kotef.coders.fixers.table import Failure, Fix, commands, propose
 
@@ -228,7 +228,7 @@ def test_reading_complaints_never_raises_and_is_bounded(output: str) -> None:
 def test_writing_python_2_anew_never_raises_and_leaves_python_3_alone(text: str) -> None:
     source = Source("a.py", text)
     assert len(source.masked) == len(text)
-    after, found = python2.rewritten(text)
+    after, found = python2_syntax.rewritten(text)
     assert bool(found) == (after != text)
     if syntax_error(text) is None and "print" not in text:
         assert shape(after) == shape(text)

@@ -8,7 +8,7 @@ import pytest
 from projects import everything, left_by, project, search
 
 from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.localise import Ran, measure
+from kotef.coders.repair.fault_localization import Ran, measure
 from kotef.coders.repair.session import Answer
 
 WALK = "def steps(n):\n    count = 0\n    while n > 0:\n        count += 1\n        n += 1\n    return count\n"

@@ -15,9 +15,9 @@ from projects import project, search
 from kotef.coders.repair import budget as module
 from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.coder import _ended, _is_python
-from kotef.coders.repair.inside.trials import Trials, _Deadline
-from kotef.coders.repair.model import Repair
 from kotef.coders.repair.search import Meter
+from kotef.coders.repair.types import Repair
+from kotef.coders.repair.worker.trials import Trials, _Deadline
 
 
 class Clock:

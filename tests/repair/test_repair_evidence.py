@@ -7,11 +7,11 @@ import pytest
 from projects import project, search
 
 from kotef.coders.repair.candidates import Candidate
-from kotef.coders.repair.localise import Traces
-from kotef.coders.repair.model import Disagreement, Patch, Repair
+from kotef.coders.repair.fault_localization import Traces
 from kotef.coders.repair.question import narrowed
 from kotef.coders.repair.rank import as_patch, ranked
 from kotef.coders.repair.source import Edit, Source
+from kotef.coders.repair.types import Disagreement, Patch, Repair
 
 
 def patch(name: str) -> Patch:

@@ -7,10 +7,10 @@ from projects import project, search
 
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.coder import _ended
-from kotef.coders.repair.model import Patch, Repair
 from kotef.coders.repair.plausibility import Plausibility
 from kotef.coders.repair.question import question_of
 from kotef.coders.repair.source import Edit, Source
+from kotef.coders.repair.types import Patch, Repair
 
 PROGRAM = Source(
     "m.py",

@@ -11,10 +11,10 @@ from projects import project, search
 
 from kotef.coders.repair.arguments import generated, like, varied
 from kotef.coders.repair.candidates import Candidate, needed, pair
-from kotef.coders.repair.model import Disagreement, Patch, Repair
 from kotef.coders.repair.phrase import answers_of, choice_of, phrase_of
 from kotef.coders.repair.question import question_of
 from kotef.coders.repair.source import Edit, Source
+from kotef.coders.repair.types import Disagreement, Patch, Repair
 
 ACCOUNT = """class Account:
     def __init__(self, owner, overdraft=0):

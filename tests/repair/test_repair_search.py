@@ -444,7 +444,7 @@ def test_one_round_tries_many_candidates_whatever_objects_and_caches_the_module_
 def test_tests_that_pass_in_the_check_and_fail_here_are_the_reason(tmp_path: Path) -> None:
     files = {
         "m.py": "def up(n):\n    return n - 1\n",
-        "test_m.py": "import os, sys\nfrom m import up\nquick = 'worker.py' in sys.argv[0]\n\n"
+        "test_m.py": "import os, sys\nfrom m import up\nquick = 'worker/main.py' in sys.argv[0]\n\n"
         "def test_up(): assert up(3) == 4\n"
         + "".join(f"def test_{n}(): assert not quick, 'no room'\n" for n in range(5)),
     }

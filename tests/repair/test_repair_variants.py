@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.coders.repair.disagree import alike
-from kotef.coders.repair.model import Disagreement, Patch, Repair
+from kotef.coders.repair.differential import alike
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.source import Source
+from kotef.coders.repair.types import Disagreement, Patch, Repair
 from kotef.coders.repair.variants import SAW, Variant, variants
 
 PYTEST = b'''

@@ -131,7 +131,7 @@ def test_it_can_be_read_and_runs_nothing(project: Path) -> None:
 
 
 def test_steps_of_the_plan_stand_in_lines_of_their_own(project: Path) -> None:
-    from kotef.coders.briefing import Past, first_message
+    from kotef.coders.first_message import Past, first_message
     from kotef.context.prompts import Prompts
     from kotef.sdd.spec import Spec
     from kotef.settings import Limits

@@ -102,7 +102,7 @@ def _arm(kill_at: str) -> None:
 
 
 def _arm_files(number: str) -> None:
-    from kotef.coders.hands import Hands
+    from kotef.coders.change_attribution import Hands
 
     seen = []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.coders.hands import Hands
+from kotef.coders.change_attribution import Hands
 from kotef.errors import CheckError
 from kotef.tools import background
 from kotef.tools.background import MOST, Background

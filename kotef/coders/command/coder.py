@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
 from kotef.coders.command.brief import NAME, brief_text
 from kotef.coders.command.cost import Told, spent_by, told_by
 from kotef.coders.command.line import Command
 from kotef.coders.command.presets import IDLE
-from kotef.coders.git_kept import GitKept
-from kotef.coders.hands import Hands
+from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
 from kotef.failures.output import plain_lines

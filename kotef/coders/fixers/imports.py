@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator
 
 from kotef.checks.protected_files import is_protected
-from kotef.coders.fixers import known
+from kotef.coders.fixers import standard_library
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.misspelt import unbound_names
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.placement import Wanted, add
-from kotef.coders.fixers.project import Project
-from kotef.coders.fixers.sites import at_line
+from kotef.coders.fixers.identifiers import at_line
+from kotef.coders.fixers.import_placement import Wanted, add
+from kotef.coders.fixers.misspellings import unbound_names
 from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.symbol_index import Project
+from kotef.coders.fixers.types import Proposal
 
 
 def name_missing(complaint: Complaint, project: Project) -> Iterator[Proposal]:
@@ -42,7 +42,7 @@ def submodule_missing(complaint: Complaint, project: Project) -> Iterator[Propos
         for node in source.nodes
         for alias in (node.names if isinstance(node, ast.Import) else ())
     )
-    standard = next((name for name in sorted(known.MODULES) if f"{name}.".startswith(f"{dotted}.")), "")
+    standard = next((name for name in sorted(standard_library.MODULES) if f"{name}.".startswith(f"{dotted}.")), "")
     module = (dotted if dotted in project.modules else "") if match[1] in project.modules else standard
     if plain and module:
         yield from _added(project, source, Wanted(module), line, f"{dotted} is used but not imported")
@@ -175,14 +175,18 @@ def _from(project: Project, source: Source, home: str, module: str, name: str) -
 def _standard(name: str, used: set[str] | None) -> Wanted | None:
     """A module of the standard library that has everything it is asked for, or a name everybody knows."""
     if name == "datetime":
-        through_module = used and used <= known.members("datetime")
+        through_module = used and used <= standard_library.members("datetime")
         return Wanted("datetime") if through_module else Wanted("datetime", "datetime")
-    if used and name in known.MODULES and used <= known.members(name):
+    if used and name in standard_library.MODULES and used <= standard_library.members(name):
         return Wanted(name)
-    dotted = {module for module in known.MODULES if used and any(module.startswith(f"{name}.{one}") for one in used)}
-    if len(dotted) == 1 and name not in known.MODULES:
+    dotted = {
+        module
+        for module in standard_library.MODULES
+        if used and any(module.startswith(f"{name}.{one}") for one in used)
+    }
+    if len(dotted) == 1 and name not in standard_library.MODULES:
         return Wanted(dotted.pop())
-    return Wanted(known.HOMES[name], name) if name in known.HOMES else None
+    return Wanted(standard_library.HOMES[name], name) if name in standard_library.HOMES else None
 
 
 def _pointed(source: Source, line: int, name: str, module: str) -> Iterator[Proposal]:

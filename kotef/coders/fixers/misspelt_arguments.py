@@ -5,14 +5,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from kotef.coders.fixers.closeness import closest
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.project import Project, decorators, first_parameter
+from kotef.coders.fixers.identifiers import at_line, counted, respell
 from kotef.coders.fixers.renames import called, definition, parameter, passing
 from kotef.coders.fixers.scopes import Function
-from kotef.coders.fixers.sites import at_line, counted, respell
+from kotef.coders.fixers.similarity import closest
 from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.symbol_index import Project, decorators, first_parameter
+from kotef.coders.fixers.types import Proposal
 
 _LOOKUPS = frozenset({"get", "pop", "setdefault"})
 _UNEXPECTED = re.compile(

@@ -5,12 +5,12 @@ import builtins
 import keyword
 from collections.abc import Iterator
 
-from kotef.coders.fixers import known
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.project import Project
+from kotef.coders.fixers import standard_library
+from kotef.coders.fixers.identifiers import counted, identifiers, respell
 from kotef.coders.fixers.scopes import Function, bound_by
-from kotef.coders.fixers.sites import counted, identifiers, respell
 from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.symbol_index import Project
+from kotef.coders.fixers.types import Proposal
 
 
 def definition(project: Project, old: str, new: str) -> Iterator[Proposal]:
@@ -19,7 +19,7 @@ def definition(project: Project, old: str, new: str) -> Iterator[Proposal]:
     Only if the name means one thing: one module or one class binds it, no test and no builtin type uses it, no string
     but those of `__all__` is it, and nothing is called `new` yet.
     """
-    if not project.in_tests(new) or project.in_tests(old) or not _free(new) or old in known.OF_EVERY_TYPE:
+    if not project.in_tests(new) or project.in_tests(old) or not _free(new) or old in standard_library.OF_EVERY_TYPE:
         return
     sources = [source for source in project.with_word(old) if project.editable(source.path)]
     if any(source.tree is None for source in sources) or _binders(project, new):

@@ -4,12 +4,12 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from kotef.coders.fixers import brackets, indentation, python2
+from kotef.coders.fixers import brackets, indentation, python2_syntax
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.project import Project
 from kotef.coders.fixers.scopes import Scopes
 from kotef.coders.fixers.source import Source, shape, syntax_error
+from kotef.coders.fixers.symbol_index import Project
+from kotef.coders.fixers.types import Proposal
 
 MAX_STEPS: Final = 8
 """Slips of one file that are mended one after the other."""
@@ -89,7 +89,7 @@ def _strays(source: Source, candidate: Source) -> bool:
 
 
 def _leftovers(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:  # noqa: ARG001 - the whole file is read
-    text, found = python2.rewritten(source.text)
+    text, found = python2_syntax.rewritten(source.text)
     if found:
         yield text, f"Python 2: {', '.join(found)}"
 

@@ -5,12 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.coders.fixers import imports, leftovers, misspelt, misspelt_arguments, selfless, syntax
-from kotef.coders.fixers.commands import commands
+from kotef.coders.fixers import imports, missing_self, misspellings, misspelt_arguments, python2_names, syntax
 from kotef.coders.fixers.complaints import Complaint, complaints
-from kotef.coders.fixers.model import Answer, Failure, Fix, Fixer
-from kotef.coders.fixers.project import Project
+from kotef.coders.fixers.lint_fix_commands import commands
 from kotef.coders.fixers.source import Edit, syntax_error
+from kotef.coders.fixers.symbol_index import Project
+from kotef.coders.fixers.types import Answer, Failure, Fix, Fixer
 
 __all__ = ["FIXERS", "Failure", "Fix", "commands", "propose"]
 
@@ -26,25 +26,28 @@ FIXERS: Final = (
         syntax.compiles_again,
         "the reference: lexical analysis; 2to3",
     ),
-    _row("python2-module", "ModuleNotFoundError", leftovers.modules, "PEP 3108"),
-    _row("python2-name", "NameError", leftovers.names, "What's New in Python 3.0: builtins"),
-    _row("python2-attribute", "AttributeError", leftovers.attributes, "PEP 469, PEP 3114, PEP 3108"),
-    _row("missing-self-parameter", "TypeError", selfless.parameter_missing, "the tutorial: method objects"),
-    _row("missing-self", "NameError", selfless.name_unbound, "the reference: naming and binding, class scopes"),
-    _row("missing-self-local", "UnboundLocalError", selfless.local_unbound, "the reference: naming and binding"),
+    _row("python2-module", "ModuleNotFoundError", python2_names.modules, "PEP 3108"),
+    _row("python2-name", "NameError", python2_names.names, "What's New in Python 3.0: builtins"),
+    _row("python2-attribute", "AttributeError", python2_names.attributes, "PEP 469, PEP 3114, PEP 3108"),
+    _row("missing-self-parameter", "TypeError", missing_self.parameter_missing, "the tutorial: method objects"),
+    _row("missing-self", "NameError", missing_self.name_unbound, "the reference: naming and binding, class scopes"),
+    _row("missing-self-local", "UnboundLocalError", missing_self.local_unbound, "the reference: naming and binding"),
     _row("missing-import", "NameError", imports.name_missing, "known.HOMES, known.MODULES, the project itself"),
     _row("missing-submodule", "AttributeError", imports.submodule_missing, "the reference: submodules"),
     _row("moved-name", "ImportError", imports.moved, "the project itself"),
     _row("sibling-module", "ModuleNotFoundError", imports.sibling, "PEP 328"),
-    _row("misspelt-name", "NameError", misspelt.names, "closeness.likeness; names in scope"),
+    _row("misspelt-name", "NameError", misspellings.names, "similarity.likeness; names in scope"),
     _row(
-        "misspelt-attribute", "AttributeError", misspelt.attributes, "closeness.likeness; what the class or module has"
+        "misspelt-attribute",
+        "AttributeError",
+        misspellings.attributes,
+        "similarity.likeness; what the class or module has",
     ),
-    _row("misspelt-import", "ImportError", misspelt.imported, "closeness.likeness; what the module binds"),
-    _row("misspelt-module", "ModuleNotFoundError", misspelt.modules, "closeness.likeness; modules of the project"),
-    _row("misspelt-key", "KeyError", misspelt_arguments.keys, "closeness.likeness; keys the code stores"),
+    _row("misspelt-import", "ImportError", misspellings.imported, "similarity.likeness; what the module binds"),
+    _row("misspelt-module", "ModuleNotFoundError", misspellings.modules, "similarity.likeness; modules of the project"),
+    _row("misspelt-key", "KeyError", misspelt_arguments.keys, "similarity.likeness; keys the code stores"),
     _row(
-        "misspelt-keyword", "TypeError", misspelt_arguments.keywords, "closeness.likeness; parameters of the function"
+        "misspelt-keyword", "TypeError", misspelt_arguments.keywords, "similarity.likeness; parameters of the function"
     ),
 )
 """In the order of trust: what has one meaning before what is merely close."""

@@ -12,9 +12,9 @@ from kotef.checks.verification import CheckVerdict
 from kotef.coders.base import NO_TIME, Brief, Work
 from kotef.coders.chain import SEARCH_SECONDS, longer
 from kotef.coders.repair.budget import wall_seconds
+from kotef.coders.repair.preflight import told
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
-from kotef.coders.repair.survey import told
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.counted import counted
 from kotef.state import Edits, Spent, Usage

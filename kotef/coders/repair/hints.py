@@ -3,11 +3,11 @@
 import re
 from typing import Final
 
-from kotef.coders.repair.model import Hints
-from kotef.coders.repair.near import NearMisses
+from kotef.coders.repair.near_misses import NearMisses
+from kotef.coders.repair.preflight import Ground
 from kotef.coders.repair.rank import diff_of
 from kotef.coders.repair.scope import Types
-from kotef.coders.repair.survey import Ground
+from kotef.coders.repair.types import Hints
 
 _LINES: Final = 10
 _NEAR: Final = 5

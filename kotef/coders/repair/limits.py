@@ -4,7 +4,7 @@ from statistics import median, quantiles
 from typing import Final
 
 from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.survey import Ground
+from kotef.coders.repair.preflight import Ground
 
 BLINDLY: Final = 2
 """Failing tests that are run of an edit that makes none of them pass."""

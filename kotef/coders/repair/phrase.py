@@ -9,7 +9,7 @@ from typing import Any, Final
 from kotef.coders.repair.source import FunctionNode, Unit
 
 LEFT: Final = " with arguments left as "
-"""What stands between the value of a call and the arguments that it changed; see `inside.trials`."""
+"""What stands between the value of a call and the arguments that it changed; see `worker.trials`."""
 _RAISES: Final = "raises "
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kotef.coders.repair.model import Patch, Repair
 from kotef.coders.repair.phrase import choice_of
+from kotef.coders.repair.types import Patch, Repair
 
 _ANSWERS: Final = 4
 """Edits a person is asked to choose among where nothing tells them apart."""

@@ -9,9 +9,9 @@ from operator import eq
 from typing import Final
 
 from kotef.coders.repair.candidates import Candidate
-from kotef.coders.repair.localise import Traces
-from kotef.coders.repair.model import Patch
+from kotef.coders.repair.fault_localization import Traces
 from kotef.coders.repair.source import Edit, Source
+from kotef.coders.repair.types import Patch
 from kotef.failures.counted import counted
 
 _PER_NODE: Final = 0.07

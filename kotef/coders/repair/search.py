@@ -14,13 +14,13 @@ from typing import Final
 from kotef.checks.protected_files import is_protected
 from kotef.coders.repair.budget import Budget, wall_seconds
 from kotef.coders.repair.command import interpreter_of, invocation
-from kotef.coders.repair.hunt import Hunt
-from kotef.coders.repair.model import Disagreement, Hints, Patch, Repair
-from kotef.coders.repair.request import Request, cpu_seconds
+from kotef.coders.repair.options import Request, cpu_seconds
+from kotef.coders.repair.preflight import DeclinedError, survey
 from kotef.coders.repair.scratch import scratch
+from kotef.coders.repair.search_loop import Hunt
 from kotef.coders.repair.session import NoPytestError, Session, SessionError
-from kotef.coders.repair.slow import search_slowly
-from kotef.coders.repair.survey import DeclinedError, survey
+from kotef.coders.repair.subprocess_search import search_slowly
+from kotef.coders.repair.types import Disagreement, Hints, Patch, Repair
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 __all__ = ["Disagreement", "Hints", "Patch", "Repair", "interpreter_of", "repair"]

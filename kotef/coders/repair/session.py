@@ -18,7 +18,7 @@ from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.steps import next_step
 from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
 
-_WORKER: Final = Path(__file__).with_name("inside") / "worker.py"
+_WORKER: Final = Path(__file__).with_name("worker") / "main.py"
 _NO_PYTEST: Final = 86
 _LINE: Final = 64 << 20
 """Bytes of the longest answer."""

@@ -11,7 +11,7 @@ from kotef.coders.repair.arguments import like, varied
 from kotef.coders.repair.source import FunctionNode, Unit
 
 SAW: Final = "__kotef_saw__"
-"""What a variant calls with a label and a function, in place of an assertion; see `inside.trials`."""
+"""What a variant calls with a label and a function, in place of an assertion; see `worker.trials`."""
 _MOST: Final = 20
 """Variants of one test."""
 _CHANGES: Final = (1, 1, 2, 3)

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.misspelt import unbound_names
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.project import Project, decorators, first_parameter
+from kotef.coders.fixers.identifiers import at_line, counted
+from kotef.coders.fixers.misspellings import unbound_names
 from kotef.coders.fixers.scopes import Function, Scopes
-from kotef.coders.fixers.sites import at_line, counted
 from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.symbol_index import Project, decorators, first_parameter
+from kotef.coders.fixers.types import Proposal
 
 _TAKES = re.compile(
     r"(?:(?P<owner>\w+)\.)?(?P<method>\w+)\(\) takes (?P<takes>\d+) positional arguments? but (?P<given>\d+) w"

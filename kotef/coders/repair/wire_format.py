@@ -9,7 +9,7 @@ from kotef.coders.repair.source import Edit, Source
 
 
 def units_of(candidate: Candidate, sources: Mapping[str, Source]) -> list[dict[str, Any]]:
-    """What has to be exchanged, as `inside.swap` takes it: functions, assignments of the module, or all of it."""
+    """What has to be exchanged, as `worker.hot_swap` takes it: functions, assignments of the module, or all of it."""
     return [unit for source, edits in by_file(candidate, sources) for unit in _of_file(source, edits)]
 
 

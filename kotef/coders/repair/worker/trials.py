@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from kotef.coders.repair.inside import fence, raised, suite, swap, watching
+from kotef.coders.repair.worker import hot_swap, raise_counts, restrictions, suite, tracing
 
 _SAW = "__kotef_saw__"
 _ENDLESS = "it does not end"
@@ -22,7 +22,7 @@ Tell = Callable[[Any], None]
 class Trials:
     """Makes the body of each request; remembers which tests end most candidates, and what each test takes."""
 
-    def __init__(self, tests: suite.Suite, swapper: swap.Swapper, guard: fence.Fence) -> None:
+    def __init__(self, tests: suite.Suite, swapper: hot_swap.Swapper, guard: restrictions.Fence) -> None:
         self._tests = tests
         self._swapper = swapper
         self._guard = guard
@@ -64,7 +64,7 @@ class Trials:
 
     def _watch(self, request: dict[str, Any], tell: Tell) -> None:
         """Run tests, telling of each the lines it ran, each at once if asked for; then types and arguments."""
-        watcher = watching.watcher(self._swapper.relative, set(request["files"]))
+        watcher = tracing.watcher(self._swapper.relative, set(request["files"]))
         indices = request["tests"]
 
         def report() -> None:
@@ -98,7 +98,7 @@ class Trials:
             self._tests.run(request["control"], None)  # what a first run costs shall not count against a candidate
         unsettled = self._unsettled(request)
         before = self._swapper.traces(request["modules"])
-        limit = fence.SoftLimit()
+        limit = restrictions.SoftLimit()
         for number, units in enumerate(request["candidates"]):
             tell(["begin", number])
             limit.allow(request["each"])
@@ -106,10 +106,10 @@ class Trials:
             try:
                 with self._swapper.applied(units):
                     fixed, in_time = self._failing_pass(number, request, tell), True
-            except (SyntaxError, ValueError, swap.NotSwappableError) as error:
+            except (SyntaxError, ValueError, hot_swap.NotSwappableError) as error:
                 tell(["invalid", number, str(error)[:120]])
                 continue
-            except fence.TimeIsUpError:
+            except restrictions.TimeIsUpError:
                 tell(["time", number])
             limit.allow(0)
             tell(["end", number])
@@ -156,21 +156,21 @@ class Trials:
         try:
             for unit in request["units"]:
                 self._swapper.apply(unit)
-        except (SyntaxError, ValueError, swap.NotSwappableError) as error:
+        except (SyntaxError, ValueError, hot_swap.NotSwappableError) as error:
             tell(["invalid", 0, str(error)[:120]])
             return
-        fence.allow(request["each"])
+        restrictions.allow(request["each"])
         if not self._failing_pass(0, request, tell):
             return
         tell(["fixed"])
-        fence.allow(request["cpu_all"])
+        restrictions.allow(request["cpu_all"])
         others = self._in_order(request["others"])
         if all(self._one(0, *pair, tell) for pair in zip(others, [*others[1:], None])):
             tell(["plausible"])
 
     def _one(self, number: int, index: int, following: int | None, tell: Tell) -> bool:
         state, _, error = self._tests.run(index, following)
-        if isinstance(error, fence.TimeIsUpError):
+        if isinstance(error, restrictions.TimeIsUpError):
             raise error
         if state == "passed":
             tell(["passed", number, index])
@@ -219,7 +219,9 @@ class Trials:
             self._swapper.apply(unit)
         indices = request["tests"]
         for index, following in zip(indices, [*indices[1:], None]):
-            with raised.Raised(self._swapper.relative, request["path"], request["first"], request["last"]) as seen:
+            with raise_counts.Raised(
+                self._swapper.relative, request["path"], request["first"], request["last"]
+            ) as seen:
                 self._tests.run(index, following)
             tell(["raised", seen.ran, seen.raised])
 
@@ -231,7 +233,7 @@ class Trials:
         state, error = "", None
         with self._swapper.applied([variant["unit"]]), deadline:
             state, _, error = self._tests.run(variant["test"], None)
-        if deadline.over or isinstance(error, fence.TimeIsUpError):
+        if deadline.over or isinstance(error, restrictions.TimeIsUpError):
             return [*answers, ["", _ENDLESS]]
         return [*answers, ["", f"raises {type(error).__name__}" if error is not None else state]]
 
@@ -248,8 +250,8 @@ def _result(function: Any, literal: str) -> str:
         return f"raises {type(error).__name__}"
     if receiver is not None:
         arguments["self"] = dict(vars(receiver))
-    changed = watching.literal_of(arguments)
-    text = watching.literal_of(value)
+    changed = tracing.literal_of(arguments)
+    text = tracing.literal_of(value)
     return text if changed == literal or not text else f"{text} with arguments left as {changed}"
 
 
@@ -262,10 +264,10 @@ def _outcome(value: Callable[[], Any]) -> str:
 
 def _shape(value: Any) -> str:
     """The value's literal; of an object, its class and attributes as far as they have one."""
-    text = watching.literal_of(value)
+    text = tracing.literal_of(value)
     if text or not hasattr(value, "__dict__") or isinstance(value, type):
         return text
-    return f"{type(value).__name__}({watching.literal_of(vars(value))})"
+    return f"{type(value).__name__}({tracing.literal_of(vars(value))})"
 
 
 def _receiver(function: Any, attributes: Any) -> Any:
@@ -298,9 +300,9 @@ class _Deadline:
 
     def _ring(self, _number: int, _frame: Any) -> None:
         self.over = True
-        raise fence.TimeIsUpError
+        raise restrictions.TimeIsUpError
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        return kind is not None and issubclass(kind, fence.TimeIsUpError)
+        return kind is not None and issubclass(kind, restrictions.TimeIsUpError)

@@ -13,7 +13,7 @@ import time
 import warnings
 from typing import Any, Callable
 
-from kotef.coders.repair.inside import fence
+from kotef.coders.repair.worker import restrictions
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -109,7 +109,7 @@ class Nursery:
     """Starts children and holds what they all need."""
 
     def __init__(self, scratch: str, keep_out: list[int]) -> None:
-        self.fence = fence.Fence(scratch)
+        self.fence = restrictions.Fence(scratch)
         self._scratch = scratch
         self._keep_out = keep_out
         self._nowhere = os.open(os.devnull, os.O_RDWR)
@@ -157,4 +157,4 @@ class Nursery:
         for number in self._keep_out:
             os.close(number)
         os.environ["TMPDIR"] = tempfile.tempdir = home
-        fence.limit(cpu)
+        restrictions.limit(cpu)

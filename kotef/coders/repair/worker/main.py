@@ -1,6 +1,6 @@
 """What does the project's own interpreter do for a repair?
 
-Run as a script: `worker.py FD ROOT SCRATCH ARGUMENT…`. It collects the suite once and then answers requests, one JSON
+Run as a script: `main.py FD ROOT SCRATCH ARGUMENT…`. It collects the suite once and then answers requests, one JSON
 value a line, on the socket FD; every request that runs the project's code is run in a forked child. It uses the
 standard library and the project's pytest alone.
 """
@@ -22,7 +22,7 @@ from typing import Any
 def _borrow_packages() -> None:
     """Make the siblings importable without the packages above them, which need more than the standard library."""
     here = os.path.dirname(os.path.abspath(__file__))
-    for name in ("kotef.coders.repair.inside", "kotef.coders.repair", "kotef.coders", "kotef"):
+    for name in ("kotef.coders.repair.worker", "kotef.coders.repair", "kotef.coders", "kotef"):
         package = types.ModuleType(name)
         package.__path__ = [here]
         sys.modules[name] = package
@@ -39,12 +39,12 @@ class Worker:
     """Serves one connection until its other end is closed."""
 
     def __init__(self, connection: socket.socket, root: str, scratch: str) -> None:
-        from kotef.coders.repair.inside import children, fence, suite, swap, trials, watching
+        from kotef.coders.repair.worker import fork_pool, hot_swap, restrictions, suite, tracing, trials
 
-        self._modules = (children, fence, suite, swap, trials, watching)
+        self._modules = (fork_pool, restrictions, suite, hot_swap, trials, tracing)
         self._connection = connection
         self._root = root
-        self._nursery = children.Nursery(scratch, [connection.fileno()])
+        self._nursery = fork_pool.Nursery(scratch, [connection.fileno()])
         self._waiting: list[dict[str, Any]] = []
         self._running: dict[int, tuple[dict[str, Any], Any]] = {}
         self._selector = selectors.DefaultSelector()
@@ -58,9 +58,9 @@ class Worker:
         return int(suite.collect(arguments, self._serve))
 
     def _serve(self, suite: Any) -> None:
-        _, _, _, swap, trials, _ = self._modules
+        _, _, _, hot_swap, trials, _ = self._modules
         gc.collect()
-        swapper = swap.Swapper(self._root)
+        swapper = hot_swap.Swapper(self._root)
         self._trials = trials.Trials(suite, swapper, self._nursery.fence)
         self._say(
             {

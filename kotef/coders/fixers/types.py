@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.project import Project
 from kotef.coders.fixers.source import Edit
+from kotef.coders.fixers.symbol_index import Project
 
 
 @dataclass(frozen=True, slots=True)

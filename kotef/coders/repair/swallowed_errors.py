@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
+from kotef.coders.repair.preflight import Ground
 from kotef.coders.repair.session import Session
 from kotef.coders.repair.source import FunctionNode, Source
-from kotef.coders.repair.survey import Ground
-from kotef.coders.repair.units import units_of
+from kotef.coders.repair.wire_format import units_of
 
 _TESTS: Final = 12
 """Failing tests, and passing ones that run the statement."""

@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 from kotef.coders.repair.arguments import generated
 from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
-from kotef.coders.repair.localise import runs
-from kotef.coders.repair.model import Disagreement
+from kotef.coders.repair.fault_localization import runs
 from kotef.coders.repair.phrase import Phrase, answers_of, phrase_of
+from kotef.coders.repair.preflight import Ground
 from kotef.coders.repair.session import Answer, Session
 from kotef.coders.repair.source import Unit
-from kotef.coders.repair.survey import Ground
-from kotef.coders.repair.units import units_of
+from kotef.coders.repair.types import Disagreement
 from kotef.coders.repair.variants import Variant, variants
+from kotef.coders.repair.wire_format import units_of
 
 COMPARED: Final = 16
 """Passing edits that are told, and compared with each other."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.misspelt import unbound_names
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.project import Project
-from kotef.coders.fixers.sites import at_line, counted, identifiers, respell
+from kotef.coders.fixers.identifiers import at_line, counted, identifiers, respell
+from kotef.coders.fixers.misspellings import unbound_names
 from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.symbol_index import Project
+from kotef.coders.fixers.types import Proposal
 
 NAMES: Final = {
     "xrange": "range",

@@ -9,13 +9,13 @@ from typing import Final
 
 from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Suspects
-from kotef.coders.repair.localise import NETWORK, Ran, Traces, measure, suspicion, watch
-from kotef.coders.repair.model import Ending
+from kotef.coders.repair.fault_localization import NETWORK, Ran, Traces, measure, suspicion, watch
 from kotef.coders.repair.near_failure import evaluated, failing_units
-from kotef.coders.repair.request import Request
+from kotef.coders.repair.options import Request
 from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
 from kotef.coders.repair.session import Collected, Session
 from kotef.coders.repair.source import Source, Unit
+from kotef.coders.repair.types import Ending
 from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_within
 

@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from kotef.coders.repair.batch_verdicts import Screening
 from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Candidate, first_order, left_over, needed, pairs
-from kotef.coders.repair.disagree import COMPARED, Compared, disagreements
+from kotef.coders.repair.differential import COMPARED, Compared, disagreements
+from kotef.coders.repair.fault_localization import runs
 from kotef.coders.repair.hints import hints_of
 from kotef.coders.repair.limits import BLINDLY, Limits
-from kotef.coders.repair.localise import runs
-from kotef.coders.repair.model import Ending, Patch, Repair
-from kotef.coders.repair.near import NearMisses
+from kotef.coders.repair.near_misses import NearMisses
+from kotef.coders.repair.options import cpu_seconds
 from kotef.coders.repair.plausibility import RIVAL, Plausibility
-from kotef.coders.repair.raising import raising
+from kotef.coders.repair.preflight import Ground
 from kotef.coders.repair.rank import as_patch, ranked
-from kotef.coders.repair.request import cpu_seconds
-from kotef.coders.repair.screening import Screening
 from kotef.coders.repair.session import Answer, Session
-from kotef.coders.repair.survey import Ground
-from kotef.coders.repair.units import is_undoable, size_of, units_of
+from kotef.coders.repair.swallowed_errors import raising
+from kotef.coders.repair.types import Ending, Patch, Repair
+from kotef.coders.repair.wire_format import is_undoable, size_of, units_of
 
 _BATCH: Final = 24
 _BATCH_CPU: Final = 0.25

@@ -10,7 +10,7 @@ from typing import Any, Callable, List, Tuple
 
 import pytest
 
-from kotef.coders.repair.inside import fence
+from kotef.coders.repair.worker import restrictions
 
 Verdict = Tuple[str, float, Any]
 """`passed`, `failed`, `skipped`; seconds of CPU time; the exception, None unless it failed."""
@@ -199,7 +199,7 @@ def place_of(error: BaseException | None, relative: Callable[[str], str]) -> lis
 
 def timed(suite: Suite, index: int, following: int | None, cpu: float) -> Verdict:
     """Run one test with a timer of its own; the process ends when it is over."""
-    fence.allow(cpu)
+    restrictions.allow(cpu)
     verdict = suite.run(index, following)
-    fence.allow(0)
+    restrictions.allow(0)
     return verdict

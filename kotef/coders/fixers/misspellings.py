@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from kotef.coders.fixers import known
-from kotef.coders.fixers.closeness import MIN_LENGTH, closest, likeness
+from kotef.coders.fixers import standard_library
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.model import Proposal
-from kotef.coders.fixers.project import Project, first_parameter
+from kotef.coders.fixers.identifiers import Identifier, at_line, counted, identifiers, respell
 from kotef.coders.fixers.renames import definition
 from kotef.coders.fixers.scopes import Scopes
-from kotef.coders.fixers.sites import Identifier, at_line, counted, identifiers, respell
+from kotef.coders.fixers.similarity import MIN_LENGTH, closest, likeness
 from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.symbol_index import Project, first_parameter
+from kotef.coders.fixers.types import Proposal
 
 BUILTIN: Final = 0.85
 """Likeness from which a builtin may be meant: one letter too many or too few, none exchanged."""
@@ -92,7 +92,7 @@ def attributes(complaint: Complaint, project: Project) -> Iterator[Proposal]:
     raised = {_receiver(source, scopes, node) for node in at_line(nodes, line)}
     raised = {one for one in raised if one.cls == owner} or raised
     sites = nodes
-    if wrong in known.OF_EVERY_TYPE or _defined_anywhere(project, wrong):
+    if wrong in standard_library.OF_EVERY_TYPE or _defined_anywhere(project, wrong):
         sites = [node for node in nodes if _receiver(source, scopes, node) in raised] if len(raised) == 1 else []
     edits = respell(source, sites, wrong, right)
     if raised and edits:
@@ -114,13 +114,13 @@ def _receiver(source: Source, scopes: Scopes, node: ast.Attribute) -> _Receiver:
 
 def _of_class(name: str, project: Project) -> set[str]:
     """Attributes of a class of the project or of a type of Python; nothing is close to those of None."""
-    offered = project.attributes(name.rpartition(".")[2]) or known.attributes(name)
+    offered = project.attributes(name.rpartition(".")[2]) or standard_library.attributes(name)
     return {one for one in offered if not one.startswith("__")}
 
 
 def _of_module(name: str, project: Project) -> set[str]:
     path = project.modules.get(name)
-    offered = {*project.exports(path), *project.children(path)} if path else known.members(name)
+    offered = {*project.exports(path), *project.children(path)} if path else standard_library.members(name)
     return {one for one in offered if not one.startswith("__")}
 
 

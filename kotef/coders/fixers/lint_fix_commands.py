@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
-from kotef.coders.fixers.model import Failure
+from kotef.coders.fixers.types import Failure
 
 _SPECIAL: Final = re.compile(r"[$`<>*?\[\]{}~#|()]|&(?!&)")
 """Signs that would mean something else once the words are quoted again."""

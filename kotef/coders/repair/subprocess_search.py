@@ -15,15 +15,15 @@ from typing import Final, NamedTuple
 from kotef.checks.single_test_command import alone
 from kotef.coders.repair.budget import Budget
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order, left_over
-from kotef.coders.repair.localise import Traces
-from kotef.coders.repair.model import Ending, Hints, Patch, Repair
+from kotef.coders.repair.fault_localization import Traces
 from kotef.coders.repair.near_failure import evaluated, failing_units
+from kotef.coders.repair.options import Request
 from kotef.coders.repair.plausibility import Plausibility
+from kotef.coders.repair.preflight import read_sources, told
 from kotef.coders.repair.rank import as_patch, by_file, ranked
-from kotef.coders.repair.request import Request
 from kotef.coders.repair.scope import Scope, Surroundings, assignments
 from kotef.coders.repair.source import Source, Unit
-from kotef.coders.repair.survey import read_sources, told
+from kotef.coders.repair.types import Ending, Hints, Patch, Repair
 from kotef.workspace.process import Completed, run_process
 from kotef.workspace.safe_open import list_within, read_within, walk_within
 
