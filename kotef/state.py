@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.checks.types import Check
 from kotef.checks.verdict import Verification
-from kotef.context.ledger import Files
+from kotef.context.seen_files import Files
 from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
 from kotef.failures.memory import Memory
 from kotef.failures.outcomes import Outcome

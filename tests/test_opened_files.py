@@ -47,7 +47,7 @@ OF_RUNS = frozenset(
     re.findall(
         r"\S+",
         """
-        cli/run_list.py cli/screen/live.py coders/git_guard.py context/prefixes.py middleware/recent.py
+        cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/recent.py
         nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py
         nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
@@ -87,7 +87,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "coders/repair/scratch.py": TEMPORARY,
     "coders/repair/session.py": TEMPORARY,
     "coders/repair/subprocess_search.py": f"copies of the workspace in {TEMPORARY}; links and special files are not copied",
-    "context/compiled.py": PACKAGED,
+    "context/template_cache.py": PACKAGED,
     "runs/base_branch.py": f"{STATE}; contents come from git's objects, never through a path",
     "runs/commit.py": TEMPORARY,
     "runs/config.py": USER,

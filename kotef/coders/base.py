@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from kotef.checks.verification import Verification
-from kotef.context.ledger import Files
+from kotef.context.seen_files import Files
 from kotef.failures.history import FailureEntry
 from kotef.failures.visits import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage

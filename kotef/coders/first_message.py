@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kotef.context.ledger import Files
 from kotef.context.prompts import Prompts
+from kotef.context.seen_files import Files
 from kotef.context.skills import SHOWN
 from kotef.failures.history import FailureEntry
 from kotef.failures.memory import tell

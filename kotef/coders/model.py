@@ -15,8 +15,8 @@ from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
 from kotef.coders.first_message import Past, first_message, system_prompt
 from kotef.coders.git_guard import GitKept
-from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
+from kotef.context.seen_files import Known
 from kotef.deps import Clock, Emit
 from kotef.middleware.bounds import COMMAND, STOP, SUMMARY, Budget
 from kotef.middleware.contradiction_report import report_in

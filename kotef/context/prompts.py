@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import jinja2
 
-from kotef.context.compiled import Compiled
+from kotef.context.template_cache import Compiled
 from kotef.errors import SpecError
 from kotef.workspace.safe_open import read_within
 

@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.types import Command
 
-from kotef.context.ledger import Files, Touched, files_of
+from kotef.context.seen_files import Files, Touched, files_of
 from kotef.middleware.faults import mistaken
 from kotef.middleware.setting import Setting
 from kotef.tools.faults import ToolFault

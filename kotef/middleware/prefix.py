@@ -7,8 +7,8 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from kotef.context.fingerprint import Prefix
-from kotef.context.prefixes import Prefixes
+from kotef.context.prefix_fingerprint import Prefix
+from kotef.context.request_prefixes import Prefixes
 from kotef.middleware.setting import Setting
 
 

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kotef.context.ledger import Known
 from kotef.context.prompts import Prompts
+from kotef.context.seen_files import Known
 from kotef.deps import Emit
 from kotef.middleware.conversation import Answered
 from kotef.middleware.heard import Hear

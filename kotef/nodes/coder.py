@@ -4,7 +4,7 @@ from langgraph.runtime import Runtime
 
 from kotef.checks.verification import Verification
 from kotef.coders.base import Brief
-from kotef.context.ledger import Files
+from kotef.context.seen_files import Files
 from kotef.deps import Deps
 from kotef.nodes.approval import approved
 from kotef.nodes.guarding import guard_of

@@ -6,8 +6,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
-from kotef.context.fingerprint import Prefix
-from kotef.context.prefixes import Prefixes
+from kotef.context.prefix_fingerprint import Prefix
+from kotef.context.request_prefixes import Prefixes
 from kotef.deps import Deps
 
 TEMPLATES: Final = {"planner": "planner", "reviewer": "review"}

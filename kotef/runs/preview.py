@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from kotef.coders.first_message import Past, first_message, system_prompt
-from kotef.context.fingerprint import Prefix
+from kotef.context.prefix_fingerprint import Prefix
 from kotef.context.prompts import Prompts
 from kotef.failures.history import FailureHistory
 from kotef.models.usage import CHARACTERS_PER_TOKEN

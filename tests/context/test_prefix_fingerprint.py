@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.context.fingerprint import Prefix
+from kotef.context.prefix_fingerprint import Prefix
 
 NAMES = st.sampled_from(["edit_file", "grep", "list_dir", "view_file"])
 TOOLS = st.dictionaries(NAMES, st.text(max_size=5)).map(

@@ -13,7 +13,7 @@ from typing import Any, Final
 import jinja2
 from markupsafe import Markup, escape
 
-from kotef.context.compiled import Compiled
+from kotef.context.template_cache import Compiled
 from kotef.failures.counted import counted
 from kotef.runs.report.building import page_of
 from kotef.runs.report.matrix import MARKS, STATUSES, Row

@@ -4,8 +4,8 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from kotef.context.compiled import Compiled
 from kotef.context.prompts import environment, shipped
+from kotef.context.template_cache import Compiled
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from kotef.context.fingerprint import Prefix
+from kotef.context.prefix_fingerprint import Prefix
 from kotef.workspace.paths import write_atomic
 
 FILE: Final = "prefixes.json"

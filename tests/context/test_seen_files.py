@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.context.ledger import MAX_LISTED, Files, Known, Modified, Touched, files_of, names_in
+from kotef.context.seen_files import MAX_LISTED, Files, Known, Modified, Touched, files_of, names_in
 
 PATHS = st.sampled_from(["a.py", "b/c.py", "d.txt", "e f.md"])
 STATES = st.dictionaries(PATHS, st.sampled_from(["1" * 64, "2" * 64, "missing"]), max_size=3)
