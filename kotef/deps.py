@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kotef.checks.verification import Verification
     from kotef.coders.chain import Chain
-    from kotef.models.structured import RungMemory
+    from kotef.models.structured_output import RungMemory
     from kotef.state import StateUpdate
 
 

@@ -26,8 +26,8 @@ from kotef.middleware.messages import Conversation
 from kotef.middleware.recent import RecentFailures
 from kotef.middleware.setting import Setting
 from kotef.middleware.stack import stack
+from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
-from kotef.models.window import ContextWindow
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage

@@ -30,8 +30,8 @@ from kotef.middleware.files import ledger_of
 from kotef.middleware.recent import COMPACTED, RecentFailures
 from kotef.middleware.setting import Setting
 from kotef.middleware.tail import told
+from kotef.models.context_window import LEAST, ContextWindow
 from kotef.models.usage import ASIDE, answer_facts, believed, estimate, spent_on
-from kotef.models.window import LEAST, ContextWindow
 from kotef.state import Spent
 from kotef.tools.text import clip_middle
 from kotef.tools.truncated import note

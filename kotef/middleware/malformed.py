@@ -10,9 +10,9 @@ from langgraph.types import Command
 
 from kotef.deps import Emit
 from kotef.middleware.faults import mistaken
-from kotef.models.answers import MENDED, ORDER
 from kotef.models.coercion import coerced
-from kotef.models.rescue import rescue_tool_calls
+from kotef.models.response_parser import MENDED, ORDER
+from kotef.models.text_tool_calls import rescue_tool_calls
 
 BROKEN = "malformed_arguments"
 """The one argument of a call that stands for a broken one; no tool has a parameter of that name."""

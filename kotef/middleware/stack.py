@@ -23,7 +23,7 @@ from kotef.middleware.repeats import RepeatGuard
 from kotef.middleware.secrets import HiddenSecrets
 from kotef.middleware.setting import Setting
 from kotef.middleware.tail import Tail
-from kotef.models.window import ContextWindow
+from kotef.models.context_window import ContextWindow
 from kotef.tools.guard import Guard
 
 

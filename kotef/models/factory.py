@@ -123,7 +123,7 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
 
 async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> list[str]:
     """Names of the models the endpoint offers, in its order; asked once. Raises ModelError."""
-    from kotef.models.faults import FAILURES, AnswerError, diagnose, redacted
+    from kotef.models.errors import FAILURES, AnswerError, diagnose, redacted
     from kotef.models.openai import open_client
 
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else NO_KEY
@@ -156,7 +156,7 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Probe
 
 
 def _model_names(body: str) -> list[str]:
-    from kotef.models.faults import AnswerError
+    from kotef.models.errors import AnswerError
 
     try:
         listed = json.loads(body)["data"]

@@ -19,9 +19,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import Field, PrivateAttr, SecretStr
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
-from kotef.models.answers import Answer, read_answer
-from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
-from kotef.models.faults import (
+from kotef.models.errors import (
     FAILURES,
     MAX_TRIES,
     AnswerError,
@@ -31,7 +29,9 @@ from kotef.models.faults import (
     parts_of,
     redacted,
 )
-from kotef.models.loudness import Loudness, loudness
+from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
+from kotef.models.response_parser import Answer, read_answer
+from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.workspace.hiding import redactor
 from kotef.workspace.texts import encodable

@@ -9,8 +9,8 @@ from kotef.checks.verdict import Verification
 from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
-from kotef.models.answers import MENDED
-from kotef.models.structured import Answer, ask
+from kotef.models.response_parser import MENDED
+from kotef.models.structured_output import Answer, ask
 from kotef.models.usage import answer_facts, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.prefix import watch_prefix

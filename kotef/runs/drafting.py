@@ -145,7 +145,7 @@ class Drafter:
         """One question: the ladder of `structured.ask`, at most five calls."""
         from langchain_core.messages import HumanMessage
 
-        from kotef.models.structured import RungMemory, ask
+        from kotef.models.structured_output import RungMemory, ask
         from kotef.models.usage import spent_on
 
         self._memory = self._memory or RungMemory()

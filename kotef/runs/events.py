@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from kotef.failures.mistakes import MistakeRecovery
-from kotef.models.loudness import Loudness
+from kotef.models.retry_verbosity import Loudness
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import append_line
 from kotef.workspace.texts import encodable

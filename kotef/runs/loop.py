@@ -16,7 +16,7 @@ from kotef.deps import Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
 from kotef.graph import Graph, build_graph, recursion_limit
-from kotef.models.structured import RungMemory
+from kotef.models.structured_output import RungMemory
 from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
 from kotef.nodes.installed import close_off_environments, commands_may_write

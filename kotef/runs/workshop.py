@@ -207,7 +207,7 @@ class Workshop:
 
     def _model(self, model: "BaseChatModel", *, name: str, price: Price | None) -> Coder:
         from kotef.coders.model import ModelCoder
-        from kotef.models.window import ContextWindow
+        from kotef.models.context_window import ContextWindow
 
         return ModelCoder(
             model=model,

@@ -175,7 +175,7 @@ def test_a_mark_that_stands_for_nothing_in_a_file_is_refused(planted: Path, run,
 
 @pytest.mark.parametrize("http", [400, 401, 500])
 def test_an_endpoint_that_echoes_the_key_does_not_bring_it_in(planted: Path, run, monkeypatch, http: int) -> None:
-    monkeypatch.setattr("kotef.models.faults.MAX_BACKOFF", 0.01)
+    monkeypatch.setattr("kotef.models.errors.MAX_BACKOFF", 0.01)
     filler = "x" * 180
 
     def script(request: Request, _: int) -> Reply:

@@ -14,9 +14,9 @@ from support.openai_server import Call, OpenAIServer, Reply, Script
 
 from kotef.errors import ModelError
 from kotef.models import openai as strict
-from kotef.models.answers import MENDED, Answer
-from kotef.models.loudness import LOUD_SECONDS, QUIET_SECONDS, loudness
 from kotef.models.openai import StrictChatOpenAI
+from kotef.models.response_parser import MENDED, Answer
+from kotef.models.retry_verbosity import LOUD_SECONDS, QUIET_SECONDS, loudness
 from kotef.models.usage import spent_on
 from kotef.settings import Price, Tariff
 

@@ -21,7 +21,7 @@ _FORKS.set_forkserver_preload(
         "kotef.middleware.stack",
         "kotef.models.openai",
         "kotef.models.scripted",
-        "kotef.models.structured",
+        "kotef.models.structured_output",
         "kotef.nodes.best",
         "kotef.nodes.prefix",
         "kotef.runs.finish",

@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from kotef.models.faults import AnswerError, ReportedError
-from kotef.models.mending import mend
+from kotef.models.errors import AnswerError, ReportedError
+from kotef.models.json_repair import mend
 from kotef.models.usage import CHARACTERS_PER_TOKEN
 
 MAX_ANSWER: Final = 32 * 1024 * 1024

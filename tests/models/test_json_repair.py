@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.models.mending import mend
+from kotef.models.json_repair import mend
 
 
 def meant(text: str) -> Any:

@@ -14,7 +14,7 @@ from support.openai_server import Call, OpenAIServer, Reply
 from kotef.errors import ContextOverflowError, ModelError
 from kotef.models.openai import StrictChatOpenAI
 from kotef.models.scripted import ScriptedChatModel, calls, says
-from kotef.models.structured import Answer, RungMemory, ask, extract_json
+from kotef.models.structured_output import Answer, RungMemory, ask, extract_json
 
 
 class Route(BaseModel):

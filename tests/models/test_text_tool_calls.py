@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.models.rescue import rescue_tool_calls
+from kotef.models.text_tool_calls import rescue_tool_calls
 
 KNOWN = {"view_file", "write_file"}
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.openai_server import OVERFLOWS
 
-from kotef.models.faults import (
+from kotef.models.errors import (
     FAILURES,
     MAX_DETAIL,
     AnswerError,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
-from kotef.models.answers import MAX_ANSWER, Answer, read_answer
-from kotef.models.faults import AnswerError
+from kotef.models.errors import AnswerError
+from kotef.models.response_parser import MAX_ANSWER, Answer, read_answer
 
 
 def read(*pieces: bytes) -> Answer:

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 from langchain_core.language_models import BaseChatModel
 
-from kotef.models.faults import FAILURES
+from kotef.models.errors import FAILURES
 
 UNKNOWN: Final = 32_768
 """Tokens, where nobody says."""
