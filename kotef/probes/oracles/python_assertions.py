@@ -14,7 +14,7 @@ from kotef.probes.oracles.python_helpers import Find, asserted_arguments, return
 from kotef.probes.oracles.python_origins import origin_of
 from kotef.probes.oracles.python_tables import Cells, TableLookup
 from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, bound_names, statements
-from kotef.probes.oracles.python_wrapping import NEEDED, failure, other_object, unequal
+from kotef.probes.oracles.python_wrappers import NEEDED, failure, other_object, unequal
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind
 from kotef.probes.source_text import SourceText, TextEdit, line_breaks
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.probes.harmless import harmless_edit
+from kotef.probes.harmless_edits import harmless_edit
 
 SCRIPT = "#!/bin/sh\n[ 1 = 1 ] || exit 1\nexit 0\n"
 
