@@ -48,7 +48,7 @@ OF_RUNS = frozenset(
         r"\S+",
         """
         cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/recent.py
-        nodes/approval.py nodes/best.py nodes/coder.py nodes/putting_back.py nodes/snitch.py
+        nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected.py nodes/snitch.py
         nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
         runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py

@@ -15,11 +15,11 @@ from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
 from kotef.deps import Ground
 from kotef.failures.history import MAX_SUMMARY
-from kotef.nodes.checking import baseline_results, usage_of
-from kotef.nodes.guarding import all_is_protected
-from kotef.nodes.installed import close_off_environments, commands_may_write
-from kotef.nodes.other_runner import other_runner
-from kotef.nodes.unheld import remember_unheld
+from kotef.nodes.edit_guard import all_is_protected
+from kotef.nodes.restore_installed import close_off_environments, commands_may_write
+from kotef.nodes.run_checks import baseline_results, usage_of
+from kotef.nodes.runner_fallback import other_runner
+from kotef.nodes.untracked_files import remember_unheld
 from kotef.state import StateUpdate, Task
 from kotef.workspace.installed import remember_environments
 from kotef.workspace.remainder import Remainder, keep, note_written

@@ -7,8 +7,8 @@ from kotef.checks.probe import Probe, ProbeName, not_probed
 from kotef.checks.protected_files import is_protected, matches
 from kotef.checks.types import RED, CommandResult
 from kotef.deps import NO_COPY
-from kotef.nodes.bench import Bench, OutOfTimeError, Unit, status_in
-from kotef.nodes.confirming import Judged
+from kotef.nodes.confirm_green import Judged
+from kotef.nodes.probe_bench import Bench, OutOfTimeError, Unit, status_in
 
 ROUNDS: Final = 12
 """How often targets are judged again, alone, to see whether they pass by chance."""

@@ -7,7 +7,7 @@ from kotef.coders.base import Brief
 from kotef.context.seen_files import Files
 from kotef.deps import Deps
 from kotef.nodes.approval import approved
-from kotef.nodes.guarding import guard_of
+from kotef.nodes.edit_guard import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
 from kotef.workspace.seen import forget, saw
 from kotef.workspace.standing import HIDDEN

@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.commands import judging_files
 from kotef.checks.probe import Probe
 from kotef.errors import KotefError
-from kotef.nodes.bench import Bench, OutOfTimeError, Unit, status_in
+from kotef.nodes.probe_bench import Bench, OutOfTimeError, Unit, status_in
 from kotef.probes.harmless_edits import harmless_edit
 from kotef.probes.places import file_of
 

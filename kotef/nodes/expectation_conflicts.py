@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.verification import Verification
 from kotef.deps import Ground
 from kotef.nodes.decide import Ending
-from kotef.nodes.guarding import guard_of
+from kotef.nodes.edit_guard import guard_of
 from kotef.probes.expectations import Conflict, Expectation, Product, conflicts, python_expectations
 from kotef.state import AgentState
 

@@ -8,7 +8,7 @@ from kotef.checks.commands import judging_files
 from kotef.checks.probe import Probe, not_probed
 from kotef.checks.types import RED, CommandResult
 from kotef.failures.counted import counted
-from kotef.nodes.bench import Unit, Workbench, status_in
+from kotef.nodes.probe_bench import Unit, Workbench, status_in
 from kotef.probes.canaries import canary
 from kotef.probes.mixture import Mixture
 from kotef.probes.oracles import WrongAnswer, wrong_answers

@@ -21,7 +21,7 @@ from kotef.nodes.decide import Ending, decide, no_progress
 from kotef.nodes.expectation_conflicts import contradicting_assertions
 from kotef.nodes.prefix import watch_prefix
 from kotef.nodes.review import account, review
-from kotef.nodes.visits import judged_visit
+from kotef.nodes.visit_record import judged_visit
 from kotef.sdd.agents import in_role
 from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage, merge_usage, over_budget
 from kotef.workspace.steps import next_step

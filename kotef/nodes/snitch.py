@@ -11,9 +11,9 @@ from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
-from kotef.nodes.best import AMBIGUOUS, leave_baseline, leave_best
 from kotef.nodes.decide import Ending
-from kotef.nodes.way_out import way_out
+from kotef.nodes.next_step_advice import way_out
+from kotef.nodes.restore_best import AMBIGUOUS, leave_baseline, leave_best
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issue_text import Change
 from kotef.sdd.issues import issues_path, record, timestamp

@@ -9,16 +9,16 @@ from kotef.checks.verdict import Verification, compared, failure_entries
 from kotef.checks.verdict_inputs import Judging
 from kotef.deps import Deps
 from kotef.nodes.baseline import take_baseline
-from kotef.nodes.checking import QUICK, run_checks, usage_of
-from kotef.nodes.confirming import Judged, confirm
+from kotef.nodes.confirm_green import Judged, confirm
 from kotef.nodes.decide import NEEDS_REVIEW
-from kotef.nodes.installed import put_environments_back
-from kotef.nodes.probing import probe
-from kotef.nodes.proof import prove_new_tests
-from kotef.nodes.putting_back import make_fresh, put_back
-from kotef.nodes.standing_in import end_standing_in
-from kotef.nodes.unheld import look_for_unheld
-from kotef.nodes.visits import left_by_checks
+from kotef.nodes.file_swap import end_standing_in
+from kotef.nodes.judge_probes import probe
+from kotef.nodes.red_first import prove_new_tests
+from kotef.nodes.restore_installed import put_environments_back
+from kotef.nodes.restore_protected import make_fresh, put_back
+from kotef.nodes.run_checks import QUICK, run_checks, usage_of
+from kotef.nodes.untracked_files import look_for_unheld
+from kotef.nodes.visit_record import left_by_checks
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
 from kotef.workspace.seen import forget, saw

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.nodes.visits import left_by_checks
+from kotef.nodes.visit_record import left_by_checks
 from kotef.state import AgentState, Task
 from kotef.workspace.entries import LINK, PLAIN, Entry
 from kotef.workspace.git import git_error, run_git

@@ -13,8 +13,8 @@ from kotef.checks.protected_files import is_protected
 from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results
-from kotef.nodes.bench import OutOfTimeError, Unit, guarded
 from kotef.nodes.life_probes import answer_probe, canary_probe
+from kotef.nodes.probe_bench import OutOfTimeError, Unit, guarded
 from kotef.probes.places import file_of
 from kotef.workspace.git import run_git
 from kotef.workspace.listing import LARGEST

@@ -9,11 +9,11 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
-from kotef.nodes.best import is_undone
 from kotef.nodes.decide import Ending
 from kotef.nodes.differences import lines_of, next_replaced, noted_lines
+from kotef.nodes.restore_best import is_undone
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
-from kotef.nodes.visits import left_by_checks
+from kotef.nodes.visit_record import left_by_checks
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work

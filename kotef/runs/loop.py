@@ -17,10 +17,10 @@ from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, Sandbo
 from kotef.failures.history import FailureHistory
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured_output import RungMemory
-from kotef.nodes.best import put_again
 from kotef.nodes.decide import Ending
-from kotef.nodes.installed import close_off_environments, commands_may_write
-from kotef.nodes.unheld import remember_unheld
+from kotef.nodes.restore_best import put_again
+from kotef.nodes.restore_installed import close_off_environments, commands_may_write
+from kotef.nodes.untracked_files import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.finish import finish
 from kotef.runs.opened import Opened

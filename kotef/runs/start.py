@@ -14,7 +14,7 @@ from kotef.errors import UsageError
 from kotef.failures.counted import counted
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.baseline import take_baseline
-from kotef.nodes.way_out import longer_search
+from kotef.nodes.next_step_advice import longer_search
 from kotef.runs.aborted import note_aborted
 from kotef.runs.asking import Asking
 from kotef.runs.events import EventLog

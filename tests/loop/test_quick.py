@@ -13,7 +13,7 @@ OTHER = "def test_other():\n    import calc\n    assert calc.add(0, 0) == 0\n"
 @pytest.fixture
 def slow(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose suite counts as one that takes long."""
-    monkeypatch.setattr("kotef.nodes.checking.QUICK", 0.0)
+    monkeypatch.setattr("kotef.nodes.run_checks.QUICK", 0.0)
     (project / "test_other.py").write_text(OTHER)
     return project
 
@@ -39,7 +39,7 @@ def test_the_history_entry_is_the_one_of_a_full_run(slow: Path, run, monkeypatch
     arguments = (GOAL, "--check", PYTEST, "--max-attempts", "1")
     first = entry(run(slow, Agent(coder=[WRONG, DONE]), *arguments), 1)
     (slow / "calc.py").write_text(BUG)
-    monkeypatch.setattr("kotef.nodes.checking.QUICK", 60.0)
+    monkeypatch.setattr("kotef.nodes.run_checks.QUICK", 60.0)
     whole_run = run(slow, Agent(coder=[WRONG, DONE]), *arguments)
     whole = entry(whole_run, 1)
     assert whole_run.result["checks"][0]["partial"] is False

@@ -5,7 +5,7 @@ from typing import Any
 from kotef.checks.types import TestStatus
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.visits import Visit, stalled
-from kotef.nodes.visits import judged_visit, visit_of
+from kotef.nodes.visit_record import judged_visit, visit_of
 from kotef.state import Edits
 
 Tests = dict[str, TestStatus]

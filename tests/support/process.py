@@ -22,7 +22,7 @@ _FORKS.set_forkserver_preload(
         "kotef.models.openai",
         "kotef.models.scripted",
         "kotef.models.structured_output",
-        "kotef.nodes.best",
+        "kotef.nodes.restore_best",
         "kotef.nodes.prefix",
         "kotef.runs.finish",
         "kotef.runs.loop",

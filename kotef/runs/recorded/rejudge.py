@@ -12,7 +12,7 @@ from kotef.checks.runner import reconsidered
 from kotef.checks.verdict_inputs import Judging, place_of
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
-from kotef.nodes.confirming import SPEAKS, STEERS
+from kotef.nodes.confirm_green import SPEAKS, STEERS
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.runs.result import Camel
 from kotef.runs.store import RunDir

@@ -6,7 +6,7 @@ from kotef.checks.protected_files import is_protected
 from kotef.checks.types import RED
 from kotef.checks.verdict import Verification
 from kotef.deps import Deps
-from kotef.nodes.standing_in import standing_in
+from kotef.nodes.file_swap import standing_in
 from kotef.state import Task
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from kotef.checks.protected_files import is_shared
 from kotef.checks.shared_config import put_tables_back
 from kotef.deps import Deps
-from kotef.nodes.guarding import guard_of
+from kotef.nodes.edit_guard import guard_of
 from kotef.state import Edits, Task
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.safe_open import chmod_within, touch_within

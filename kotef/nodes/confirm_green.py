@@ -18,10 +18,10 @@ from kotef.checks.tampering.python import READ, Finding, speaks_to_the_judge
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.nodes.guarding import guard_of
-from kotef.nodes.putting_back import keep_patch
-from kotef.nodes.standing_in import standing_in
-from kotef.nodes.unheld import Seen, take_away
+from kotef.nodes.edit_guard import guard_of
+from kotef.nodes.file_swap import standing_in
+from kotef.nodes.restore_protected import keep_patch
+from kotef.nodes.untracked_files import Seen, take_away
 from kotef.state import Task
 from kotef.workspace.safe_open import read_within
 from kotef.workspace.unheld import CODE, steering_from_outside

@@ -11,10 +11,10 @@ import pytest
 from kotef.checks.failure_entries import failure_entries, product_among
 from kotef.checks.types import Check
 from kotef.checks.verification import Verification
-from kotef.nodes.guarding import all_is_protected
-from kotef.nodes.putting_back import make_fresh, put_back
-from kotef.nodes.standing_in import end_standing_in, standing_in
-from kotef.nodes.unheld import LOST, Seen, look_for_unheld, remember_unheld
+from kotef.nodes.edit_guard import all_is_protected
+from kotef.nodes.file_swap import end_standing_in, standing_in
+from kotef.nodes.restore_protected import make_fresh, put_back
+from kotef.nodes.untracked_files import LOST, Seen, look_for_unheld, remember_unheld
 from kotef.runs.store import runs_dir
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits

@@ -14,7 +14,7 @@ from kotef.checks.verdict import Results
 from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError
-from kotef.nodes.standing_in import standing_in
+from kotef.nodes.file_swap import standing_in
 
 MAX_TARGETS: Final = 20
 """Targets of one check that are probed; of more, a sample."""

@@ -5,7 +5,7 @@ from typing import Final
 from kotef.deps import Deps
 from kotef.errors import WorkspaceError
 from kotef.nodes.differences import lines_of, next_replaced, note_lines
-from kotef.nodes.visits import edited
+from kotef.nodes.visit_record import edited
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
 from kotef.workspace.restoration import RestoreReport, restore_remainder

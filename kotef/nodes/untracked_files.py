@@ -11,7 +11,7 @@ from kotef.checks.protected_files import is_configuration, is_protected, is_test
 from kotef.checks.runner_config_files import configures
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
-from kotef.nodes.guarding import guard_of
+from kotef.nodes.edit_guard import guard_of
 from kotef.state import Task
 from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.installed import Installed

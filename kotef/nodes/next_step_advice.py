@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from kotef.checks.failure_entries import product_among
 from kotef.coders.chain import SEARCH_SECONDS, Link, longer, parse_chain
-from kotef.nodes.confirming import SPEAKS
+from kotef.nodes.confirm_green import SPEAKS
 from kotef.nodes.decide import REPORTED, Ending
 from kotef.nodes.expectation_conflicts import CONTRADICTING
-from kotef.nodes.other_runner import other_runner
+from kotef.nodes.runner_fallback import other_runner
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueFailure
 from kotef.state import AgentState, Task

@@ -8,7 +8,7 @@ from typing import Final
 from kotef.checks.failure_entries import INSTALLED
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
-from kotef.nodes.unheld import replaced
+from kotef.nodes.untracked_files import replaced
 from kotef.state import Task
 from kotef.workspace.entries import LINK, write_entry
 from kotef.workspace.installed import Alteration, Installed, altered, was_link

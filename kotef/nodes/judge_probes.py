@@ -16,7 +16,6 @@ from kotef.checks.probe import (
 from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.nodes.bench import Bench, OutOfTimeError, Unit, guarded, seed_of
 from kotef.nodes.cause_probes import (
     chance_probe,
     counter_proof,
@@ -24,10 +23,11 @@ from kotef.nodes.cause_probes import (
     old_tests_probe,
     surroundings_probe,
 )
-from kotef.nodes.confirming import SPEAKS, Judged, refused
+from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
+from kotef.nodes.probe_bench import Bench, OutOfTimeError, Unit, guarded, seed_of
 
 NOT_PROBED: Final = "judge not probed"
 """Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
