@@ -47,7 +47,7 @@ OF_RUNS = frozenset(
     re.findall(
         r"\S+",
         """
-        cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/recent.py
+        cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/failure_reminder.py
         nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected.py nodes/snitch.py
         nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py

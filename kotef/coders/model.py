@@ -18,14 +18,14 @@ from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
 from kotef.deps import Clock, Emit
-from kotef.middleware.bounds import COMMAND, STOP, SUMMARY, Budget
+from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.contradiction_report import report_in
+from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import ledger_of
-from kotef.middleware.heard import Hear
+from kotef.middleware.limits import COMMAND, STOP, SUMMARY, Budget
 from kotef.middleware.messages import Conversation
-from kotef.middleware.recent import RecentFailures
-from kotef.middleware.setting import Setting
 from kotef.middleware.stack import stack
+from kotef.middleware.visit_context import Setting
 from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
 from kotef.sdd.agents import Role

@@ -25,11 +25,11 @@ from kotef.context.compaction import (
 )
 from kotef.errors import ContextOverflowError, ModelError
 from kotef.failures.counted import counted
-from kotef.middleware.bounds import NO_TOOLS, Budget
+from kotef.middleware.ephemeral_notes import told
+from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.files import ledger_of
-from kotef.middleware.recent import COMPACTED, RecentFailures
-from kotef.middleware.setting import Setting
-from kotef.middleware.tail import told
+from kotef.middleware.limits import NO_TOOLS, Budget
+from kotef.middleware.visit_context import Setting
 from kotef.models.context_window import LEAST, ContextWindow
 from kotef.models.usage import ASIDE, answer_facts, believed, estimate, spent_on
 from kotef.state import Spent

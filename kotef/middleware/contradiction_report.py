@@ -6,7 +6,7 @@ from typing import Any
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from kotef.middleware.bounds import stopped
+from kotef.middleware.limits import stopped
 from kotef.tools.table.claiming import REPORT
 
 

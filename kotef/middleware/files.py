@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.types import Command
 
 from kotef.context.seen_files import Files, Touched, files_of
-from kotef.middleware.faults import mistaken
-from kotef.middleware.setting import Setting
+from kotef.middleware.tool_errors import mistaken
+from kotef.middleware.visit_context import Setting
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.registry import BY_NAME

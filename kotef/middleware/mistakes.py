@@ -7,8 +7,8 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage
 
 from kotef.failures.mistakes import Mistakes, judge
-from kotef.middleware.bounds import stopped
-from kotef.middleware.setting import Setting
+from kotef.middleware.limits import stopped
+from kotef.middleware.visit_context import Setting
 
 
 class MistakeGuard(AgentMiddleware[Any, Any, Any]):

@@ -9,7 +9,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from kotef.context.prefix_fingerprint import Prefix
 from kotef.context.request_prefixes import Prefixes
-from kotef.middleware.setting import Setting
+from kotef.middleware.visit_context import Setting
 
 
 class PrefixWatch(AgentMiddleware[Any, Any, Any]):

@@ -5,24 +5,24 @@ from typing import Any
 from langchain.agents.middleware import AgentMiddleware
 
 from kotef.middleware.activity import Activity
-from kotef.middleware.bounds import Bounds, Budget
+from kotef.middleware.answer_recorder import Heard
 from kotef.middleware.compaction import Compaction
 from kotef.middleware.contradiction_report import ReportedContradiction
-from kotef.middleware.effects import EffectsOnce
-from kotef.middleware.empty import EmptyAnswers
-from kotef.middleware.faults import Faults
+from kotef.middleware.empty_answers import EmptyAnswers
+from kotef.middleware.ephemeral_notes import Tail
+from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import FileLedger
-from kotef.middleware.heard import Heard
-from kotef.middleware.in_turn import InTurn
-from kotef.middleware.malformed import Malformed
+from kotef.middleware.idempotency import EffectsOnce
+from kotef.middleware.limits import Bounds, Budget
+from kotef.middleware.loop_guard import RepeatGuard
+from kotef.middleware.malformed_calls import Malformed
 from kotef.middleware.mistakes import MistakeGuard
-from kotef.middleware.nested import NestedInstructions
+from kotef.middleware.nested_instructions import NestedInstructions
 from kotef.middleware.prefix import PrefixWatch
-from kotef.middleware.recent import RecentFailures
-from kotef.middleware.repeats import RepeatGuard
 from kotef.middleware.secrets import HiddenSecrets
-from kotef.middleware.setting import Setting
-from kotef.middleware.tail import Tail
+from kotef.middleware.sequential_tools import InTurn
+from kotef.middleware.tool_errors import Faults
+from kotef.middleware.visit_context import Setting
 from kotef.models.context_window import ContextWindow
 from kotef.tools.guard import Guard
 

@@ -10,7 +10,7 @@ from support.loop import CHECK, DONE, FIXED, Agent, Ran, contents, edit
 from support.openai_server import OpenAIServer, Reply, call, calls
 from support.process import kotef_process
 
-from kotef.middleware.effects import APPLIED, IN_DOUBT
+from kotef.middleware.idempotency import APPLIED, IN_DOUBT
 
 BESIDE = ("report.md", "result.json")
 """What a run that has ended leaves, beside the record of its tree."""

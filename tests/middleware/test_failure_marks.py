@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from kotef.checks.types import CommandResult
 from kotef.context.prompts import Prompts
 from kotef.middleware.conversation import FAILED, MISTAKE, Answered
-from kotef.middleware.effects import EffectsOnce
-from kotef.middleware.recent import COMPACTED, RecentFailures
-from kotef.middleware.setting import Setting
+from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
+from kotef.middleware.idempotency import EffectsOnce
+from kotef.middleware.visit_context import Setting
 from kotef.settings import Limits
 from kotef.tools.faults import ToolFault
 from kotef.tools.told import tell

@@ -8,8 +8,8 @@ from langchain.agents.middleware import ToolCallRequest
 from langchain_core.messages import ToolMessage
 
 from kotef.context.prompts import Prompts
-from kotef.middleware.effects import IN_DOUBT, EffectsOnce
-from kotef.middleware.setting import Setting
+from kotef.middleware.idempotency import IN_DOUBT, EffectsOnce
+from kotef.middleware.visit_context import Setting
 from kotef.settings import Limits
 from kotef.workspace.effects import Effects
 

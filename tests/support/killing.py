@@ -25,7 +25,7 @@ from support.openai_server import Call, OpenAIServer, Reply, Request, call, call
 from support.process import kotef_process
 
 import kotef
-from kotef.middleware.effects import IN_DOUBT
+from kotef.middleware.idempotency import IN_DOUBT
 
 GOAL: Final = "make add add"
 PATIENCE: Final = 120

@@ -7,8 +7,8 @@ from pathlib import Path
 from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
 from kotef.deps import Emit
+from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.conversation import Answered
-from kotef.middleware.heard import Hear
 from kotef.settings import Limits
 from kotef.workspace.effects import Effects
 from kotef.workspace.stash import Stash

@@ -14,9 +14,9 @@ from langchain_core.tools import BaseTool, tool
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock
 from kotef.errors import ModelError
-from kotef.middleware.bounds import STOP, SUMMARY, Bounds, Budget
-from kotef.middleware.setting import Setting
-from kotef.middleware.tail import Tail
+from kotef.middleware.ephemeral_notes import Tail
+from kotef.middleware.limits import STOP, SUMMARY, Bounds, Budget
+from kotef.middleware.visit_context import Setting
 from kotef.models.scripted import ScriptedChatModel, calls, says
 from kotef.models.usage import estimate, spent_on
 from kotef.settings import Limits, Price

@@ -8,7 +8,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from kotef.middleware.setting import Setting
+from kotef.middleware.visit_context import Setting
 from kotef.tools.registry import BY_NAME
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.failures.recent import Record, remember, render
 from kotef.middleware.conversation import Answered
-from kotef.middleware.repeats import warnings
+from kotef.middleware.loop_guard import warnings
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.texts import encodable
 

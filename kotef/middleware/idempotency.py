@@ -12,7 +12,7 @@ from langgraph.types import Command
 from kotef.errors import WorkspaceError
 from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.middleware.files import WROTE
-from kotef.middleware.setting import Setting
+from kotef.middleware.visit_context import Setting
 from kotef.tools.registry import BY_NAME
 from kotef.tools.row import Row
 from kotef.workspace.effects import Effect, digest, key_of

@@ -9,7 +9,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.types import Command
 
 from kotef.deps import Emit
-from kotef.middleware.faults import mistaken
+from kotef.middleware.tool_errors import mistaken
 from kotef.models.coercion import coerced
 from kotef.models.response_parser import MENDED, ORDER
 from kotef.models.text_tool_calls import rescue_tool_calls

@@ -6,7 +6,7 @@ from typing import Any, Final
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 
-from kotef.middleware.setting import Setting
+from kotef.middleware.visit_context import Setting
 
 EMPTY: Final = "kotef_empty"
 """Key in `additional_kwargs` of an answer without words or calls; it is paid for and counted, and never sent."""

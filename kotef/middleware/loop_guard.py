@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, AnyMessage
 
 from kotef.failures.recent import WrongApproach
 from kotef.failures.repeats import Loop, Tools, loop_in
-from kotef.middleware.bounds import stopped
-from kotef.middleware.setting import Setting
+from kotef.middleware.limits import stopped
+from kotef.middleware.visit_context import Setting
 from kotef.tools.registry import CORE, EDITORS, POLLS, RUNNERS
 
 TOOLS: Final = Tools(

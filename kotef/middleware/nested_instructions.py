@@ -8,7 +8,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.types import Command
 
-from kotef.middleware.setting import Setting
+from kotef.middleware.visit_context import Setting
 from kotef.tools.faults import ToolFault
 from kotef.tools.registry import BY_NAME
 from kotef.tools.tree import locate, read_text
