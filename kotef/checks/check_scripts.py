@@ -9,7 +9,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import Final, NamedTuple
 
 from kotef.checks.commands import judging_files, words_of
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 
 Read = Callable[[str], str | None]
 """The baseline's text of a workspace path; None when there is none."""

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from kotef.checks.types import Role
-from kotef.failures.unwrap import Purpose, unwrap
+from kotef.failures.command_wrappers import Purpose, unwrap
 
 ROLES: Final[dict[Purpose, Role]] = {
     "test": "test",

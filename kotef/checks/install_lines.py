@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.commands import words_of
 from kotef.checks.projects import node
 from kotef.checks.projects.environments import environments, making
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 
 NODE: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 """Package managers whose scripts find programs in `node_modules/.bin`."""

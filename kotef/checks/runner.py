@@ -19,10 +19,10 @@ from kotef.checks.runners.python_rows import pytest_report
 from kotef.checks.summary_counts import summary_counts
 from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
 from kotef.failures.classify import Diagnosis, classify
+from kotef.failures.command_wrappers import unwrap
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.failures.places import from_root
-from kotef.failures.unwrap import unwrap
 from kotef.workspace.hiding import redactor
 from kotef.workspace.output import head_and_tail
 from kotef.workspace.process import KEEP, Completed, run_process

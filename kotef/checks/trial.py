@@ -23,7 +23,7 @@ from kotef.checks.projects.declared_commands import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
 from kotef.checks.toolchain_versions import questions, running_version, sentence_of
 from kotef.checks.types import Check
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 from kotef.workspace.process import run_process
 from kotef.workspace.sandbox.rooms import fresh_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox

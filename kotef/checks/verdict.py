@@ -13,9 +13,9 @@ from kotef.checks.targets import named_tests, names_check
 from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
 from kotef.checks.volatile_ids import renamed
-from kotef.failures.counted import counted
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
+from kotef.failures.plural import counted
 
 __all__ = [
     "CheckVerdict",

@@ -10,7 +10,7 @@ from rich.text import Text
 from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.runs.store import RunDir
 from kotef.runs.trees import Placed, apply, apply_saved, difference, undo

@@ -15,7 +15,7 @@ from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
 from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.confined import asked_of, sandbox_of
 from kotef.runs.hidden import hide

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kotef.cli.screen import console, one_line, plain, say_json, warn
 from kotef.cli.workspace_option import workspace_of
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.sdd.export import title, to_github, to_sarif
 from kotef.sdd.issue import IssueEntry, State

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from kotef.cli.screen import console, plain
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SpecError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.confined import usual_sandbox
 from kotef.runs.hidden import hide
 from kotef.runs.servers import FILES, find_servers

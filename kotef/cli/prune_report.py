@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from kotef.cli.screen import console, say_json
 from kotef.cli.workspace_option import workspace_of
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.prune import Pruned, Wanted, prune
 
 KEPT: Final = 20

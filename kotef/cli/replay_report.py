@@ -8,7 +8,7 @@ from rich.console import Console
 from kotef.cli.screen import Screen, console, one_line, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import BusyError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide

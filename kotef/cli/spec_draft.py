@@ -16,7 +16,7 @@ from kotef.cli.spec_lint import rows, tell
 from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, ModelError, UsageError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import Placed, placed, write_placed

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
 from kotef.runs.linting import lint_workspace

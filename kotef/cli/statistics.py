@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kotef.cli.screen import console, one_line, say_json
 from kotef.cli.workspace_option import workspace_of
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.runs.statistics import ByModel, Statistics, statistics
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.sdd.foreign.github_issue import MAX_ISSUE, read_issue, with_commands
 from kotef.sdd.ticket import Ticket
 

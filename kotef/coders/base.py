@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from kotef.checks.verification import Verification
 from kotef.context.seen_files import Files
 from kotef.failures.history import FailureEntry
-from kotef.failures.visits import Visit
+from kotef.failures.visit_history import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
 from kotef.tools.guard import Guard
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from kotef.checks.verification import Verification
 from kotef.coders.base import Brief
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.probes.expectations import Expectation, conflicts, function_at, plain_expectations
 from kotef.state import Task
 from kotef.tools.faults import ToolFault

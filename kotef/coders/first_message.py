@@ -8,7 +8,7 @@ from kotef.context.seen_files import Files
 from kotef.context.skills import SHOWN
 from kotef.failures.history import FailureEntry
 from kotef.failures.memory import tell
-from kotef.failures.visits import Visit, recount
+from kotef.failures.visit_history import Visit, recount
 from kotef.sdd.agents import Role, in_role
 from kotef.state import Plan, Task
 from kotef.tools.kit import Kit

@@ -8,7 +8,7 @@ from typing import Final
 from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
-from kotef.failures.plain import plain
+from kotef.failures.quoting import plain
 from kotef.tools.told import Told
 from kotef.workspace.git_history import GitHistory
 from kotef.workspace.git_state import GitState, git_state

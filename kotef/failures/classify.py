@@ -6,19 +6,26 @@ from dataclasses import dataclass
 from typing import Final
 
 from kotef.failures import summarize
-from kotef.failures.complaints import complained, only_warnings, positioned, problems_hidden, remarked, remarked_on_code
-from kotef.failures.endings import not_started, nothing_found, stopped
-from kotef.failures.evidence import Run
+from kotef.failures.command_output import Run
+from kotef.failures.command_wrappers import unwrap
+from kotef.failures.exit_causes import not_started, nothing_found, stopped
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.kinds import ENVIRONMENT_FAULTS, MAX_TESTS, FailureKind, Finding
-from kotef.failures.output import Output, read
+from kotef.failures.lint_output import (
+    complained,
+    only_warnings,
+    positioned,
+    problems_hidden,
+    remarked,
+    remarked_on_code,
+)
+from kotef.failures.machine_reports import report_of, unwrapped
+from kotef.failures.output_lines import Output, read
+from kotef.failures.program_errors import could_not_start, died, gave_way, said_late, unknown
 from kotef.failures.refusals import by_its_words, code_reader, in_plain_words, nothing_collected, refused
 from kotef.failures.rules import first_hit, last_line
-from kotef.failures.sayings import could_not_start, died, gave_way, said_late, unknown
-from kotef.failures.structured import report_of, unwrapped
-from kotef.failures.tested import contradicted, tests_counted, tests_failed
-from kotef.failures.unwrap import unwrap
-from kotef.failures.verdicts import FAILED, PASSED
+from kotef.failures.runner_patterns import FAILED, PASSED
+from kotef.failures.test_outcome import contradicted, tests_counted, tests_failed
 
 __all__ = ["ENVIRONMENT_FAULTS", "Diagnosis", "FailureKind", "classify", "classify_text"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from kotef.failures.output import Output
+from kotef.failures.output_lines import Output
 from kotef.failures.places import FOREIGN, shorten
 from kotef.failures.rules import compiled
 

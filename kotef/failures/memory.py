@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.failures.counted import counted
 from kotef.failures.outcomes import Outcome
-from kotef.failures.plain import plain, quoted
+from kotef.failures.plural import counted
+from kotef.failures.quoting import plain, quoted
 
 MAX_RUNS: Final = 20
 """Earlier runs kept, the newest."""

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.failures.calls import Call, MistakeKind
+from kotef.failures.tool_calls import Call, MistakeKind
 
 THRESHOLD: Final = 3
 """Failed calls in a row, of whatever kinds, that call for an answer: first a nudge, the next time the end."""

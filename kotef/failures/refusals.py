@@ -4,12 +4,12 @@ import re
 from typing import Final
 
 from kotef.failures import summarize
-from kotef.failures.complaints import ABOUT_CODE
-from kotef.failures.evidence import Run
-from kotef.failures.faults import PLAIN
+from kotef.failures.command_output import Run
+from kotef.failures.command_wrappers import PURPOSE, SUBCOMMANDS
 from kotef.failures.kinds import Finding
+from kotef.failures.lint_output import ABOUT_CODE
 from kotef.failures.rules import compiled
-from kotef.failures.unwrap import PURPOSE, SUBCOMMANDS
+from kotef.failures.tool_errors import PLAIN
 
 PYTEST_NOTHING_COLLECTED: Final = 5
 CODE_READERS: Final = frozenset({"lint", "types", "format"})

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kotef.failures.diagnostics import Diagnostic
-from kotef.failures.output import Output
+from kotef.failures.output_lines import Output
 
 MAX_TRIED: Final = 400
 """Lines that may hold a place and are looked at, half of them from the end."""

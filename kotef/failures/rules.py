@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from kotef.failures.kinds import FailureKind, Finding
-from kotef.failures.output import Output
+from kotef.failures.output_lines import Output
 
 MAX_HITS: Final = 100
 """Lines with a rule's literal that are tried, half of them from the end: bounds the work on hostile output."""

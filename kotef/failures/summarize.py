@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kotef.failures.failing import FailingTest
 from kotef.failures.kinds import MAX_SUMMARY
-from kotef.failures.output import Output
+from kotef.failures.output_lines import Output
+from kotef.failures.test_failures import FailingTest
 
 MAX_FIRST: Final = 150
 MAX_SECOND: Final = 190

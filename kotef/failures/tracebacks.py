@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kotef.failures.output import Output
+from kotef.failures.output_lines import Output
 from kotef.failures.places import places
 from kotef.failures.rules import compiled, lines_with
 

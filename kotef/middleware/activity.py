@@ -52,7 +52,7 @@ class Activity(AgentMiddleware[Any, Any, Any]):
 
 
 def _category(result: ToolMessage | Command[Any]) -> str:
-    """What kind of failure it is, in the words of `failures.calls`."""
+    """What kind of failure it is, in the words of `failures.tool_calls`."""
     marks = result.additional_kwargs if isinstance(result, ToolMessage) else {}
     return str(marks.get(FAILED) or "tool_error")
 

@@ -24,7 +24,7 @@ from kotef.context.compaction import (
     view,
 )
 from kotef.errors import ContextOverflowError, ModelError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.middleware.ephemeral_notes import told
 from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.files import ledger_of

@@ -5,7 +5,7 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
-from kotef.failures.calls import Call
+from kotef.failures.tool_calls import Call
 
 MISTAKE: Final = "kotef_mistake"
 """Key in `additional_kwargs` of a tool's answer: the kind of mistake. Checkpointed with it, never sent."""

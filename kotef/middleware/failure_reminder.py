@@ -8,7 +8,7 @@ from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kotef.failures.recent import Record, remember, render
+from kotef.failures.tool_failure_memory import Record, remember, render
 from kotef.middleware.conversation import Answered
 from kotef.middleware.loop_guard import warnings
 from kotef.workspace.paths import write_atomic

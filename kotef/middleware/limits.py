@@ -11,7 +11,7 @@ from langchain_core.messages.ai import UsageMetadata
 
 from kotef.deps import Clock, Emit
 from kotef.errors import ModelError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.middleware.visit_context import Setting
 from kotef.models.usage import answer_facts, estimate, spent_on
 from kotef.settings import Limits, Price

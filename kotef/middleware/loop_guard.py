@@ -6,8 +6,8 @@ from typing import Any, Final
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage
 
-from kotef.failures.recent import WrongApproach
-from kotef.failures.repeats import Loop, Tools, loop_in
+from kotef.failures.loop_detection import Loop, Tools, loop_in
+from kotef.failures.tool_failure_memory import WrongApproach
 from kotef.middleware.limits import stopped
 from kotef.middleware.visit_context import Setting
 from kotef.tools.registry import CORE, EDITORS, POLLS, RUNNERS

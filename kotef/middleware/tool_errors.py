@@ -9,7 +9,7 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.types import Command
 
 from kotef.errors import KotefError, NoSpaceError
-from kotef.failures.calls import Category, MistakeKind
+from kotef.failures.tool_calls import Category, MistakeKind
 from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.tools.faults import ToolFault
 from kotef.tools.shell import MAX_OUTPUT

@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from kotef.failures.outcomes import Outcome
-from kotef.failures.visits import stalled
+from kotef.failures.visit_history import stalled
 from kotef.sdd.ticket import open_lines
 from kotef.settings import MAX_ATTEMPTS
 from kotef.state import AgentState, StoppedBy, over_budget

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.failures.counted import counted
-from kotef.failures.plain import plain
+from kotef.failures.plural import counted
+from kotef.failures.quoting import plain
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.remainder import copies_of
 from kotef.workspace.restoration import Difference, Reason, RestoreReport

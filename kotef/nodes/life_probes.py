@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.commands import judging_files
 from kotef.checks.probe import Probe, not_probed
 from kotef.checks.types import RED, CommandResult
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.nodes.probe_bench import Unit, Workbench, status_in
 from kotef.probes.canaries import canary
 from kotef.probes.mixture import Mixture

@@ -15,7 +15,7 @@ from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import FailureEntry
 from kotef.failures.memory import recall, tell
-from kotef.failures.visits import merge_visits, recount
+from kotef.failures.visit_history import merge_visits, recount
 from kotef.models.structured_output import ask
 from kotef.nodes.decide import Ending, decide, no_progress
 from kotef.nodes.expectation_conflicts import contradicting_assertions

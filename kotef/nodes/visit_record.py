@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.types import RED
 from kotef.checks.verdict import Verification, failure_entries, rank
 from kotef.failures.history import MAX_TESTS
-from kotef.failures.visits import MAX_REASON, MAX_SAID, MAX_UNITS, Visit, before
+from kotef.failures.visit_history import MAX_REASON, MAX_SAID, MAX_UNITS, Visit, before
 from kotef.state import CUT_SHORT, AgentState, Edits
 from kotef.workspace.snapshots import Snapshots
 

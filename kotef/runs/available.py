@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.context.skills import Skills, find_skills
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.config import UserConfig, config_path
 from kotef.sdd.agents import Role
 from kotef.sdd.memory import memory_of, remembers

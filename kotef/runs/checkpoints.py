@@ -11,7 +11,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
-from kotef.failures.visits import Visit
+from kotef.failures.visit_history import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
 from kotef.workspace.hiding import redactor
 

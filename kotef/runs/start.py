@@ -11,8 +11,8 @@ from kotef.checks.verification import Verification
 from kotef.coders.chain import parse_chain
 from kotef.deps import Clock, Emit, Ground
 from kotef.errors import UsageError
-from kotef.failures.counted import counted
 from kotef.failures.outcomes import RESUMABLE
+from kotef.failures.plural import counted
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
 from kotef.runs.aborted import note_aborted

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kotef.errors import WorkspaceError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.store import runs_dir
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.snapshots import Snapshots

@@ -15,7 +15,7 @@ from kotef.coders.base import Coder
 from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
-from kotef.failures.calls import Category
+from kotef.failures.tool_calls import Category
 from kotef.runs.hired import NOBODY, Hired
 from kotef.runs.history_kept import HistoryKept
 from kotef.runs.recorded.tape import Ran, Tape

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.failures.summarize import cut
 from kotef.sdd.foreign.folders import tick_foreign
 from kotef.sdd.proof import Evidence

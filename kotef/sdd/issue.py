@@ -9,9 +9,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from kotef.failures.counted import counted
 from kotef.failures.history import FailureKind
 from kotef.failures.outcomes import Outcome
+from kotef.failures.plural import counted
 from kotef.sdd.files import Problem
 
 MAX_TEXT: Final = 4_000

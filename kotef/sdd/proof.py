@@ -10,7 +10,7 @@ from kotef.checks.commands import role_of
 from kotef.checks.protected_files import is_test_code
 from kotef.checks.types import RED
 from kotef.checks.verdict import CheckVerdict, Verification
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.sdd.ticket import DoneLine
 
 ProvedBy = Literal["check", "tests", "file", "person", "refuted"]

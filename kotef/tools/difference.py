@@ -7,7 +7,7 @@ from itertools import takewhile
 from operator import eq
 from typing import Final
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.tools.text import clip_line
 
 MAX_LINES: Final = 80

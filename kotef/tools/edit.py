@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.tools.difference import compare
 from kotef.tools.faults import ToolFault
 from kotef.tools.files import Written, refuse_placeholder, store

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from kotef.failures.calls import Category
+from kotef.failures.tool_calls import Category
 
 FaultKind = Literal["schema_reject", "tool_not_found", "exec_error", "permission_denied"]
 """Who must change what: the arguments, the tool's name, the path or the moment, or the intention itself."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.tools.difference import compare
 from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard

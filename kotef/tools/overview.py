@@ -8,7 +8,7 @@ from typing import Final
 
 from kotef.context.repomap.languages import language_of
 from kotef.context.repomap.symbols import Symbol
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.tools.faults import ToolFault
 from kotef.tools.repository import Repository, Seen, User, opened
 from kotef.tools.tree import locate, missing

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
-from kotef.failures.calls import Category
+from kotef.failures.tool_calls import Category
 from kotef.sdd.memory import MemoryFiles
 from kotef.tools.guard import Guard
 from kotef.tools.policy import Ruling

@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from kotef.checks.types import CommandResult
-from kotef.failures.calls import Category
+from kotef.failures.tool_calls import Category
 from kotef.tools.faults import ToolFault
 from kotef.tools.shell import render
 from kotef.tools.truncated import Keep

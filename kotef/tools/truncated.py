@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.tools.faults import ToolFault
 from kotef.tools.text import clip_line, clip_middle
 

@@ -280,7 +280,7 @@ def test_classification_needs_the_standard_library_only() -> None:
         foreign = {name for name in imported if not name.startswith("kotef.failures")}
         assert {name.split(".")[0] for name in foreign} <= sys.stdlib_module_names, name
         todo += [name for name in own - seen if (PACKAGE / f"{name}.py").exists()]
-    assert {"rules", "fingerprint", "summarize", "unwrap"} <= seen
+    assert {"rules", "fingerprint", "summarize", "command_wrappers"} <= seen
     assert "history" not in seen
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.failures import classify
-from kotef.failures.structured import report_of, unwrapped
+from kotef.failures.machine_reports import report_of, unwrapped
 
 COMPLAINTS: dict[str, tuple[str, Any, str]] = {
     "ruff": (

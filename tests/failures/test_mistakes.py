@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.calls import Call, MistakeKind
 from kotef.failures.mistakes import THRESHOLD, MistakeRecovery, judge
+from kotef.failures.tool_calls import Call, MistakeKind
 from kotef.runs.events import FIELDS
 
 KINDS: tuple[MistakeKind, ...] = get_args(MistakeKind)

@@ -3,7 +3,7 @@
 import pytest
 
 from kotef.failures import classify
-from kotef.failures.output import plain_lines
+from kotef.failures.output_lines import plain_lines
 
 PYTEST = """F.                                                                       [100%]
 =================================== FAILURES ===================================

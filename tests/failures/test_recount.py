@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.visits import MAX_BYTES, Visit, before, merge_visits, recount
+from kotef.failures.visit_history import MAX_BYTES, Visit, before, merge_visits, recount
 
 
 def visit(number: int, **fields: object) -> Visit:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kotef.checks.types import Check
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.failures.history import FailureEntry, FailureHistory
-from kotef.failures.visits import Visit
+from kotef.failures.visit_history import Visit
 from kotef.nodes.decide import NEEDS_REVIEW, Ending, decide, no_progress
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits

@@ -4,7 +4,7 @@ from typing import Any
 
 from kotef.checks.types import TestStatus
 from kotef.checks.verification import CheckVerdict, Verification
-from kotef.failures.visits import Visit, stalled
+from kotef.failures.visit_history import Visit, stalled
 from kotef.nodes.visit_record import judged_visit, visit_of
 from kotef.state import Edits
 

@@ -12,7 +12,7 @@ from kotef.checks.commands import programs_of, words_of
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects.python_tasks import OF_COVERAGE, tasks
 from kotef.checks.projects.test_programs import targets_of_test_programs
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 
 MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
 """In the order in which GNU make looks for them."""

@@ -17,7 +17,7 @@ from kotef.checks.projects import Found
 from kotef.checks.projects.declared_commands import Declared, assignments_of
 from kotef.checks.projects.python_tasks import in_folder
 from kotef.checks.types import Role
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 from kotef.workspace.safe_open import list_within
 
 _WORKFLOWS: Final = ".github/workflows"

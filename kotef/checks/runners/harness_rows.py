@@ -12,7 +12,7 @@ from kotef.checks.runners.plugin_reports import name_part
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted
 from kotef.checks.types import RED, TestStatus
-from kotef.failures.output import all_lines
+from kotef.failures.output_lines import all_lines
 from kotef.workspace.safe_open import read_within
 
 

@@ -9,8 +9,8 @@ from typing import Final, Literal
 from kotef.checks.reports import executed
 from kotef.checks.runner_summaries import Closings, Counts
 from kotef.checks.types import RED, TestStatus
-from kotef.failures.output import all_lines
-from kotef.failures.unwrap import Asked
+from kotef.failures.command_wrappers import Asked
+from kotef.failures.output_lines import all_lines
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"
 """Environment variable with the folder into which our plug-ins write, outside of the workspace."""

@@ -25,8 +25,8 @@ from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
 from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.checks.types import Evidence
-from kotef.failures.unwrap import RUNNERS as STARTERS
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import RUNNERS as STARTERS
+from kotef.failures.command_wrappers import unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
     PYTEST,

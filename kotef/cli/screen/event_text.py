@@ -1,7 +1,7 @@
 """With which words is an event told, and in which colour?"""
 
 from kotef.cli.screen.sanitize import flat, one_line
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.doing import Event
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from kotef.cli.screen.sanitize import one_line
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.doing import Doing
 
 _LEAST: Final = 12

@@ -5,7 +5,7 @@ from typing import Final
 from kotef.coders.base import Brief
 from kotef.context.prompts import Prompts, clip
 from kotef.failures.memory import tell
-from kotef.failures.visits import recount
+from kotef.failures.visit_history import recount
 from kotef.tools.guard import EditGuard
 
 LONGEST: Final = 60_000

@@ -19,8 +19,8 @@ from kotef.coders.command.presets import IDLE
 from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
-from kotef.failures.output import plain_lines
-from kotef.failures.plain import plain
+from kotef.failures.output_lines import plain_lines
+from kotef.failures.quoting import plain
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
 from kotef.tools.faults import ToolFault

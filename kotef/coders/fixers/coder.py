@@ -10,7 +10,7 @@ from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, Work
 from kotef.coders.fixers.table import Failure, Fix, commands, propose
 from kotef.deps import Clock, Emit
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.listing import LARGEST
 from kotef.workspace.paths import write_atomic

@@ -16,7 +16,7 @@ from kotef.coders.repair.preflight import told
 from kotef.coders.repair.question import narrowed, question_of
 from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
 from kotef.deps import Ask, Clock, Emit, Option
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.activity import ActivityLog
 from kotef.workspace.paths import write_atomic

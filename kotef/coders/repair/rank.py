@@ -12,7 +12,7 @@ from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.fault_localization import Traces
 from kotef.coders.repair.source import Edit, Source
 from kotef.coders.repair.types import Patch
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 
 _PER_NODE: Final = 0.07
 """Cost of each node the program grows by; shrinking pays half as much."""

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from kotef.checks.verification import Verification
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.available import available
 from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.confined import Confined

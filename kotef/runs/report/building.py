@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from kotef import __version__
 from kotef.checks.verification import Verification
 from kotef.errors import UsageError
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.events import read_events
 from kotef.runs.report.diffs import FileDiff, diff_of
 from kotef.runs.report.logs import excerpt

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.events import Line
 
 Level = Literal["note", "warning", "stop"]

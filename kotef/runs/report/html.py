@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from kotef.context.template_cache import Compiled
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.report.building import page_of
 from kotef.runs.report.matrix import MARKS, STATUSES, Row
 from kotef.runs.report.page import Page

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
 from kotef.sdd.issue import code_span

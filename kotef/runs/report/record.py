@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.events import Line
 from kotef.runs.report.guards import Guard, guard_of
 

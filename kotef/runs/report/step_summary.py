@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from kotef.failures.counted import counted
+from kotef.failures.plural import counted
 from kotef.runs.report.located import Located
 from kotef.runs.result import Result
 from kotef.sdd.export import inert

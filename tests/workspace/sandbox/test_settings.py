@@ -6,7 +6,7 @@ import pytest
 
 from kotef.checks.runners.go_rows import go_environment
 from kotef.checks.runners.row import Command
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 from kotef.workspace.sandbox.toolchains import SETTINGS, settle, variables
 
 

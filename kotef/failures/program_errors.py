@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from kotef.failures import summarize
-from kotef.failures.complaints import ABOUT_CODE
+from kotef.failures.command_output import FATAL_TO_ITSELF, Run
+from kotef.failures.command_wrappers import PURPOSE
 from kotef.failures.diagnostics import diagnostics_of
-from kotef.failures.endings import fatal_signal
-from kotef.failures.evidence import FATAL_TO_ITSELF, Run
-from kotef.failures.faults import LATE, STARTUP, UNREACHED
+from kotef.failures.exit_causes import fatal_signal
 from kotef.failures.kinds import FailureKind, Finding
-from kotef.failures.missing import MISSING_MODULE, missing_module
-from kotef.failures.output import Output
-from kotef.failures.plugins import missing_plugin
+from kotef.failures.lint_output import ABOUT_CODE
+from kotef.failures.missing_modules import MISSING_MODULE, missing_module
+from kotef.failures.missing_plugins import missing_plugin
+from kotef.failures.output_lines import Output
 from kotef.failures.rules import MERE_WARNING, Hit, first_hit
+from kotef.failures.tool_errors import LATE, STARTUP, UNREACHED
 from kotef.failures.tracebacks import crash_of
-from kotef.failures.unwrap import PURPOSE
 
 
 def gave_way(run: Run) -> Finding | None:

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from kotef.failures import summarize
+from kotef.failures.command_output import Run
 from kotef.failures.diagnostics import diagnostics_of
-from kotef.failures.evidence import Run
-from kotef.failures.failing import MAX_BLOCK, FailingTest, error_of, evident_error, failing_tests
 from kotef.failures.kinds import FailureKind, Finding
-from kotef.failures.missing import missing_module
+from kotef.failures.missing_modules import missing_module
 from kotef.failures.places import places
 from kotef.failures.rules import MERE_WARNING, Hit, first_hit, last_line
+from kotef.failures.runner_patterns import COUNTED, FAILED, PASSED
+from kotef.failures.test_failures import MAX_BLOCK, FailingTest, error_of, evident_error, failing_tests
 from kotef.failures.tracebacks import Crash, crash_of
-from kotef.failures.verdicts import COUNTED, FAILED, PASSED
 
 
 def tests_failed(run: Run) -> Finding | None:

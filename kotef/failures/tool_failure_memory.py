@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.failures.calls import Call, Category
 from kotef.failures.classify import classify_text
 from kotef.failures.fingerprint import normalise
-from kotef.failures.plain import plain
+from kotef.failures.quoting import plain
+from kotef.failures.tool_calls import Call, Category
 
 KEPT: Final = 10
 MAX_DESCRIPTION: Final = 80

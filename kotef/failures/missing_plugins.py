@@ -3,9 +3,9 @@
 import re
 from typing import Final, NamedTuple
 
-from kotef.failures.evidence import Run
+from kotef.failures.command_output import Run
 from kotef.failures.kinds import Finding
-from kotef.failures.missing import is_own
+from kotef.failures.missing_modules import is_own
 
 
 class _Sentence(NamedTuple):

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from kotef.failures import summarize
+from kotef.failures.command_output import Run
 from kotef.failures.diagnostics import COMPILE, FILE_LINE, TYPES, WEAK, Diagnostic, diagnostics_of
-from kotef.failures.evidence import Run
-from kotef.failures.failing import FailingTest
 from kotef.failures.kinds import Finding
 from kotef.failures.remarks import SAID, listed, mostly, plainly, positions, remarks_of
 from kotef.failures.rules import first_hit
-from kotef.failures.verdicts import COMPLAINED, PROBLEMS
+from kotef.failures.runner_patterns import COMPLAINED, PROBLEMS
+from kotef.failures.test_failures import FailingTest
 
 
 def problems_hidden(run: Run) -> Finding | None:

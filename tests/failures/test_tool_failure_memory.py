@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.calls import Call, Category
-from kotef.failures.recent import KEPT, MAX_BYTES, MAX_DESCRIPTION, Record, WrongApproach, added, remember, render
+from kotef.failures.tool_calls import Call, Category
+from kotef.failures.tool_failure_memory import (
+    KEPT,
+    MAX_BYTES,
+    MAX_DESCRIPTION,
+    Record,
+    WrongApproach,
+    added,
+    remember,
+    render,
+)
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 

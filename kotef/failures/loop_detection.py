@@ -6,8 +6,8 @@ from functools import lru_cache, reduce
 from itertools import takewhile
 from typing import Final, Literal
 
-from kotef.failures.calls import Call
 from kotef.failures.fingerprint import normalise
+from kotef.failures.tool_calls import Call
 
 LoopKind = Literal["doom_loop", "cycle", "content_repeat"]
 

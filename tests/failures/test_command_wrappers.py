@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.unwrap import unwrap
+from kotef.failures.command_wrappers import unwrap
 
 
 @pytest.mark.parametrize(

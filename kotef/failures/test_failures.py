@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from kotef.failures.headers import HEADERS, Header
-from kotef.failures.output import Output
+from kotef.failures.output_lines import Output
 from kotef.failures.places import places
 from kotef.failures.rules import compiled
+from kotef.failures.test_headers import HEADERS, Header
 
 MAX_FAILING: Final = 200
 MAX_SECTION: Final = 1000

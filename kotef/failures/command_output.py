@@ -4,9 +4,9 @@ import signal
 from dataclasses import dataclass, field
 from typing import Final
 
-from kotef.failures.output import Output
-from kotef.failures.structured import Report
-from kotef.failures.unwrap import Asked
+from kotef.failures.command_wrappers import Asked
+from kotef.failures.machine_reports import Report
+from kotef.failures.output_lines import Output
 
 SHELL_SIGNAL_BASE: Final = 128
 FATAL_TO_ITSELF: Final = frozenset({"SIGSEGV", "SIGABRT", "SIGFPE", "SIGILL", "SIGBUS", "SIGTRAP", "SIGSYS"})

@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.failures.counted import counted
-from kotef.failures.plain import plain, quoted
+from kotef.failures.plural import counted
 from kotef.failures.progress import Direction, compare
+from kotef.failures.quoting import plain, quoted
 
 MAX_UNITS: Final = 1_000
 """Units or paths kept in each list of a visit."""

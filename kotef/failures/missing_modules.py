@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from kotef.failures.evidence import Run
+from kotef.failures.command_output import Run
 from kotef.failures.kinds import FailureKind
 
 MISSING_MODULE: Final = re.compile(

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from kotef.failures import summarize
-from kotef.failures.evidence import FATAL_TO_ITSELF, OUTSIDE, Run
+from kotef.failures.command_output import FATAL_TO_ITSELF, OUTSIDE, Run
 from kotef.failures.kinds import Finding
 
 NOT_EXECUTABLE: Final = 126

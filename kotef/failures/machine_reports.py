@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any, Final
 
 from kotef.failures.diagnostics import Diagnostic
-from kotef.failures.failing import MAX_FAILING, FailingTest, error_of
-from kotef.failures.output import plain_lines
+from kotef.failures.output_lines import plain_lines
 from kotef.failures.places import places, shorten
+from kotef.failures.test_failures import MAX_FAILING, FailingTest, error_of
 
 MAX_DOCUMENT: Final = 16_000_000
 """Characters of one JSON document that is still read; larger ones are classified by their plain text."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.calls import Call
-from kotef.failures.repeats import Loop, Tools, loop_in
+from kotef.failures.loop_detection import Loop, Tools, loop_in
+from kotef.failures.tool_calls import Call
 
 TOOLS = Tools(
     editors=frozenset({"write_file"}),
