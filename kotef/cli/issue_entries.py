@@ -11,7 +11,7 @@ from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.sdd.export import title, to_github, to_sarif
 from kotef.sdd.issue import IssueEntry, State
-from kotef.sdd.issues import find_entry, issues_path, mark, read_issues, timestamp, written_text
+from kotef.sdd.issue_log import find_entry, issues_path, mark, read_issues, timestamp, written_text
 
 Format = Literal["text", "json", "sarif"]
 

@@ -15,7 +15,7 @@ from kotef.models.usage import answer_facts, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.prefix import watch_prefix
 from kotef.sdd.agents import in_role
-from kotef.sdd.proof import unproved
+from kotef.sdd.done_evidence import unproved
 from kotef.settings import Price
 from kotef.state import AgentState, StateUpdate, Usage
 from kotef.workspace.steps import next_step

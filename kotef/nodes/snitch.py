@@ -15,8 +15,8 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import AMBIGUOUS, leave_baseline, leave_best
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
-from kotef.sdd.issue_text import Change
-from kotef.sdd.issues import issues_path, record, timestamp
+from kotef.sdd.issue_log import issues_path, record, timestamp
+from kotef.sdd.issue_log_text import Change
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
 from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic

@@ -12,7 +12,7 @@ from kotef.runs.events import read_events
 from kotef.runs.store import RunDir, own_runs
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure
-from kotef.sdd.issues import issues_path, record, timestamp
+from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.state import Task
 
 NOTED: Final = "aborted"

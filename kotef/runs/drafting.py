@@ -12,9 +12,9 @@ from kotef.checks.detect import collect_checks
 from kotef.checks.missing_program import missing_program
 from kotef.context.prompts import Prompts
 from kotef.errors import ModelError
-from kotef.sdd.drafted import SpecDraft, TicketDraft, command_only, words_only
+from kotef.sdd.done_evidence import could_be_proved
+from kotef.sdd.draft_writer import SpecDraft, TicketDraft, command_only, words_only
 from kotef.sdd.files import read_file
-from kotef.sdd.proof import could_be_proved
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import list_tickets

@@ -31,9 +31,9 @@ from kotef.runs.result import (
 )
 from kotef.runs.store import RunDir
 from kotef.runs.trees import note_left
-from kotef.sdd.closing import close_asked
-from kotef.sdd.issues import has_entry, issues_path, settle, timestamp
-from kotef.sdd.proof import Evidence, trace
+from kotef.sdd.done_evidence import Evidence, trace
+from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
+from kotef.sdd.ticket_closure import close_asked
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
 from kotef.workspace.hiding import redactor

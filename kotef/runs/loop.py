@@ -27,7 +27,7 @@ from kotef.runs.opened import Opened
 from kotef.runs.portable.takeover import TAKEN_UP
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
-from kotef.sdd.issues import timestamp
+from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.outside import Outside
 from kotef.workspace.hiding import redactor

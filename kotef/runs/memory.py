@@ -9,7 +9,7 @@ from kotef.failures.memory import MAX_RUNS, Memory, Tried
 from kotef.runs import store
 from kotef.runs.result import Result, ResultAttempt
 from kotef.sdd.issue import IssueEntry
-from kotef.sdd.issues import issues_path, read_issues
+from kotef.sdd.issue_log import issues_path, read_issues
 
 MAX_TEXT = 300
 """Characters kept of each text."""

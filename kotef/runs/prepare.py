@@ -10,10 +10,10 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
 from kotef.runs.memory import Remembered, remembered
-from kotef.sdd.asked import find_asked
 from kotef.sdd.files import read_file
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
+from kotef.sdd.ticket_lookup import find_asked
 from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task

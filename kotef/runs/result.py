@@ -9,7 +9,7 @@ from kotef.checks.probe import ProbeName, ProbeValue
 from kotef.checks.types import Evidence, Role
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
-from kotef.sdd.proof import UNPROVED, ProvedBy
+from kotef.sdd.done_evidence import UNPROVED, ProvedBy
 from kotef.state import Spent, StoppedBy
 
 

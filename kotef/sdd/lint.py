@@ -7,12 +7,12 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.sdd.done_evidence import could_be_proved
 from kotef.sdd.files import Problem
-from kotef.sdd.foreign.naming import CHECKS
-from kotef.sdd.foreign.spec import ForeignSpec, task_named
-from kotef.sdd.foreign.spec_kit import UNCLEAR
+from kotef.sdd.importers.document_names import CHECKS
+from kotef.sdd.importers.spec import ForeignSpec, task_named
+from kotef.sdd.importers.spec_kit import UNCLEAR
 from kotef.sdd.markdown import UNCLOSED, Line, read_markdown, sections, words
-from kotef.sdd.proof import could_be_proved
 from kotef.sdd.skeleton import PLACEHOLDER
 from kotef.sdd.ticket import (
     HEADER,

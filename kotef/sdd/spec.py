@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef.errors import SpecError
 from kotef.sdd.files import Problem, read_file
 from kotef.sdd.markdown import UNCLOSED, Line, Section, fences, items, read_markdown, sections
-from kotef.sdd.mentions import Complaint, fenced_commands, is_inside, named_paths, quoted_commands
+from kotef.sdd.references import Complaint, fenced_commands, is_inside, named_paths, quoted_commands
 
 MAX_TEXT: Final = 16_000
 """Characters kept of each document, from its head; rules and checks are read from the whole file."""

@@ -20,7 +20,7 @@ from kotef.sdd.markdown import (
     sections,
     words,
 )
-from kotef.sdd.mentions import Complaint, fenced_commands, is_inside, named_paths, paths_in
+from kotef.sdd.references import Complaint, fenced_commands, is_inside, named_paths, paths_in
 
 MAX_TEXT: Final = 8_000
 """Characters kept of each free text of a ticket, from its head."""

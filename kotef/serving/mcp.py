@@ -11,7 +11,7 @@ from kotef import __version__
 from kotef.errors import KotefError, UsageError
 from kotef.runs import store
 from kotef.sdd.export import title
-from kotef.sdd.issues import issues_path, read_issues
+from kotef.sdd.issue_log import issues_path, read_issues
 from kotef.serving import asked
 from kotef.serving.answered import Status, Told, status_of
 from kotef.serving.check import check

@@ -9,7 +9,7 @@ from support.loop import Ran, kotef
 
 from kotef.cli.main import main
 from kotef.runs.store import runs_dir
-from kotef.sdd.issues import IssueEntry, IssueFailure, parse_issues, record
+from kotef.sdd.issue_log import IssueEntry, IssueFailure, parse_issues, record
 
 FAILURE = IssueFailure(
     visit=1, command="pytest", exit_code=1, kind="test_failure", summary="src/a.py:3: boom", fingerprint="f"

@@ -9,7 +9,7 @@ from support.loop import CHECK, DONE, FIX, PYTEST, Agent, edit, kotef, plan, wri
 
 from kotef.failures.memory import MAX_BYTES
 from kotef.runs.store import runs_dir
-from kotef.sdd.issues import parse_issues, record
+from kotef.sdd.issue_log import parse_issues, record
 
 GOAL = "make add add"
 ONCE = ("--check", CHECK, "--max-attempts", "1")

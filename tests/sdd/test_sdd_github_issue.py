@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.errors import UsageError
-from kotef.sdd.foreign.github_issue import read_issue, with_commands
+from kotef.sdd.importers.github_issue import read_issue, with_commands
 
 BODY = """\
 The total is wrong.

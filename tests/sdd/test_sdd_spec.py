@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kotef.errors import SpecError
 from kotef.sdd.files import MAX_BYTES
 from kotef.sdd.markdown import read_markdown
-from kotef.sdd.mentions import named_paths, quoted_commands
+from kotef.sdd.references import named_paths, quoted_commands
 from kotef.sdd.spec import MAX_RULE, MAX_RULES, MAX_TEXT, Spec, read_spec
 
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from kotef.sdd.done_evidence import could_be_proved
 from kotef.sdd.lint import CODES
-from kotef.sdd.proof import could_be_proved
 from kotef.sdd.ticket import read_ticket
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "writing-a-ticket.md").read_text()

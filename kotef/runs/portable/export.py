@@ -17,7 +17,7 @@ from kotef.runs.portable.archive import RUN, SNAPSHOTS, write_archive
 from kotef.runs.prune import named_objects
 from kotef.runs.store import RunDir
 from kotef.runs.unfinished import put_right
-from kotef.sdd.issues import timestamp
+from kotef.sdd.issue_log import timestamp
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import os_fault, state_dir

@@ -3,7 +3,7 @@
 import pytest
 
 from kotef.checks.verdict import CheckVerdict, Verification
-from kotef.sdd.proof import trace, unproved
+from kotef.sdd.done_evidence import trace, unproved
 from kotef.sdd.ticket import DoneLine
 
 

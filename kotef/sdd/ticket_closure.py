@@ -6,8 +6,8 @@ from typing import Final
 
 from kotef.failures.plural import counted
 from kotef.failures.summarize import cut
-from kotef.sdd.foreign.folders import tick_foreign
-from kotef.sdd.proof import Evidence
+from kotef.sdd.done_evidence import Evidence
+from kotef.sdd.importers.folders import tick_foreign
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import close_ticket, unproved_lines
 

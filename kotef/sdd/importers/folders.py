@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from kotef.errors import KotefError, SpecError
 from kotef.sdd.files import MAX_BYTES, Problem, read_file
-from kotef.sdd.foreign import kiro, spec_kit
-from kotef.sdd.foreign.spec import ForeignSpec, ticket_of
-from kotef.sdd.foreign.tasks import tick_tasks
+from kotef.sdd.importers import kiro, spec_kit
+from kotef.sdd.importers.spec import ForeignSpec, ticket_of
+from kotef.sdd.importers.tasks import tick_tasks
 from kotef.sdd.ticket import Kind, Ticket
 from kotef.workspace.paths import os_fault, resolve_inside, write_atomic
 from kotef.workspace.safe_open import Listed, list_inside, read_inside

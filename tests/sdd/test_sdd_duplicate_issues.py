@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import UsageError, WorkspaceError
+from kotef.sdd.duplicate_issues import identity, resolved
 from kotef.sdd.hand_edits import keep_hand_edits
 from kotef.sdd.issue import MAX_SEEN, IssueEntry, IssueFailure, parse_issues, render
-from kotef.sdd.issue_text import marked, recorded, settled
-from kotef.sdd.issues import find_entry, has_entry, mark, record, settle
-from kotef.sdd.repeats import identity, resolved
+from kotef.sdd.issue_log import find_entry, has_entry, mark, record, settle
+from kotef.sdd.issue_log_text import marked, recorded, settled
 
 
 def failure(fingerprint: str = "f1", visit: int = 3) -> IssueFailure:

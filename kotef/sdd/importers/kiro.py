@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kotef.sdd.foreign.naming import checks_in, readable_name
-from kotef.sdd.foreign.reading import entries, prose
-from kotef.sdd.foreign.spec import ForeignSpec
-from kotef.sdd.foreign.tasks import read_tasks
+from kotef.sdd.importers.document_names import checks_in, readable_name
+from kotef.sdd.importers.markdown_lists import entries, prose
+from kotef.sdd.importers.spec import ForeignSpec
+from kotef.sdd.importers.tasks import read_tasks
 from kotef.sdd.markdown import Document, Line, Section, read_markdown, sections, words
 from kotef.sdd.ticket import DoneLine
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.sdd.foreign.reading import Entry, entries, prose
+from kotef.sdd.importers.markdown_lists import Entry, entries, prose
 from kotef.sdd.markdown import Document, Line
 
 MAX_TASKS: Final = 500

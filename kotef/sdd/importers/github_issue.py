@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kotef.errors import UsageError
-from kotef.sdd.foreign.naming import CHECKS
-from kotef.sdd.foreign.reading import prose
+from kotef.sdd.importers.document_names import CHECKS
+from kotef.sdd.importers.markdown_lists import prose
 from kotef.sdd.markdown import Line, Section, fences, read_markdown, sections, words
-from kotef.sdd.mentions import fenced_commands
+from kotef.sdd.references import fenced_commands
 from kotef.sdd.ticket import MAX_ITEMS, MAX_TITLE, NAMES, DoneLine, Ticket, allowed_edits, items_with_boxes
 
 MAX_ISSUE: Final = 256 * 1024

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
+from kotef.sdd.duplicate_issues import repeated, resolved, seen_again, task_of, without
 from kotef.sdd.hand_edits import keep_hand_edits
 from kotef.sdd.issue import IssueEntry, Span, read_span, render, spans
-from kotef.sdd.repeats import repeated, resolved, seen_again, task_of, without
 
 Change = Literal["added", "updated", "unchanged", "seen_again", "reopened"]
 

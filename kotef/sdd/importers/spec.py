@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.sdd.files import Problem
-from kotef.sdd.foreign.tasks import Task, depth_of
+from kotef.sdd.importers.tasks import Task, depth_of
 from kotef.sdd.ticket import MAX_ITEMS, MAX_TEXT, MAX_TITLE, DoneLine, Kind, Ticket
 
 SHOWN: Final = 20

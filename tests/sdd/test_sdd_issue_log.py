@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.sdd import issues
-from kotef.sdd.issues import IssueEntry, has_entry, parse_issues, record, render
+from kotef.sdd import issue_log
+from kotef.sdd.issue_log import IssueEntry, has_entry, parse_issues, record, render
 
 
 def entry(run_id: str = "r1", **facts) -> IssueEntry:
@@ -167,7 +167,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from threading import Thread
-from kotef.sdd.issues import IssueEntry, record, settle
+from kotef.sdd.issue_log import IssueEntry, record, settle
 log, name = Path(sys.argv[1]), sys.argv[2]
 def entry(run, goal=None, **facts):
     return IssueEntry(run_id=run, date="d", outcome="stuck", reason="r", goal=goal or run + "g" * 3000, attempts=1,
@@ -229,7 +229,7 @@ def test_32_writers_at_once_lose_nothing_and_tear_nothing(log: Path) -> None:
 
 
 def test_a_lock_that_is_never_released_is_an_error_not_a_hang(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(issues, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(issue_log, "LOCK_SECONDS", 0.1)
     (log.parent / "runs").mkdir(parents=True)
     with FileLock(log.parent / "runs" / "issues.lock"), pytest.raises(WorkspaceError, match="another process holds it"):
         record(log, entry())

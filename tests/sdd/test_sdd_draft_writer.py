@@ -2,7 +2,7 @@
 
 import pytest
 
-from kotef.sdd.drafted import MAX_LINE, command_only
+from kotef.sdd.draft_writer import MAX_LINE, command_only
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from kotef.sdd.files import Problem
-from kotef.sdd.foreign.naming import checks_in, readable_name
-from kotef.sdd.foreign.reading import entries, prose
-from kotef.sdd.foreign.spec import ForeignSpec
-from kotef.sdd.foreign.tasks import read_tasks
+from kotef.sdd.importers.document_names import checks_in, readable_name
+from kotef.sdd.importers.markdown_lists import entries, prose
+from kotef.sdd.importers.spec import ForeignSpec
+from kotef.sdd.importers.tasks import read_tasks
 from kotef.sdd.markdown import PREAMBLE, Document, Section, read_markdown, sections
 from kotef.sdd.ticket import DoneLine
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from support.foreign import PLAN_OF_KIRO, REQUIREMENTS, SPEC, TASKS, kiro, spec_kit
 
 from kotef.errors import SpecError, UsageError
-from kotef.sdd.foreign.folders import Folder, foreign_folders, list_foreign, read_foreign, tick_foreign
-from kotef.sdd.foreign.kiro import read_kiro
-from kotef.sdd.foreign.spec import standing, ticket_of
-from kotef.sdd.foreign.spec_kit import read_spec_kit
-from kotef.sdd.foreign.tasks import read_tasks, tick_tasks
+from kotef.sdd.importers.folders import Folder, foreign_folders, list_foreign, read_foreign, tick_foreign
+from kotef.sdd.importers.kiro import read_kiro
+from kotef.sdd.importers.spec import standing, ticket_of
+from kotef.sdd.importers.spec_kit import read_spec_kit
+from kotef.sdd.importers.tasks import read_tasks, tick_tasks
 from kotef.sdd.markdown import read_markdown
 from kotef.sdd.ticket import Ticket
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from kotef.sdd.files import Problem
 from kotef.sdd.markdown import fences, read_markdown, sections
-from kotef.sdd.mentions import fenced_commands
+from kotef.sdd.references import fenced_commands
 
 CHECKS: Final[dict[str, str]] = dict.fromkeys(
     (
