@@ -19,7 +19,7 @@ LAYERS = [
     "nodes",
     "graph",
     "runs",
-    "serving",
+    "mcp_server",
     "cli studio",
     "__main__",
 ]

@@ -53,7 +53,7 @@ OF_RUNS = frozenset(
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
         runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py
         runs/report/located.py runs/report/logs.py runs/setup.py runs/store.py runs/trees.py runs/worked.py
-        serving/detached.py tools/background.py tools/mcp/sessions.py workspace/kept.py workspace/output.py
+        mcp_server/background_run.py tools/background.py tools/mcp/sessions.py workspace/kept.py workspace/output.py
         workspace/seen.py workspace/standing.py workspace/stash.py
         """,
     )

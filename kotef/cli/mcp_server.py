@@ -13,11 +13,11 @@ from rich.console import Console
 from kotef.cli.screen import Screen
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
+from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
 from kotef.runs.events import Line
 from kotef.runs.hidden import hide
 from kotef.runs.loading import loaded
-from kotef.serving.mcp import Workspace, serve
 from kotef.tools.mcp.servers import MISSING
 from kotef.workspace.git import inspect
 

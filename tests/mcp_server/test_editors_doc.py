@@ -9,8 +9,8 @@ import click
 import pytest
 
 from kotef.cli.main import main
+from kotef.mcp_server.server import OFFERS
 from kotef.runs.doing import State
-from kotef.serving.mcp import OFFERS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "editors.md").read_text()
 BLOCKS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)]

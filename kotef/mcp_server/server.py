@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from kotef import __version__
 from kotef.errors import KotefError, UsageError
+from kotef.mcp_server import requests
+from kotef.mcp_server.background_run import Detached, at_work, until
+from kotef.mcp_server.check import check
+from kotef.mcp_server.status import Status, Told, status_of
 from kotef.runs import store
 from kotef.sdd.export import title
 from kotef.sdd.issue_log import issues_path, read_issues
-from kotef.serving import asked
-from kotef.serving.answered import Status, Told, status_of
-from kotef.serving.check import check
-from kotef.serving.detached import Detached, at_work, until
 from kotef.workspace.hiding import redactor
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Offer(NamedTuple):
     """One tool."""
 
     words: str
-    takes: type[asked.Asked]
+    takes: type[requests.Asked]
     reads_only: bool
     gives: type[Status] | None = None
 
@@ -46,30 +46,30 @@ OFFERS: Final = {
     "start_run": Offer(
         "Start a run on a goal or a ticket; returns its id as soon as it has begun. It edits files of the workspace, "
         "commits nothing, and goes on when this server ends.",
-        asked.StartRun,
+        requests.StartRun,
         reads_only=False,
         gives=Status,
     ),
     "run_status": Offer(
         "Tell where a run stands or how it ended: state, attempt, last lines, tokens, cost, outcome.",
-        asked.RunStatus,
+        requests.RunStatus,
         reads_only=True,
         gives=Status,
     ),
     "cancel_run": Offer(
         "Stop the run that is at work. It ends `interrupted`, with an issue entry, and can be resumed by a person.",
-        asked.CancelRun,
+        requests.CancelRun,
         reads_only=False,
         gives=Status,
     ),
     "read_issues": Offer(
         "Tell the entries of .sdd/issues.md: runs that stopped short, why, and what to do about each.",
-        asked.ReadIssues,
+        requests.ReadIssues,
         reads_only=True,
     ),
     "check": Offer(
         "Run the project's own checks and judge them, compared with HEAD where something is uncommitted; no edits.",
-        asked.Check,
+        requests.Check,
         reads_only=True,
     ),
 }
@@ -99,22 +99,22 @@ class Workspace:
         act: Callable[[Any], Awaitable[dict[str, Any]]] = getattr(self, f"_{name}")
         return redactor().whole(await act(given))
 
-    async def _start_run(self, given: asked.StartRun) -> dict[str, Any]:
+    async def _start_run(self, given: requests.StartRun) -> dict[str, Any]:
         if not (given.goal.strip() or given.ticket):
             raise UsageError("neither a goal nor a ticket is named", hint="give `goal` or `ticket`")
         return self._status(await self.runs.start(given.command_line()))
 
-    async def _run_status(self, given: asked.RunStatus) -> dict[str, Any]:
+    async def _run_status(self, given: requests.RunStatus) -> dict[str, Any]:
         run = store.find(self.root, given.run_id)
         await until(lambda: None if at_work(self.root, run) else True, given.wait_seconds)
         return self._status(run, given.lines)
 
-    async def _cancel_run(self, given: asked.CancelRun) -> dict[str, Any]:
+    async def _cancel_run(self, given: requests.CancelRun) -> dict[str, Any]:
         run = store.find(self.root, given.run_id)
         await self.runs.cancel(run, STOP_SECONDS)
         return self._status(run)
 
-    async def _read_issues(self, given: asked.ReadIssues) -> dict[str, Any]:
+    async def _read_issues(self, given: requests.ReadIssues) -> dict[str, Any]:
         log = read_issues(issues_path(self.root))
         entries = [entry for entry in log.entries if given.state in ("all", entry.state)]
         return {
@@ -122,7 +122,7 @@ class Workspace:
             "problems": [str(problem) for problem in log.problems],
         }
 
-    async def _check(self, _: asked.Check) -> dict[str, Any]:
+    async def _check(self, _: requests.Check) -> dict[str, Any]:
         return await check(self.root)
 
     def _status(self, run: store.RunDir, lines: int = 5) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from kotef.mcp_server.background_run import at_work
 from kotef.runs import store
 from kotef.runs.doing import State, doing_after
 from kotef.runs.events import Line, read_events
 from kotef.runs.result import Camel
-from kotef.serving.detached import at_work
 
 Told = Callable[[Iterable[Line], int], list[str]]
 """The events as lines a person reads; the number is that of the attempts allowed."""

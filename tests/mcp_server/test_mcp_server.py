@@ -15,7 +15,7 @@ from support.openai_server import OpenAIServer, slow
 
 from kotef.cli.mcp_server import lines_of
 from kotef.errors import KotefError
-from kotef.serving.mcp import Workspace
+from kotef.mcp_server.server import Workspace
 from kotef.workspace.lock import holder_of
 
 
