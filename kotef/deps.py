@@ -11,7 +11,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.types import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
-from kotef.workspace.installed import Installed
+from kotef.workspace.installed_environments import Installed
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from kotef.runs.start import announce, open_run
 from kotef.runs.telemetry import langsmith
 from kotef.runs.telemetry.observed import observed
 from kotef.state import Task
-from kotef.workspace.hiding import know, redactor, scope
 from kotef.workspace.lock import workspace_lock
+from kotef.workspace.redaction import know, redactor, scope
 
 LOOP: Final = build_graph()
 """Its state is kept by whoever keeps that of the graph around it."""

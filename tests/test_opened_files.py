@@ -53,8 +53,8 @@ OF_RUNS = frozenset(
         runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
         runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py
         runs/report/located.py runs/report/logs.py runs/setup.py runs/store.py runs/trees.py runs/worked.py
-        mcp_server/background_run.py tools/background.py tools/mcp/sessions.py workspace/kept.py workspace/output.py
-        workspace/seen.py workspace/standing.py workspace/stash.py
+        mcp_server/background_run.py tools/background.py tools/mcp/sessions.py workspace/ignored_backup.py workspace/output.py
+        workspace/last_tree.py workspace/file_swap_journal.py workspace/stash.py
         """,
     )
 )
@@ -99,10 +99,10 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "tools/mcp/log.py": DESCRIPTOR,
     "nodes/differences.py": STATE,
     "workspace/activity.py": STATE,
-    "workspace/details.py": DESCRIPTOR,
+    "workspace/file_metadata.py": DESCRIPTOR,
     "workspace/folder_copy.py": DESCRIPTOR,
-    "workspace/installed.py": f"only names of {INSTALLED}",
-    "workspace/nested.py": f"{GIT}; copies in {STATE}; only names in the workspace, links not followed",
+    "workspace/installed_environments.py": f"only names of {INSTALLED}",
+    "workspace/nested_repositories.py": f"{GIT}; copies in {STATE}; only names in the workspace, links not followed",
     "workspace/remainder.py": STATE,
     "workspace/restoration.py": STATE,
     "workspace/sandbox/environments.py": f"only names of {INSTALLED}; {DESCRIPTOR}",
@@ -110,9 +110,9 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",
     "workspace/sandbox/metadata_calls.py": KERNEL,
     "workspace/sandbox/seed.py": SANDBOX,
-    "workspace/effects.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
-    "workspace/elsewhere.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
-    "workspace/entries.py": DESCRIPTOR,
+    "workspace/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
+    "workspace/base_checkout.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
+    "workspace/file_entry.py": DESCRIPTOR,
     "workspace/git_history.py": GIT,
     "workspace/git_layout.py": f"only names, to find files that git would wait for, and {GIT}",
     "workspace/git_objects.py": GIT,
@@ -126,15 +126,15 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "workspace/sandbox/limits.py": KERNEL,
     "workspace/sandbox/masks.py": "only names, links not followed",
     "workspace/sandbox/probe.py": TEMPORARY,
-    "workspace/sandbox/room.py": SANDBOX,
+    "workspace/sandbox/private_home.py": SANDBOX,
     "workspace/sandbox/services.py": KERNEL,
     "workspace/sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
-    "workspace/sandbox/trial.py": "runs inside the sandbox, on the paths it is given",
+    "workspace/sandbox/probe_child.py": "runs inside the sandbox, on the paths it is given",
     "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
     "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
-    "workspace/tree.py": KERNEL,
+    "workspace/process_tree.py": KERNEL,
     "workspace/tree_store.py": f"snapshots, and a bundle of them, in {STATE}",
-    "workspace/unheld.py": "only names, links not followed; behind a link, names and stat results",
+    "workspace/untracked_scan.py": "only names, links not followed; behind a link, names and stat results",
 }
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kotef.errors import SpecError
-from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_inside, read_within
+from kotef.workspace.snapshot_scope import LARGEST
 
 
 def text_of(root: Path, name: str) -> str:

@@ -23,9 +23,9 @@ from kotef.failures.command_wrappers import unwrap
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.failures.places import from_root
-from kotef.workspace.hiding import redactor
 from kotef.workspace.output import head_and_tail
 from kotef.workspace.process import KEEP, Completed, run_process
+from kotef.workspace.redaction import redactor
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 WHOLE: Final = 8 * 1024 * 1024

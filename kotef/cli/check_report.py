@@ -28,7 +28,7 @@ from kotef.runs.unfinished import put_right
 from kotef.runs.worked import keep_seconds
 from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 SHOWN: Final = 50
 """Failures shown of one check; --json has more."""

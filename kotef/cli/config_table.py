@@ -8,7 +8,7 @@ from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
 from kotef.runs.in_effect import Setting, in_effect
 from kotef.settings import ProfileName
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 
 def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json: bool) -> None:

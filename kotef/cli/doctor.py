@@ -25,7 +25,7 @@ from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 from kotef.workspace.environment import child_environment
 from kotef.workspace.git import inspect
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 BROKEN: Final = 5
 _HEAD: Final = ("check", "command", "from", "starts", "last run")

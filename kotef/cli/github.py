@@ -15,7 +15,7 @@ from kotef.runs.report.located import Located, located
 from kotef.runs.report.step_summary import step_summary
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 _LARGEST: Final = 900_000
 """Bytes of a step summary; GitHub takes none above 1 MiB."""

@@ -38,7 +38,7 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.runs.prepare import Request, prepare
     from kotef.runs.preview import preview_coder, preview_planner
     from kotef.runs.roles import read_agents
-    from kotef.workspace.hiding import redactor
+    from kotef.workspace.redaction import redactor
 
     root = workspace_of(options["root"])
     config = read_config(config_path())

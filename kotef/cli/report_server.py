@@ -17,8 +17,8 @@ from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.hidden import hide
 from kotef.runs.report.html import as_html, index_page
-from kotef.workspace.hiding import know, redactor
 from kotef.workspace.lock import at_work
+from kotef.workspace.redaction import know, redactor
 from kotef.workspace.secrets import Redactor
 
 HOST: Final = "127.0.0.1"

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from rich.table import Table
 
-from kotef.workspace.installed import environments
+from kotef.workspace.installed_environments import environments
 from kotef.workspace.sandbox.sandbox import Level
 
 _NAMED: Final = 3

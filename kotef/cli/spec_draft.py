@@ -27,7 +27,7 @@ from kotef.runs.telemetry.langsmith import leaves
 from kotef.runs.telemetry.observed import told_to_langsmith
 from kotef.settings import Price
 from kotef.state import Spent
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 MAX_GOAL: Final = 20_000
 """Characters of a goal."""

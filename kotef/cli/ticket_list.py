@@ -8,7 +8,7 @@ from kotef.errors import UsageError
 from kotef.sdd.importers.folders import list_foreign
 from kotef.sdd.importers.spec import standing
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 
 def tell_tickets(root: Path) -> NoReturn:

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kotef.workspace.activity import ActivityLog
-from kotef.workspace.seen import saw
+from kotef.workspace.last_tree import saw
 from kotef.workspace.snapshots import Snapshots
 
 

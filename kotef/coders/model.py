@@ -42,10 +42,10 @@ from kotef.tools.registry import build_tools, cannot_edit, offered
 from kotef.tools.row import Row, ToolContext
 from kotef.tools.told import Told
 from kotef.tools.truncated import Keep
-from kotef.workspace.effects import Effects, digest
-from kotef.workspace.hiding import redactor
+from kotef.workspace.effect_log import Effects, digest
 from kotef.workspace.paths import granted
 from kotef.workspace.process import Completed
+from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import Stash
 

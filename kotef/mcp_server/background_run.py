@@ -18,7 +18,7 @@ from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.workspace.lock import holder_of
 from kotef.workspace.paths import state_dir
-from kotef.workspace.tree import start_of
+from kotef.workspace.process_tree import start_of
 
 START_SECONDS: Final = 60.0
 """How long a run may take to say that it has begun."""

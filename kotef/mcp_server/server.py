@@ -16,7 +16,7 @@ from kotef.mcp_server.status import Status, Told, status_of
 from kotef.runs import store
 from kotef.sdd.export import title
 from kotef.sdd.issue_log import issues_path, read_issues
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

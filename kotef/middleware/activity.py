@@ -11,7 +11,7 @@ from langgraph.types import Command
 from kotef.deps import Emit
 from kotef.middleware.conversation import FAILED
 from kotef.tools.registry import BY_NAME
-from kotef.workspace.steps import next_step
+from kotef.workspace.stop_gate import next_step
 
 
 class Activity(AgentMiddleware[Any, Any, Any]):

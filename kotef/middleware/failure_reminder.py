@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from kotef.failures.tool_failure_memory import Record, remember, render
 from kotef.middleware.conversation import Answered
 from kotef.middleware.loop_guard import warnings
+from kotef.workspace.deep_text import encodable
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.texts import encodable
 
 FILE: Final = "recent.json"
 """In the run directory; a visit that is recorded twice counts once."""

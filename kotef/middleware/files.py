@@ -14,7 +14,7 @@ from kotef.tools.faults import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.registry import BY_NAME
 from kotef.tools.tree import locate
-from kotef.workspace.effects import digest
+from kotef.workspace.effect_log import digest
 
 READ: Final = "kotef_read"
 """Key in `additional_kwargs` of a tool's answer: the files it showed, with the hashes of their bytes."""

@@ -10,7 +10,7 @@ from kotef.deps import Emit
 from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.conversation import Answered
 from kotef.settings import Limits
-from kotef.workspace.effects import Effects
+from kotef.workspace.effect_log import Effects
 from kotef.workspace.stash import Stash
 
 

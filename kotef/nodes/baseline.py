@@ -21,9 +21,9 @@ from kotef.nodes.run_checks import baseline_results, usage_of
 from kotef.nodes.runner_fallback import other_runner
 from kotef.nodes.untracked_files import remember_unheld
 from kotef.state import StateUpdate, Task
-from kotef.workspace.installed import remember_environments
+from kotef.workspace.installed_environments import remember_environments
+from kotef.workspace.last_tree import forget
 from kotef.workspace.remainder import Remainder, keep, note_written
-from kotef.workspace.seen import forget
 
 NO_CHECKS: Final = (
     "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "

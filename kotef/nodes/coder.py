@@ -9,8 +9,8 @@ from kotef.deps import Deps
 from kotef.nodes.approval import approved
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
-from kotef.workspace.seen import forget, saw
-from kotef.workspace.standing import HIDDEN
+from kotef.workspace.file_swap_journal import HIDDEN
+from kotef.workspace.last_tree import forget, saw
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""

@@ -24,7 +24,7 @@ from kotef.nodes.restore_protected import keep_patch
 from kotef.nodes.untracked_files import Seen, take_away
 from kotef.state import Task
 from kotef.workspace.safe_open import read_within
-from kotef.workspace.unheld import CODE, steering_from_outside
+from kotef.workspace.untracked_scan import CODE, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"

@@ -10,7 +10,7 @@ from kotef.checks.commands import judging_files
 from kotef.checks.protected_files import helpers_beside_tests, is_protected, matches, protected_paths
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
-from kotef.workspace.installed import environment_around
+from kotef.workspace.installed_environments import environment_around
 from kotef.workspace.snapshots import Snapshots
 
 _CODE: Final = (

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from kotef.deps import Deps
-from kotef.workspace.standing import end, stand_in
+from kotef.workspace.file_swap_journal import end, stand_in
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from kotef.nodes.differences import lines_of, next_replaced, note_lines
 from kotef.nodes.visit_record import edited
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
+from kotef.workspace.last_tree import seen
 from kotef.workspace.restoration import RestoreReport, restore_remainder
-from kotef.workspace.seen import seen
 from kotef.workspace.snapshots import Restored
 
 AMBIGUOUS: Final = "ambiguous_repair"

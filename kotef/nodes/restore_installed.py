@@ -10,13 +10,13 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
 from kotef.nodes.untracked_files import replaced
 from kotef.state import Task
-from kotef.workspace.entries import LINK, write_entry
-from kotef.workspace.installed import Alteration, Installed, altered, was_link
+from kotef.workspace.file_entry import LINK, write_entry
+from kotef.workspace.file_swap_journal import HIDDEN
+from kotef.workspace.installed_environments import Alteration, Installed, altered, was_link
 from kotef.workspace.safe_open import remove_within
 from kotef.workspace.snapshots import Restored
-from kotef.workspace.standing import HIDDEN
 from kotef.workspace.transfer import move_out
-from kotef.workspace.unheld import Unheld, recall
+from kotef.workspace.untracked_scan import Unheld, recall
 
 _NONE: Final = Restored((), ())
 _CONFINING: Final = frozenset({"bwrap", "strict"})

@@ -12,8 +12,8 @@ from kotef.checks.verification import MAX_RED, Verification
 from kotef.deps import Ground
 from kotef.failures.history import MAX_TESTS
 from kotef.state import Spent, Task, Usage
-from kotef.workspace.installed import written_environments
-from kotef.workspace.unheld import change_time
+from kotef.workspace.installed_environments import written_environments
+from kotef.workspace.untracked_scan import change_time
 
 QUICK: Final = 60.0
 """Seconds a check may take to be run whole, or once more, where the verdict does not need it."""

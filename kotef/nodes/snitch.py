@@ -18,8 +18,8 @@ from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.sdd.issue_log_text import Change
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
-from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.redaction import redactor
 from kotef.workspace.safe_open import remove_within
 
 SHOWN_ENTRIES = 5

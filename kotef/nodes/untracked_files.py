@@ -13,14 +13,14 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps, Ground
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import Task
-from kotef.workspace.entries import EXECUTABLE, PLAIN, write_entry
-from kotef.workspace.installed import Installed
-from kotef.workspace.listing import LARGEST
+from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
+from kotef.workspace.file_swap_journal import HIDDEN, move
+from kotef.workspace.installed_environments import Installed
 from kotef.workspace.safe_open import read_regular, remove_within, touch_within
+from kotef.workspace.snapshot_scope import LARGEST
 from kotef.workspace.snapshots import Restored
-from kotef.workspace.standing import HIDDEN, move
 from kotef.workspace.transfer import move_out
-from kotef.workspace.unheld import Unheld, look, recall, remember
+from kotef.workspace.untracked_scan import Unheld, look, recall, remember
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 

@@ -21,8 +21,8 @@ from kotef.nodes.untracked_files import look_for_unheld
 from kotef.nodes.visit_record import left_by_checks
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
-from kotef.workspace.seen import forget, saw
-from kotef.workspace.texts import encodable
+from kotef.workspace.deep_text import encodable
+from kotef.workspace.last_tree import forget, saw
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {

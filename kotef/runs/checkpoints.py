@@ -13,7 +13,7 @@ from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
 from kotef.failures.visit_history import Visit
 from kotef.state import Asked, Edits, Plan, Task, Usage
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 STORED: Final = [
     (model.__module__, model.__name__)

@@ -14,8 +14,8 @@ from kotef.runs.result import ResultBranch
 from kotef.sdd.issue import one_line
 from kotef.state import AgentState, Task
 from kotef.workspace.git import git_error, run_git
-from kotef.workspace.hiding import redactor
-from kotef.workspace.signing import hooks_place, signing
+from kotef.workspace.git_signing import hooks_place, signing
+from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 SUBJECT: Final = 72

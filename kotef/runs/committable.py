@@ -10,11 +10,11 @@ from typing import Final
 from kotef.errors import WorkspaceError
 from kotef.nodes.visit_record import left_by_checks
 from kotef.state import AgentState, Task
-from kotef.workspace.entries import LINK, PLAIN, Entry
+from kotef.workspace.file_entry import LINK, PLAIN, Entry
 from kotef.workspace.git import git_error, run_git
-from kotef.workspace.hiding import redactor
-from kotef.workspace.keys import keys_in
+from kotef.workspace.leaked_keys import keys_in
 from kotef.workspace.paths import resolve_inside
+from kotef.workspace.redaction import redactor
 from kotef.workspace.safe_open import read_regular
 from kotef.workspace.snapshots import Snapshots
 

@@ -17,8 +17,8 @@ from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.nodes.probe_bench import OutOfTimeError, Unit, guarded
 from kotef.probes.places import file_of
 from kotef.workspace.git import run_git
-from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_within, remove_within, write_within
+from kotef.workspace.snapshot_scope import LARGEST
 
 CHANGED: Final = 5
 """Tests of each check that are probed, of files that differ from the commit compared with."""

@@ -9,8 +9,8 @@ from kotef.errors import SpecError
 from kotef.runs.drafting import Drafted
 from kotef.sdd.draft_writer import architect_page, file_name, practices_page, project_page, ticket_page
 from kotef.sdd.tickets import TicketFolder, list_tickets
-from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import resolve_inside, write_below
+from kotef.workspace.redaction import redactor
 
 OPEN: Final = ".sdd/backlog/tickets/open"
 

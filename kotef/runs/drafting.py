@@ -20,7 +20,7 @@ from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import list_tickets
 from kotef.settings import Price
 from kotef.state import Spent
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

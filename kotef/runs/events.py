@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from kotef.failures.mistakes import MistakeRecovery
 from kotef.models.retry_verbosity import Loudness
-from kotef.workspace.hiding import redactor
+from kotef.workspace.deep_text import encodable
 from kotef.workspace.paths import append_line
-from kotef.workspace.texts import encodable
+from kotef.workspace.redaction import redactor
 
 log = logging.getLogger("kotef")
 

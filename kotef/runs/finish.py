@@ -36,12 +36,12 @@ from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
 from kotef.sdd.ticket_closure import close_asked
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
-from kotef.workspace.hiding import redactor
+from kotef.workspace.deep_text import encodable
+from kotef.workspace.last_tree import saw
 from kotef.workspace.paths import write_atomic
+from kotef.workspace.redaction import redactor
 from kotef.workspace.restoration import restore_remainder
-from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.texts import encodable
 
 SIGTERM_EXIT = 143
 

@@ -8,7 +8,7 @@ from kotef import __version__
 from kotef.errors import UsageError
 from kotef.runs.store import RunDir
 from kotef.state import Task
-from kotef.workspace.seen import since_seen
+from kotef.workspace.last_tree import since_seen
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 10

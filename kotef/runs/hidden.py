@@ -11,11 +11,11 @@ from kotef.errors import UsageError
 from kotef.runs.config import UserConfig
 from kotef.tools.mcp.servers import Server
 from kotef.workspace.environment import SECRET_NAME
-from kotef.workspace.hiding import know, redactor
-from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import holds_secrets
+from kotef.workspace.redaction import know, redactor
 from kotef.workspace.safe_open import read_within, walk_within
 from kotef.workspace.secrets import Redactor, of_env_file, of_environment, of_run, of_settings
+from kotef.workspace.snapshot_scope import REBUILT
 
 _LARGEST: Final = 256 * 1024
 """Bytes of one environment file."""

@@ -24,7 +24,7 @@ from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judgi
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
 from kotef.settings import Limits
-from kotef.workspace.elsewhere import Elsewhere, elsewhere, resolve_commit
+from kotef.workspace.base_checkout import Elsewhere, elsewhere, resolve_commit
 from kotef.workspace.git import git, inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.safe_open import list_within, remove_within
@@ -160,7 +160,7 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
 
     Green is when every required check passes, nothing that ran at the commit is missing or skipped now, and nothing
     contradicts itself: what was red before does not excuse what is red now. `telling` hears what is being done. The
-    earlier state is judged in a copy mounted at the workspace's own path, see `workspace.elsewhere`: putting it in
+    earlier state is judged in a copy mounted at the workspace's own path, see `workspace.base_checkout`: putting it in
     place and back would leave the user's files at another commit when it is killed, and touch what an editor has open.
 
     Raises `UsageError`, `BusyError`, `WorkspaceError`, `CheckError`.

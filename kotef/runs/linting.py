@@ -11,7 +11,7 @@ from kotef.sdd.importers.folders import list_foreign
 from kotef.sdd.lint import Finding, in_order, lint_between, lint_foreign, lint_ticket
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 
 class Linted(NamedTuple):

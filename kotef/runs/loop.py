@@ -30,10 +30,10 @@ from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.outside import Outside
-from kotef.workspace.hiding import redactor
-from kotef.workspace.installed import remember_environments
+from kotef.workspace.installed_environments import remember_environments
 from kotef.workspace.paths import os_fault
-from kotef.workspace.unheld import recall
+from kotef.workspace.redaction import redactor
+from kotef.workspace.untracked_scan import recall
 
 log = logging.getLogger("kotef")
 

@@ -17,8 +17,8 @@ from kotef.sdd.ticket_lookup import find_asked
 from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
+from kotef.workspace.deep_text import encodable
 from kotef.workspace.sandbox.sandbox import Wanted
-from kotef.workspace.texts import encodable
 
 
 @dataclass(frozen=True, slots=True)

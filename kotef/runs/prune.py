@@ -16,10 +16,10 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.runs.history_kept import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir
+from kotef.workspace.file_swap_journal import MARK
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.standing import MARK
 from kotef.workspace.stash import too_old
 
 DAY: Final = 86_400

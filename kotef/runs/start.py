@@ -37,12 +37,12 @@ from kotef.runs.workshop import Workshop
 from kotef.state import VISIT_CAPS, StateUpdate, Task
 from kotef.tools.permits import Permits
 from kotef.workspace.environment import child_environment
-from kotef.workspace.hiding import redactor
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir
+from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import drop_old
-from kotef.workspace.steps import guard_steps
+from kotef.workspace.stop_gate import guard_steps
 
 if TYPE_CHECKING:
     from kotef.runs.loop import Loop

@@ -12,7 +12,7 @@ from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.recorded.tape import Ran
 from kotef.runs.workshop import Workshop
 from kotef.workspace.activity import activity_of
-from kotef.workspace.elsewhere import Elsewhere, elsewhere
+from kotef.workspace.base_checkout import Elsewhere, elsewhere
 from kotef.workspace.git import inspect
 from kotef.workspace.remainder import came_or_changed, copies_of, recall
 from kotef.workspace.safe_open import remove_within

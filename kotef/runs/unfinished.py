@@ -5,9 +5,9 @@ from pathlib import Path
 from kotef.errors import WorkspaceError
 from kotef.failures.plural import counted
 from kotef.runs.store import runs_dir
+from kotef.workspace.file_swap_journal import MARK, end, unfinished
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.standing import MARK, end, unfinished
 
 
 def put_right(root: Path, *, but: Path | None = None) -> tuple[str, ...]:

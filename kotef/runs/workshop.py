@@ -30,15 +30,15 @@ from kotef.tools.permits import Permits
 from kotef.tools.told import Told, red_of
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.elsewhere import Elsewhere
+from kotef.workspace.base_checkout import Elsewhere
 from kotef.workspace.environment import child_environment
-from kotef.workspace.installed import Installed
+from kotef.workspace.installed_environments import Installed
 from kotef.workspace.process import KEEP, Completed, run_process
 from kotef.workspace.sandbox.rooms import Rooms, filling_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import WHOLE
-from kotef.workspace.steps import next_step
+from kotef.workspace.stop_gate import next_step
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

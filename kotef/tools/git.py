@@ -12,8 +12,8 @@ from kotef.tools.text import clip_line
 from kotef.tools.tree import RUNS, locate
 from kotef.tools.truncated import Keep, clip_kept
 from kotef.workspace.git import git, inspect, run_git
-from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import resolve_inside
+from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 MAX_DIFF: Final = 16_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 from kotef.workspace.secrets import Shown
 
 MAX_BYTES: Final = 5_000_000

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kotef.errors import BusyError
 from kotef.workspace.paths import os_fault, state_dir
-from kotef.workspace.tree import start_of
+from kotef.workspace.process_tree import start_of
 
 
 class Holder(NamedTuple):

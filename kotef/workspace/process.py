@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
-from kotef.workspace.hiding import redactor
 from kotef.workspace.output import HeadTail, Log
+from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
+from kotef.workspace.redaction import redactor
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.secrets import Stream
-from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
 
 LOG_CAP: Final = 50 * 1024 * 1024
 """Bytes of one log."""

@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import WorkspaceError
 from kotef.workspace.activity import Activity
-from kotef.workspace.details import Details, details_of
 from kotef.workspace.facts import facts_of, is_folder
-from kotef.workspace.kept import KEPT_CAP, copy_ignored, drop_oldest, ignored_files
-from kotef.workspace.nested import MOST, GitFolder, refs_of
+from kotef.workspace.file_metadata import Details, details_of
+from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored, drop_oldest, ignored_files
+from kotef.workspace.nested_repositories import MOST, GitFolder, refs_of
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
 

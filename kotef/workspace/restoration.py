@@ -10,11 +10,11 @@ from typing import Final, Literal, NamedTuple
 
 from kotef.errors import WorkspaceError
 from kotef.workspace.activity import Activity
-from kotef.workspace.details import differing, make_empty, put_back, remove_empty
-from kotef.workspace.entries import EXECUTABLE, LINK, PLAIN, write_entry
 from kotef.workspace.facts import facts_within
-from kotef.workspace.kept import KEPT_CAP, bring_back, ignored_files
-from kotef.workspace.nested import GitFolder, refs_of, repositories
+from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
+from kotef.workspace.file_metadata import differing, make_empty, put_back, remove_empty
+from kotef.workspace.ignored_backup import KEPT_CAP, bring_back, ignored_files
+from kotef.workspace.nested_repositories import GitFolder, refs_of, repositories
 from kotef.workspace.paths import os_fault, write_atomic
 from kotef.workspace.remainder import NestedRepository, Remainder, copies_of, git_copies_of, is_same, recall
 from kotef.workspace.snapshots import Snapshots

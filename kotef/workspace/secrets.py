@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote, quote_plus, unquote
 
+from kotef.workspace.deep_text import each_text
 from kotef.workspace.environment import SECRET_NAME
-from kotef.workspace.texts import each_text
 
 T = TypeVar("T")
 

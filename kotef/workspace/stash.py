@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.hiding import redactor
 from kotef.workspace.output import HeadTail
 from kotef.workspace.paths import os_fault, write_atomic
+from kotef.workspace.redaction import redactor
 
 NAME: Final = re.compile(r"tr_[a-z2-7]{12}")
 MAX_BYTES: Final = 5_000_000

@@ -11,9 +11,9 @@ from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.workspace.entries import Entry, blob_id
+from kotef.workspace.file_entry import Entry, blob_id
 from kotef.workspace.git import git, git_error, run_git
-from kotef.workspace.listing import split
+from kotef.workspace.snapshot_scope import split
 
 _CONFIG: Final = """\
 [core]

@@ -8,9 +8,9 @@ import pytest
 from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git, kotef
 from support.openai_server import OpenAIServer
 
+from kotef.workspace.file_swap_journal import MARK, stand_in
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.standing import MARK, stand_in
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from support.process import Done, kotef_process
 
 from kotef.runs.telemetry import langsmith
 from kotef.runs.telemetry.langsmith import leaves, traced_by
-from kotef.workspace.hiding import know, scope
+from kotef.workspace.redaction import know, scope
 from kotef.workspace.secrets import Redactor, of_env_file
 
 SECRET = "zq8J2mWx91LkTt55"

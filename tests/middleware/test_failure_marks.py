@@ -17,7 +17,7 @@ from kotef.middleware.visit_context import Setting
 from kotef.settings import Limits
 from kotef.tools.faults import ToolFault
 from kotef.tools.told import tell
-from kotef.workspace.effects import Effects
+from kotef.workspace.effect_log import Effects
 
 
 def ended(code: int | None, *, kind: Any = None, out: str = "said", timed_out: bool = False) -> CommandResult:

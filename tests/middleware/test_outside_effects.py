@@ -11,7 +11,7 @@ from kotef.context.prompts import Prompts
 from kotef.middleware.idempotency import IN_DOUBT, EffectsOnce
 from kotef.middleware.visit_context import Setting
 from kotef.settings import Limits
-from kotef.workspace.effects import Effects
+from kotef.workspace.effect_log import Effects
 
 
 def call(root: Path, name: str, *, killed: bool = False) -> tuple[str, int, list[str]]:

@@ -21,7 +21,7 @@ from kotef.models.scripted import ScriptedChatModel, calls, says
 from kotef.models.usage import estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Usage
-from kotef.workspace.effects import Effects
+from kotef.workspace.effect_log import Effects
 
 ran: list[str] = []
 

@@ -19,8 +19,8 @@ from kotef.runs.store import runs_dir
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
 from kotef.state import Edits, Task
+from kotef.workspace.file_swap_journal import HIDDEN, MARK, end, unfinished
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.standing import HIDDEN, MARK, end, unfinished
 
 PYPROJECT = '[project]\nname = "n"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 

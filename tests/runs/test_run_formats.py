@@ -19,7 +19,7 @@ from kotef.runs.report.pull_request import pull_request
 from kotef.runs.report.step_summary import step_summary
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir, at
-from kotef.workspace.keys import keys_in
+from kotef.workspace.leaked_keys import keys_in
 
 FORMATTED = "2026-01-02T03:04:05Z"
 OUTPUT = """\

@@ -9,7 +9,7 @@ import pytest
 from kotef.runs.hidden import hide
 from kotef.tools.mcp.servers import Server
 from kotef.tools.mcp.sessions import ServerFault, Session
-from kotef.workspace.hiding import scope
+from kotef.workspace.redaction import scope
 
 KEY = "sk-live-9fJ2mXq7Lw0aVb3TzRk8"
 SAYS = """

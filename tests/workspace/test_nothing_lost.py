@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from support.belongings import CLEAN, REPOSITORIES, belongings, furnish
 
 from kotef.workspace.activity import ActivityLog, activity_of
+from kotef.workspace.file_swap_journal import end, stand_in
 from kotef.workspace.remainder import keep, note_written
 from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.standing import end, stand_in
 
 TARGETS = (
     *(".env", "local.db", "build", "build/out.o", "notes.txt", "secret.key", "src", "src/run.sh", "ro", "ro/const.txt"),

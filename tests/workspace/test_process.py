@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.errors import CheckError, WorkspaceError
-from kotef.workspace import process, tree
+from kotef.workspace import process, process_tree
 from kotef.workspace.output import HeadTail
 from kotef.workspace.process import Completed, run_process
 
@@ -196,7 +196,7 @@ def test_no_zombie_and_no_descriptor_is_left(tmp_path: Path) -> None:
 
 def children() -> set[int]:
     """Our own children, ended or not."""
-    return {pid for pid, process in tree._table().items() if process.parent == os.getpid()}
+    return {pid for pid, process in process_tree._table().items() if process.parent == os.getpid()}
 
 
 def test_commands_run_side_by_side_and_leave_each_other_alone(tmp_path: Path) -> None:

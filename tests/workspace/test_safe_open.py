@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import WorkspaceError
-from kotef.workspace.effects import LARGEST, digest
+from kotef.workspace.effect_log import LARGEST, digest
 from kotef.workspace.paths import granted, remove_file, resolve_inside, write_atomic
 from kotef.workspace.safe_open import (
     append_within,

@@ -16,8 +16,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
-from kotef.workspace.hiding import know, redactor, scope
 from kotef.workspace.process import run_process
+from kotef.workspace.redaction import know, redactor, scope
 from kotef.workspace.secrets import MARK, MarkError, Redactor, of_env_file, of_environment, of_run
 
 KEY = "sk-live-9fJ2mXq7Lw0aVb3TzRk8"

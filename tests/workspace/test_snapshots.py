@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace import entries, listing
+from kotef.workspace import file_entry, snapshot_scope
 from kotef.workspace.paths import state_dir
 from kotef.workspace.remainder import keep
 from kotef.workspace.snapshots import Restored, Snapshots
@@ -189,8 +189,8 @@ def test_odd_names_links_and_execute_bits_come_back(root: Path, user_git: UserGi
 
 def test_what_cannot_be_held_is_named(root: Path, user_git: UserGit, monkeypatch: pytest.MonkeyPatch) -> None:
     write(root, a="1", secret="1")
-    (root / "large").write_bytes(bytes(listing.LARGEST + 1))
-    (root / "nearly").write_bytes(bytes(listing.LARGEST))
+    (root / "large").write_bytes(bytes(snapshot_scope.LARGEST + 1))
+    (root / "nearly").write_bytes(bytes(snapshot_scope.LARGEST))
     for name in ("nested", "module"):
         subprocess.run(["git", "init", "--quiet", root / name], check=True)
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -352,7 +352,7 @@ def test_a_full_disk_stops_a_restore_and_keeps_the_file(root: Path, monkeypatch:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(entries, "write_new", full)
+    monkeypatch.setattr(file_entry, "write_new", full)
     with pytest.raises(NoSpaceError):
         snapshots.restore(before, last=last)
     assert (root / "a").read_text() == "2"
@@ -415,7 +415,7 @@ def test_ignored_files_are_copied_once_and_caches_never(root: Path, user_git: Us
     (root / "local" / "__pycache__" / "x.pyc").touch()
     (root / "env" / "pyvenv.cfg").touch()
     (root / "cache" / "CACHEDIR.TAG").touch()
-    (root / "big").write_bytes(bytes(listing.LARGEST + 1))
+    (root / "big").write_bytes(bytes(snapshot_scope.LARGEST + 1))
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
     kept = keep(snapshots, tree)

@@ -24,9 +24,9 @@ from kotef.failures.quoting import plain
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
 from kotef.tools.faults import ToolFault
-from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.process import Completed
+from kotef.workspace.redaction import redactor
 from kotef.workspace.safe_open import list_within, read_within, remove_within, write_within
 from kotef.workspace.snapshots import Snapshots
 

@@ -12,9 +12,9 @@ from kotef.coders.fixers.table import Failure, Fix, commands, propose
 from kotef.deps import Clock, Emit
 from kotef.failures.plural import counted
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.listing import LARGEST
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.safe_open import read_within
+from kotef.workspace.snapshot_scope import LARGEST
 from kotef.workspace.snapshots import Snapshots
 
 ROUNDS: Final = 12

@@ -16,8 +16,8 @@ from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments,
 from kotef.coders.repair.session import Collected, Session
 from kotef.coders.repair.source import Source, Unit
 from kotef.coders.repair.types import Ending
-from kotef.workspace.listing import LARGEST
 from kotef.workspace.safe_open import read_within
+from kotef.workspace.snapshot_scope import LARGEST
 
 _FOR_COLLECTING: Final = 0.75
 """Part of the time that collecting the tests may take."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.steps import next_step
-from kotef.workspace.tree import MARKER, ProcessTree, adopt_orphans
+from kotef.workspace.stop_gate import next_step
 
 _WORKER: Final = Path(__file__).with_name("worker") / "main.py"
 _NO_PYTEST: Final = 86

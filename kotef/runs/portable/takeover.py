@@ -17,12 +17,12 @@ from kotef.runs.portable.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
 from kotef.runs.trees import save_state
 from kotef.sdd.folder import FOLDER, RUNS
-from kotef.workspace.entries import EXECUTABLE, LINK, PLAIN
 from kotef.workspace.facts import permissions_of
+from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN
 from kotef.workspace.git import inspect
+from kotef.workspace.last_tree import saw
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir, write_atomic
-from kotef.workspace.seen import saw
 from kotef.workspace.snapshots import Snapshots
 
 TAKEN_UP: Final = "taken-up.json"

@@ -11,7 +11,7 @@ from typing import Final
 from kotef.errors import UsageError, WorkspaceError
 from kotef.sdd.memory import FOLDER
 from kotef.workspace.git import git, run_git
-from kotef.workspace.kept import bring_back
+from kotef.workspace.ignored_backup import bring_back
 from kotef.workspace.paths import state_dir
 from kotef.workspace.snapshots import Snapshots
 

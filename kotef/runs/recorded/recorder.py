@@ -33,8 +33,8 @@ from kotef.runs.recorded.lines import (
 )
 from kotef.runs.recorded.tape import Ran, Run
 from kotef.tools.kit import Kit
-from kotef.workspace.hiding import redactor
 from kotef.workspace.paths import append_line
+from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:

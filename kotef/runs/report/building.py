@@ -22,7 +22,7 @@ from kotef.runs.report.record import ModelCall, Record, VisitRecord, record_of
 from kotef.runs.result import Result, ResultDone
 from kotef.runs.store import RunDir
 from kotef.state import Task
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 MOST_PATCH: Final = 400_000
 """Characters read of one patch."""

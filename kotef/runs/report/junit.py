@@ -11,7 +11,7 @@ from kotef.runs.report.ended import ended
 from kotef.runs.report.located import Located, judged, located
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

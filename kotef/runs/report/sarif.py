@@ -10,7 +10,7 @@ from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.sdd.issue import one_line
 from kotef.sdd.sarif import location, sarif_log
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 
 def as_sarif(run: RunDir) -> str:

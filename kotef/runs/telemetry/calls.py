@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from kotef.runs.telemetry.spans import Spans
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 ROLES: Final = {"ai": "assistant", "human": "user", "tool": "tool", "system": "system"}
 

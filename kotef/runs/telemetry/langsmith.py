@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 from kotef.workspace.urls import server_of
 
 SECONDS: Final = 2.0

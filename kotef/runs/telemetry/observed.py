@@ -11,7 +11,7 @@ from kotef.runs.events import Watcher
 from kotef.runs.setting import Models, Setting
 from kotef.runs.telemetry import collector, langsmith
 from kotef.state import Task
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Emit

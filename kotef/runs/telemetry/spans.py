@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kotef.runs.events import Line
 from kotef.state import Task
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

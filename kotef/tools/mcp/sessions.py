@@ -16,7 +16,7 @@ from kotef.tools.mcp.log import log_without_secrets
 from kotef.tools.mcp.servers import Server
 from kotef.tools.row import Row, ToolContext
 from kotef.tools.text import clip_line, clip_middle
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 if TYPE_CHECKING:

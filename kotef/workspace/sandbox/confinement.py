@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.nested import repositories
+from kotef.workspace.nested_repositories import repositories
 from kotef.workspace.safe_open import read_regular
 from kotef.workspace.sandbox.environments import Environments
 from kotef.workspace.sandbox.masks import Masks
-from kotef.workspace.sandbox.room import clear_rooms, remove_tree, take_room
+from kotef.workspace.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.workspace.sandbox.seed import copy_caches
 from kotef.workspace.sandbox.services import reachable_services
 from kotef.workspace.sandbox.toolchains import settle, toolchains, variables

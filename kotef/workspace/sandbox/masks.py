@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import holds_secrets
 from kotef.workspace.safe_open import read_regular, walk_within
 from kotef.workspace.secrets import of_env_file
+from kotef.workspace.snapshot_scope import REBUILT
 
 _MOST_ENTRIES: Final = 200_000
 """Entries of the workspace that are looked at."""

@@ -24,7 +24,7 @@ from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox, Wanted
 LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
 """Best first."""
 
-_TRIAL: Final = Path(__file__).with_name("trial.py")
+_TRIAL: Final = Path(__file__).with_name("probe_child.py")
 _SECONDS: Final = 10.0
 _FORBIDDEN: Final = {
     "escape": "it writes a file outside of the workspace",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kotef.workspace.sandbox.confinement import Confinement
 from kotef.workspace.sandbox.environments import Environments
-from kotef.workspace.sandbox.room import leave_room
+from kotef.workspace.sandbox.private_home import leave_room
 from kotef.workspace.sandbox.sandbox import Sandbox
 from kotef.workspace.sandbox.seed import keep_caches
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.sandbox.room import remove_tree
+from kotef.workspace.sandbox.private_home import remove_tree
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
 """Bytes of caches that are copied into a room; larger caches are read in the seed."""

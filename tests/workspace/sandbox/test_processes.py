@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from support.confined import shell
 
+from kotef.workspace.process_tree import adopt_orphans
 from kotef.workspace.sandbox.sandbox import Level, Sandbox
-from kotef.workspace.tree import adopt_orphans
 
 Make = Callable[..., Sandbox]
 LEVELS: tuple[Level, ...] = ("off", "bwrap", "landlock")

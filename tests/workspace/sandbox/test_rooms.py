@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.confined import shell
 
-from kotef.workspace.installed import environments
+from kotef.workspace.installed_environments import environments
 from kotef.workspace.sandbox import seed as seeds
 from kotef.workspace.sandbox.confinement import confine
-from kotef.workspace.sandbox.room import take_room
+from kotef.workspace.sandbox.private_home import take_room
 from kotef.workspace.sandbox.rooms import Rooms, filling_room, fresh_room
 from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox
 from kotef.workspace.sandbox.seed import copy_caches, keep_caches

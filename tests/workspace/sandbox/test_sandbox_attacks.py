@@ -250,7 +250,7 @@ def test_a_later_run_meets_nothing_that_an_earlier_one_left_in_the_home(
 
 def _leave(room: Path) -> None:
     """As if the process that holds the room had ended."""
-    from kotef.workspace.sandbox import room as rooms
+    from kotef.workspace.sandbox import private_home as rooms
 
     os.close(rooms._HELD.pop(room))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kotef.workspace.installed import (
+from kotef.workspace.installed_environments import (
     Alteration,
     Installed,
     altered,
@@ -20,7 +20,7 @@ from kotef.workspace.installed import (
     written_environments,
 )
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.unheld import change_time
+from kotef.workspace.untracked_scan import change_time
 
 FOUND = {
     "node_modules": "node_modules/x/index.js",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from kotef.workspace.hiding import redactor
+from kotef.workspace.redaction import redactor
 from kotef.workspace.secrets import of_environment
 
 _KEYS: Final = {

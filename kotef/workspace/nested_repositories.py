@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
 from kotef.workspace.git import run_git
-from kotef.workspace.listing import REBUILT
 from kotef.workspace.safe_open import make_folder_within, read_within, write_within
+from kotef.workspace.snapshot_scope import REBUILT
 from kotef.workspace.transfer import copy_in, copy_out
 
 MOST: Final = 50

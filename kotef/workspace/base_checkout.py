@@ -14,9 +14,9 @@ from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
 from kotef.workspace.git import git, run_git
-from kotef.workspace.kept import KEPT_CAP, copy_ignored
-from kotef.workspace.listing import Listing
+from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.workspace.snapshot_scope import Listing
 from kotef.workspace.snapshots import Snapshots
 
 _ENVIRONMENTS: Final = (".venv", "venv", "env", ".tox", ".nox", "node_modules", "bower_components", "vendor/bundle")

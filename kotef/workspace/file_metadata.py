@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from kotef.workspace.facts import facts_of
-from kotef.workspace.listing import REBUILT
 from kotef.workspace.safe_open import chmod_within, parent_within
+from kotef.workspace.snapshot_scope import REBUILT
 
 MOST_ENTRIES: Final = 100_000
 """Files and folders whose details are recorded; the rest is not compared."""

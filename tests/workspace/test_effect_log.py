@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.workspace.effects import Effects
+from kotef.workspace.effect_log import Effects
 
 
 @pytest.mark.parametrize("left", [1, 20, -1])

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.entries import EXECUTABLE, PLAIN, delete_empty, write_entry
 from kotef.workspace.facts import permissions_of
+from kotef.workspace.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Restored, Snapshots
 from kotef.workspace.transfer import move_out

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from kotef.workspace.facts import facts_within
-from kotef.workspace.listing import REBUILT
 from kotef.workspace.paths import os_fault
+from kotef.workspace.snapshot_scope import REBUILT
 from kotef.workspace.transfer import copy_in, copy_out
 
 KEPT_CAP: Final = 100 * 1024 * 1024
