@@ -8,8 +8,8 @@ from kotef.runs.config import config_path, read_config
 from kotef.runs.roles import read_agents
 from kotef.sdd.agents import Role
 from kotef.settings import Limits
-from kotef.tools.choice import GROUPS
 from kotef.tools.registry import EDITORS
+from kotef.tools.role_tools import GROUPS
 from kotef.workspace.urls import shown
 
 

@@ -11,7 +11,7 @@ from kotef.coders.base import Brief
 from kotef.failures.plural import counted
 from kotef.probes.expectations import Expectation, conflicts, function_at, plain_expectations
 from kotef.state import Task
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.workspace.snapshots import Snapshots
 
 _PLACE: Final = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+))?")

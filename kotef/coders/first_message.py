@@ -11,7 +11,7 @@ from kotef.failures.memory import tell
 from kotef.failures.visit_history import Visit, recount
 from kotef.sdd.agents import Role, in_role
 from kotef.state import Plan, Task
-from kotef.tools.kit import Kit
+from kotef.tools.toolset import Kit
 
 
 def system_prompt(prompts: Prompts, role: Role) -> str:

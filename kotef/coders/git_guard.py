@@ -9,7 +9,7 @@ from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.failures.quoting import plain
-from kotef.tools.told import Told
+from kotef.tools.command_outcome import Told
 from kotef.workspace.git_history import GitHistory
 from kotef.workspace.git_state import GitState, git_state
 from kotef.workspace.process import Completed

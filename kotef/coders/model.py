@@ -31,17 +31,17 @@ from kotef.models.usage import spent_on
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
+from kotef.tools.approvals import Permits
 from kotef.tools.background import Background, Start
-from kotef.tools.choice import unfit
+from kotef.tools.command_outcome import Told
+from kotef.tools.external_tools import Outside
 from kotef.tools.git import RunStart
-from kotef.tools.kit import Kit
-from kotef.tools.outside import Outside
-from kotef.tools.permits import Permits
 from kotef.tools.policy import decide as rule
 from kotef.tools.registry import build_tools, cannot_edit, offered
-from kotef.tools.row import Row, ToolContext
-from kotef.tools.told import Told
-from kotef.tools.truncated import Keep
+from kotef.tools.role_tools import unfit
+from kotef.tools.tool import Row, ToolContext
+from kotef.tools.toolset import Kit
+from kotef.tools.truncated_output import Keep
 from kotef.workspace.effect_log import Effects, digest
 from kotef.workspace.paths import granted
 from kotef.workspace.process import Completed

@@ -34,7 +34,7 @@ from kotef.models.context_window import LEAST, ContextWindow
 from kotef.models.usage import ASIDE, answer_facts, believed, estimate, spent_on
 from kotef.state import Spent
 from kotef.tools.text import clip_middle
-from kotef.tools.truncated import note
+from kotef.tools.truncated_output import note
 
 ASKED_FROM: Final = 4 * LEAST
 """Tokens of a conversation from which on it matters how many fit; below, nobody is asked."""

@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from kotef.middleware.limits import stopped
-from kotef.tools.table.claiming import REPORT
+from kotef.tools.catalog.claims import REPORT
 
 
 class ReportedContradiction(AgentMiddleware[Any, Any, Any]):

@@ -10,10 +10,10 @@ from langgraph.types import Command
 from kotef.context.seen_files import Files, Touched, files_of
 from kotef.middleware.tool_errors import mistaken
 from kotef.middleware.visit_context import Setting
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.registry import BY_NAME
-from kotef.tools.tree import locate
+from kotef.tools.workspace_files import locate
 from kotef.workspace.effect_log import digest
 
 READ: Final = "kotef_read"

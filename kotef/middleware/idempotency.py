@@ -14,7 +14,7 @@ from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.middleware.files import WROTE
 from kotef.middleware.visit_context import Setting
 from kotef.tools.registry import BY_NAME
-from kotef.tools.row import Row
+from kotef.tools.tool import Row
 from kotef.workspace.effect_log import Effect, digest, key_of
 from kotef.workspace.paths import resolve_inside
 

@@ -9,9 +9,9 @@ from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.types import Command
 
 from kotef.middleware.visit_context import Setting
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.registry import BY_NAME
-from kotef.tools.tree import locate, read_text
+from kotef.tools.workspace_files import locate, read_text
 
 NAME: Final = "AGENTS.md"
 """That of the workspace itself stands in the first message."""

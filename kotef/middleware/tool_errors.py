@@ -11,7 +11,7 @@ from langgraph.types import Command
 from kotef.errors import KotefError, NoSpaceError
 from kotef.failures.tool_calls import Category, MistakeKind
 from kotef.middleware.conversation import FAILED, MISTAKE
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.shell import MAX_OUTPUT
 from kotef.tools.text import clip_middle
 

@@ -10,9 +10,9 @@ from kotef.failures.plural import counted
 from kotef.runs.config import UserConfig, config_path
 from kotef.sdd.agents import Role
 from kotef.sdd.memory import memory_of, remembers
-from kotef.tools.choice import unfit
-from kotef.tools.kit import Kit
 from kotef.tools.registry import tier_of
+from kotef.tools.role_tools import unfit
+from kotef.tools.toolset import Kit
 
 TIER: Final = "KOTEF_TOOLS"
 """The environment variable that narrows what is offered."""

@@ -29,7 +29,7 @@ from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage
-from kotef.tools.outside import Outside
+from kotef.tools.external_tools import Outside
 from kotef.workspace.installed_environments import remember_environments
 from kotef.workspace.paths import os_fault
 from kotef.workspace.redaction import redactor

@@ -13,9 +13,9 @@ from kotef.failures.history import FailureHistory
 from kotef.models.usage import CHARACTERS_PER_TOKEN
 from kotef.nodes.planner import PlanAnswer, plan_by_code, planner_text
 from kotef.state import AgentState, Task, Usage
-from kotef.tools.kit import Kit
 from kotef.tools.registry import offered
-from kotef.tools.row import Feature
+from kotef.tools.tool import Feature
+from kotef.tools.toolset import Kit
 
 
 class Part(NamedTuple):

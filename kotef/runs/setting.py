@@ -12,8 +12,8 @@ from kotef.runs.events import Watcher
 from kotef.runs.hired import NOBODY, Hired
 from kotef.runs.recorded.tape import Tape
 from kotef.settings import Price
-from kotef.tools.kit import Kit
 from kotef.tools.mcp.servers import Server
+from kotef.tools.toolset import Kit
 from kotef.workspace.sandbox.sandbox import OFF
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from kotef.runs.surroundings import CopiedSurroundings
 from kotef.runs.worked import counting, seconds_worked
 from kotef.runs.workshop import Workshop
 from kotef.state import VISIT_CAPS, StateUpdate, Task
-from kotef.tools.permits import Permits
+from kotef.tools.approvals import Permits
 from kotef.workspace.environment import child_environment
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.paths import state_dir

@@ -22,13 +22,13 @@ from kotef.runs.recorded.tape import Ran, Tape
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task
+from kotef.tools.approvals import Permits
 from kotef.tools.background import LOG_CAP
-from kotef.tools.faults import ToolFault
-from kotef.tools.kit import Kit
-from kotef.tools.outside import Outside
-from kotef.tools.permits import Permits
-from kotef.tools.told import Told, red_of
-from kotef.tools.truncated import Keep, clip_kept
+from kotef.tools.command_outcome import Told, red_of
+from kotef.tools.errors import ToolFault
+from kotef.tools.external_tools import Outside
+from kotef.tools.toolset import Kit
+from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
 from kotef.workspace.base_checkout import Elsewhere
 from kotef.workspace.environment import child_environment

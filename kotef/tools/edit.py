@@ -10,12 +10,12 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.failures.plural import counted
-from kotef.tools.difference import compare
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.files import Written, refuse_placeholder, store
 from kotef.tools.guard import Guard
 from kotef.tools.text import clip_line
-from kotef.tools.tree import locate, read_text
+from kotef.tools.text_diff import compare
+from kotef.tools.workspace_files import locate, read_text
 
 Span = tuple[int, int, str]
 """Start and end in the text with `\\n` line ends, and what to put there."""

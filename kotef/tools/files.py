@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
-from kotef.tools.difference import compare
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.text import Text, clip_line, lines_of
-from kotef.tools.tree import Place, is_noise, locate, missing, read_text
-from kotef.tools.truncated import Keep, note
+from kotef.tools.text_diff import compare
+from kotef.tools.truncated_output import Keep, note
+from kotef.tools.workspace_files import Place, is_noise, locate, missing, read_text
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.safe_open import Listed, list_within
 from kotef.workspace.secrets import MarkError

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line
-from kotef.tools.tree import RUNS, locate
-from kotef.tools.truncated import Keep, clip_kept
+from kotef.tools.truncated_output import Keep, clip_kept
+from kotef.tools.workspace_files import RUNS, locate
 from kotef.workspace.git import git, inspect, run_git
 from kotef.workspace.paths import resolve_inside
 from kotef.workspace.redaction import redactor

@@ -9,9 +9,9 @@ from typing import Final
 from kotef.context.repomap.languages import language_of
 from kotef.context.repomap.symbols import Symbol
 from kotef.failures.plural import counted
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.repository import Repository, Seen, User, opened
-from kotef.tools.tree import locate, missing
+from kotef.tools.workspace_files import locate, missing
 
 MAX_TEXT: Final = 6_000
 """Characters of an overview."""

@@ -3,15 +3,15 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, get_args
 
-from kotef.tools.row import Feature, Kind, Row, Tier, ToolContext
-from kotef.tools.table import browsing, claiming, comparing, editing, exploring, reading, remembering, running
+from kotef.tools.catalog import claims, commands, diffs, edits, files, memory, overview, web
+from kotef.tools.tool import Feature, Kind, Row, Tier, ToolContext
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 _ROWS: Final = (
-    *(*reading.ROWS, *exploring.ROWS, *comparing.ROWS, *browsing.ROWS),
-    *(*editing.ROWS, *running.ROWS, *remembering.ROWS, *claiming.ROWS),
+    *(*files.ROWS, *overview.ROWS, *diffs.ROWS, *web.ROWS),
+    *(*edits.ROWS, *commands.ROWS, *memory.ROWS, *claims.ROWS),
 )
 TABLE: Final[tuple[Row, ...]] = tuple(sorted(_ROWS, key=lambda row: row.name))
 """Sorted by name: the schemas are part of the prefix that endpoints cache. Every list of tool names comes from here."""

@@ -19,8 +19,8 @@ from kotef.context.repomap.rank import rank
 from kotef.context.repomap.sketch import Sketch, sketch
 from kotef.context.repomap.symbols import Symbol, read_by, symbols
 from kotef.errors import WorkspaceError
-from kotef.tools.faults import ToolFault
-from kotef.tools.tree import NOISE, RUNS, walk
+from kotef.tools.errors import ToolFault
+from kotef.tools.workspace_files import NOISE, RUNS, walk
 from kotef.workspace.git import run_git
 from kotef.workspace.paths import resolve_inside, state_dir
 from kotef.workspace.safe_open import is_below, read_within

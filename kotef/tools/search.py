@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.globs import GlobError, matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
-from kotef.tools.tree import NOISE, RUNS, Place, locate, missing, walk
-from kotef.tools.truncated import Keep, note
+from kotef.tools.truncated_output import Keep, note
+from kotef.tools.workspace_files import NOISE, RUNS, Place, locate, missing, walk
 from kotef.workspace.paths import resolve_inside
 from kotef.workspace.safe_open import list_within, read_within
 

@@ -4,9 +4,9 @@ import signal
 from typing import Final
 
 from kotef.checks.types import CommandResult
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.policy import Ruling
-from kotef.tools.truncated import Keep, clip_kept
+from kotef.tools.truncated_output import Keep, clip_kept
 
 MAX_OUTPUT: Final = 12_000
 """Characters of output shown; the rest is kept."""

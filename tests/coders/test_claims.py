@@ -8,7 +8,7 @@ import pytest
 
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.coders.claims import ClaimCheck
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
 
 TESTS = """\

@@ -15,8 +15,8 @@ from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.idempotency import EffectsOnce
 from kotef.middleware.visit_context import Setting
 from kotef.settings import Limits
-from kotef.tools.faults import ToolFault
-from kotef.tools.told import tell
+from kotef.tools.command_outcome import tell
+from kotef.tools.errors import ToolFault
 from kotef.workspace.effect_log import Effects
 
 

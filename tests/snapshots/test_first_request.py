@@ -12,8 +12,8 @@ import pytest
 from support.loop import CHECK, DONE, FIX, Agent, git, kotef
 from support.openai_server import OpenAIServer
 
-from kotef.tools.lean import BOUNDS
 from kotef.tools.registry import TABLE
+from kotef.tools.schema_minify import BOUNDS
 
 HERE = Path(__file__).parent
 GOAL = "make add add"
@@ -136,7 +136,7 @@ def test_steps_of_the_plan_stand_in_lines_of_their_own(project: Path) -> None:
     from kotef.sdd.spec import Spec
     from kotef.settings import Limits
     from kotef.state import Plan, PlanStep, Task
-    from kotef.tools.kit import Kit
+    from kotef.tools.toolset import Kit
 
     task = Task(run_id="r", goal="g", spec=Spec(), checks=(), limits=Limits())
     steps = (PlanStep(description="one", failure="red"), PlanStep(description="two"))

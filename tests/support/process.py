@@ -29,7 +29,7 @@ _FORKS.set_forkserver_preload(
         "kotef.runs.report.building",
         "kotef.runs.report.html",
         "kotef.runs.report.markdown",
-        "kotef.tools.lean",
+        "kotef.tools.schema_minify",
         "aiosqlite",
         "anyio._backends._asyncio",
         "httpcore2",

@@ -13,7 +13,7 @@ from kotef.coders.change_attribution import Hands
 from kotef.errors import CheckError
 from kotef.tools import background
 from kotef.tools.background import MOST, Background
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.workspace.process import Completed, run_process
 from kotef.workspace.snapshots import Snapshots
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.tools.edit import Edit, edit_file
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
 
 ANYTHING = EditGuard(frozenset())

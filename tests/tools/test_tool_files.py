@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kotef.errors import NoSpaceError
-from kotef.tools import files, tree
-from kotef.tools.faults import ToolFault
+from kotef.tools import files, workspace_files
+from kotef.tools.errors import ToolFault
 from kotef.tools.files import list_dir, view_file, write_file
 from kotef.tools.guard import EditGuard
 from kotef.tools.search import find_files
@@ -57,7 +57,7 @@ def test_binary_and_huge_files_are_told_and_not_shown(root: Path, monkeypatch: p
     (root / "logo.png").write_bytes(b"\x89PNG\0\0")
     with pytest.raises(ToolFault, match=r"logo.png is binary \(6 bytes\)"):
         view_file(root, "logo.png")
-    monkeypatch.setattr(tree, "MAX_BYTES", 3)
+    monkeypatch.setattr(workspace_files, "MAX_BYTES", 3)
     with pytest.raises(ToolFault, match=r"sed -n '1,200p' README\.md"):
         view_file(root, "README.md")
 

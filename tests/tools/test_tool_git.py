@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.git import MAX_DIFF, RunStart, git_diff, git_status
 from kotef.workspace.snapshots import Snapshots
 

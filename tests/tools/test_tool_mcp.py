@@ -16,12 +16,12 @@ from support import mcp_server
 from kotef.errors import SpecError, UsageError
 from kotef.runs.config import UserConfig
 from kotef.runs.servers import NONE, find_servers, search_url, trusted_servers
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.mcp import sessions
 from kotef.tools.mcp.servers import Server, parse_servers, substituted
 from kotef.tools.mcp.sessions import MAX_TEXT, Servers, tool_name
 from kotef.tools.registry import offered
-from kotef.tools.row import ToolContext
+from kotef.tools.tool import ToolContext
 
 TEXTS = st.text("ab${}:-_X", max_size=20)
 

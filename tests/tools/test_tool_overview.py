@@ -7,7 +7,7 @@ import pytest
 from support.loop import git
 
 from kotef.tools import repository
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.overview import MAX_HITS, MAX_TEXT, overview, search_symbols
 from kotef.workspace.paths import state_dir
 

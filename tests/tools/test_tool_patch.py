@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import WorkspaceError
-from kotef.tools import patching
-from kotef.tools.faults import ToolFault
+from kotef.tools import apply_patch as patch_tool
+from kotef.tools.apply_patch import apply_patch, rest, targets
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
-from kotef.tools.patch import Hunk, PatchError, Section, fit, parse, remaining, render
-from kotef.tools.patching import apply_patch, rest, targets
+from kotef.tools.patch_format import Hunk, PatchError, Section, fit, parse, remaining, render
 from kotef.tools.registry import BY_NAME
 from kotef.tools.text import Text
 
@@ -119,14 +119,14 @@ def test_a_patch_that_is_cut_off_is_not_executed(tmp_path: Path) -> None:
 def test_a_write_that_fails_undoes_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_text("a\n")
     (tmp_path / "b.py").write_text("b\n")
-    real = patching.write_atomic
+    real = patch_tool.write_atomic
 
     def broken(path: Path, content: bytes, **options: Any) -> None:
         if path.name == "c.py":
             raise WorkspaceError(path, "is read-only")
         real(path, content, **options)
 
-    monkeypatch.setattr(patching, "write_atomic", broken)
+    monkeypatch.setattr(patch_tool, "write_atomic", broken)
     text = patch("*** Update File: a.py", "-a", "+A", "*** Delete File: b.py", "*** Add File: c.py", "+c")
     assert "is read-only; no file of the patch was changed" in refused(tmp_path, text).message
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kotef.tools import files, overview, search
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.workspace.paths import granted
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kotef.tools import search
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.globs import matches
 from kotef.tools.search import grep
 

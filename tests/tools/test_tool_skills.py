@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.context.skills import MAX_RESOURCES, Skills, find_skills
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.skills import MAX_TEXT, find, resource, use
 
 

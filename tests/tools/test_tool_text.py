@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.tools.difference import compare
 from kotef.tools.text import Text, clip_middle, decode, lines_of
+from kotef.tools.text_diff import compare
 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8), max_size=6)
 

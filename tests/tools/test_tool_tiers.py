@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.tools import registry
-from kotef.tools.kit import Kit
+from kotef.tools.catalog import files
 from kotef.tools.registry import BY_NAME, CORE, NAMES, TABLE, TIERS, cannot_edit, offered, tier_of
-from kotef.tools.table import reading
+from kotef.tools.toolset import Kit
 
 STANDARD = {
     *("edit_file", "write_file", "apply_patch", "run_command", "read_output", "stop_command", "run_checks"),
@@ -59,12 +59,12 @@ def test_an_unknown_tier_offers_all_and_warns(asked: str) -> None:
 
 
 def test_a_core_tool_that_is_missing_is_found_on_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = reading.ROWS
+    rows = files.ROWS
     for without in (rows[1:], (*rows, rows[0])):
-        monkeypatch.setattr(reading, "ROWS", without)
+        monkeypatch.setattr(files, "ROWS", without)
         with pytest.raises(ImportError):
             importlib.reload(registry)
-    monkeypatch.setattr(reading, "ROWS", rows)
+    monkeypatch.setattr(files, "ROWS", rows)
     importlib.reload(registry)
 
 

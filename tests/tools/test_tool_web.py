@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.web import fetch
 from kotef.tools.web.addresses import checked, is_public
 from kotef.tools.web.fetch import MAX_BYTES, MAX_TEXT, Web, as_data

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kotef.tools.faults import ToolFault
-from kotef.tools.truncated import MAX_VIEW, clip_kept, view
+from kotef.tools.errors import ToolFault
+from kotef.tools.truncated_output import MAX_VIEW, clip_kept, view
 from kotef.workspace.stash import MAX_BYTES, NAME, Stash, drop_old
 
 

@@ -23,7 +23,7 @@ from kotef.failures.output_lines import plain_lines
 from kotef.failures.quoting import plain
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.process import Completed
 from kotef.workspace.redaction import redactor

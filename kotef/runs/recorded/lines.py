@@ -13,7 +13,7 @@ from kotef.checks.types import CommandResult
 from kotef.deps import Permission
 from kotef.settings import Price, Tariff
 from kotef.state import Asked, Edits, Usage
-from kotef.tools.row import Tier
+from kotef.tools.tool import Tier
 
 NAME: Final = "record.jsonl"
 """In the directory of a run, for its owner alone."""

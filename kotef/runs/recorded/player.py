@@ -32,7 +32,7 @@ from kotef.runs.recorded.lines import (
 )
 from kotef.runs.recorded.recorder import Whereabouts, comes_from_outside, without_pid
 from kotef.runs.recorded.tape import Ran, Run
-from kotef.tools.kit import Kit
+from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from kotef.runs.recorded.lines import (
     digest_of,
 )
 from kotef.runs.recorded.tape import Ran, Run
-from kotef.tools.kit import Kit
+from kotef.tools.toolset import Kit
 from kotef.workspace.paths import append_line
 from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots

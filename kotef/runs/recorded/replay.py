@@ -24,7 +24,7 @@ from kotef.runs.setting import Models, Setting
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
 from kotef.state import Task
-from kotef.tools.kit import Kit
+from kotef.tools.toolset import Kit
 from kotef.workspace.sandbox.sandbox import OFF
 
 SAME: Final = 0

@@ -8,7 +8,7 @@ from kotef.checks.types import CommandResult
 from kotef.coders.base import Coder
 from kotef.deps import Approval, Clock
 from kotef.runs.events import Line
-from kotef.tools.kit import Kit
+from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:

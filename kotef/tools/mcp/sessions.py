@@ -11,11 +11,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.mcp.log import log_without_secrets
 from kotef.tools.mcp.servers import Server
-from kotef.tools.row import Row, ToolContext
 from kotef.tools.text import clip_line, clip_middle
+from kotef.tools.tool import Row, ToolContext
 from kotef.workspace.redaction import redactor
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 

@@ -4,7 +4,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 
 _SPECIAL: Final = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "5f00::/16")))
 """Ranges of the IANA registries that `ipaddress` takes for public in some versions of Python."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlencode, urljoin, urlunsplit
 
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line
 from kotef.tools.web.addresses import checked, is_public
 from kotef.tools.web.pages import text_of, title_of

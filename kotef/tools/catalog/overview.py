@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools.tool import Args, Row, ToolContext
 
 
 class Overview(Args):

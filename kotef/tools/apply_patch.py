@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
-from kotef.tools import patch
-from kotef.tools.difference import compare
-from kotef.tools.faults import ToolFault
+from kotef.tools import patch_format
+from kotef.tools.errors import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder
 from kotef.tools.guard import Guard
 from kotef.tools.text import Text, clip_middle
-from kotef.tools.tree import Place, locate, missing, read_text
+from kotef.tools.text_diff import compare
+from kotef.tools.workspace_files import Place, locate, missing, read_text
 from kotef.workspace.paths import remove_file, write_atomic
 from kotef.workspace.safe_open import read_within
 
@@ -43,8 +43,8 @@ def apply_patch(root: Path, text: str, *, guard: Guard, wrote: Callable[[str], N
     Raises `ToolFault`; then no file is changed.
     """
     try:
-        sections = patch.parse(text)
-    except patch.PatchError as error:
+        sections = patch_format.parse(text)
+    except patch_format.PatchError as error:
         raise ToolFault("schema_reject", str(error)) from error
     steps: list[_Step] = []
     told: list[str] = []
@@ -62,19 +62,19 @@ def apply_patch(root: Path, text: str, *, guard: Guard, wrote: Callable[[str], N
 def targets(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """The files a call is about to change; none when its patch cannot be read."""
     try:
-        sections = patch.parse(str(arguments.get("patch", "")))
-    except patch.PatchError:
+        sections = patch_format.parse(str(arguments.get("patch", "")))
+    except patch_format.PatchError:
         return ()
     return tuple(path for section in sections for path in section.paths)
 
 
 def rest(arguments: Mapping[str, Any], changed: Collection[str]) -> dict[str, Any] | None:
     """The call that does what is left once these files are changed; None when nothing is."""
-    left = patch.remaining(patch.parse(str(arguments["patch"])), changed)
-    return {"patch": patch.render(left)} if left else None
+    left = patch_format.remaining(patch_format.parse(str(arguments["patch"])), changed)
+    return {"patch": patch_format.render(left)} if left else None
 
 
-def _steps(root: Path, section: patch.Section, guard: Guard) -> tuple[list[_Step], str]:
+def _steps(root: Path, section: patch_format.Section, guard: Guard) -> tuple[list[_Step], str]:
     """What is written for one section, in this order, and how it is told."""
     place = locate(root, section.path, guard=guard)
     if (section.kind == "Delete" or section.moved_to) and (root / section.path).is_symlink():
@@ -88,8 +88,8 @@ def _steps(root: Path, section: patch.Section, guard: Guard) -> tuple[list[_Step
         return [_Step(place, _content(root, place), None, _mode(place))], f"deleted {place.name}"
     before = read_text(root, place)
     try:
-        after, notes = patch.fit(before, section.hunks)
-    except patch.PatchError as error:
+        after, notes = patch_format.fit(before, section.hunks)
+    except patch_format.PatchError as error:
         message = f"{place.name}, {error}\nNo file of the patch was changed."
         raise ToolFault("exec_error", message, category="edit_mismatch") from error
     refuse_placeholder(place, before.plain, after.plain)

@@ -5,8 +5,8 @@ from typing import Final
 from kotef.context.skills import Skills
 from kotef.sdd.memory import FOLDER, Action, MemoryFault, MemoryName, act
 from kotef.tools import skills
-from kotef.tools.faults import ToolFault
-from kotef.tools.row import Args, Arguments, Row, ToolContext
+from kotef.tools.errors import ToolFault
+from kotef.tools.tool import Args, Arguments, Row, ToolContext
 
 
 class ManageMemory(Args):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from kotef.context.skills import SHOWN, Skills
 from kotef.sdd.memory import MemoryFiles
-from kotef.tools.row import Feature, Tier
+from kotef.tools.tool import Feature, Tier
 
 
 @dataclass(frozen=True, slots=True)

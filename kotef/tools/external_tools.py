@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kotef.tools.row import Feature, Row
+from kotef.tools.tool import Feature, Row
 
 if TYPE_CHECKING:
     from kotef.tools.mcp.sessions import Servers

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kotef.failures.plural import counted
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line, clip_middle
 
 Keep = Callable[[str], str]

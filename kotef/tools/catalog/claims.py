@@ -4,8 +4,8 @@ from typing import Final
 
 from pydantic import Field
 
-from kotef.tools.faults import ToolFault
-from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools.errors import ToolFault
+from kotef.tools.tool import Args, Row, ToolContext
 
 REPORT: Final = "report_contradiction"
 """Name of the tool; a call of it that succeeds ends the visit, and the run."""

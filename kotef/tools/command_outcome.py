@@ -4,9 +4,9 @@ from typing import Final, NamedTuple
 
 from kotef.checks.types import CommandResult
 from kotef.failures.tool_calls import Category
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.shell import render
-from kotef.tools.truncated import Keep
+from kotef.tools.truncated_output import Keep
 
 NOT_RUN: Final = frozenset({126, 127})
 """Exit statuses by which a shell says that it could not run the command (POSIX)."""

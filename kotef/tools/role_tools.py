@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kotef.sdd.agents import Role
-from kotef.tools.kit import Kit
 from kotef.tools.registry import EDITORS, READERS, RUNNERS, TABLE, TIERS, cannot_edit, offered
+from kotef.tools.toolset import Kit
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "readers": READERS,

@@ -4,8 +4,8 @@ from typing import Final
 
 from pydantic import Field
 
-from kotef.tools import edit, files, patching
-from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools import apply_patch, edit, files
+from kotef.tools.tool import Args, Row, ToolContext
 
 
 class EditFile(Args):
@@ -30,7 +30,7 @@ class ApplyPatch(Args):
 
 async def _apply_patch(context: ToolContext, patch: str) -> str:
     async with context.one_at_a_time:
-        return patching.apply_patch(context.root, patch, guard=context.guard, wrote=context.wrote)
+        return apply_patch.apply_patch(context.root, patch, guard=context.guard, wrote=context.wrote)
 
 
 async def _edit_file(context: ToolContext, path: str, edits: list[edit.Edit]) -> str:
@@ -56,8 +56,8 @@ ROWS: Final = (
         _apply_patch,
         "Add, update, move and delete files by a patch, all or none.",
         needs="apply_patch",
-        targets=patching.targets,
-        rest=patching.rest,
+        targets=apply_patch.targets,
+        rest=apply_patch.rest,
     ),
     Row(
         "edit_file",

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from kotef.tools.faults import ToolFault
-from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools.errors import ToolFault
+from kotef.tools.tool import Args, Row, ToolContext
 
 if TYPE_CHECKING:
     from kotef.tools.web.fetch import Web

@@ -5,7 +5,7 @@ from typing import Any
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, PrivateAttr
 
-from kotef.tools.lean import lean
+from kotef.tools.schema_minify import lean
 
 
 class Lean(StructuredTool):

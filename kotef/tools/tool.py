@@ -13,10 +13,10 @@ from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
 from kotef.failures.tool_calls import Category
 from kotef.sdd.memory import MemoryFiles
+from kotef.tools.command_outcome import Told
 from kotef.tools.guard import Guard
 from kotef.tools.policy import Ruling
-from kotef.tools.told import Told
-from kotef.tools.truncated import Keep
+from kotef.tools.truncated_output import Keep
 from kotef.workspace.stash import Stash
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Row:
         return convert_to_openai_tool(self._tool(self.act))
 
     def _tool(self, call: Callable[..., Awaitable[Any]]) -> "BaseTool":
-        from kotef.tools.bound import FromOutside, Lean
+        from kotef.tools.langchain_tool import FromOutside, Lean
 
         kind = FromOutside if isinstance(self.args, dict) else Lean
         return kind(

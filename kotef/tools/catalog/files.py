@@ -6,8 +6,8 @@ from typing import Final
 
 from pydantic import Field
 
-from kotef.tools import files, search, truncated
-from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools import files, search, truncated_output
+from kotef.tools.tool import Args, Row, ToolContext
 
 
 class ViewFile(Args):
@@ -71,7 +71,7 @@ async def _grep(
 
 
 async def _view_truncated(context: ToolContext, id: str, range: str = "1-400") -> str:  # noqa: A002  the tool's words
-    return truncated.view(context.stash.read(id) if context.stash else None, id, range)
+    return truncated_output.view(context.stash.read(id) if context.stash else None, id, range)
 
 
 ROWS: Final = (

@@ -3,8 +3,8 @@
 from typing import Final
 
 from kotef.tools import git
-from kotef.tools.faults import ToolFault
-from kotef.tools.row import Args, Row, ToolContext
+from kotef.tools.errors import ToolFault
+from kotef.tools.tool import Args, Row, ToolContext
 
 
 class GitStatus(Args):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.tools.faults import ToolFault
+from kotef.tools.errors import ToolFault
 from kotef.tools.guard import Guard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
 from kotef.workspace.paths import resolve_inside, top_of

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from kotef.tools import shell
 from kotef.tools.background import Background
-from kotef.tools.faults import ToolFault
-from kotef.tools.row import Args, Row, ToolContext
-from kotef.tools.told import Told, tell
+from kotef.tools.command_outcome import Told, tell
+from kotef.tools.errors import ToolFault
+from kotef.tools.tool import Args, Row, ToolContext
 
 
 class RunCommand(Args):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.tools.lean import lean
+from kotef.tools.schema_minify import lean
 
 
 class Part(BaseModel):
