@@ -9,8 +9,9 @@ def run() -> None:
     """The command line, then an end at once.
 
     Loading what a run needs makes a million objects that stay: the collector would look through them again and again
-    (a sixth of the start), so it is on only once they are loaded (`runs.loading`). At the end all is closed and on the
-    disk, and taking the interpreter apart would only cost (another sixth): the process leaves as it is.
+    (a sixth of the start), so it is on only once they are loaded (`runs.garbage_collection`). At the end all is
+    closed and on the disk, and taking the interpreter apart would only cost (another sixth): the process leaves as it
+    is.
     """
     gc.disable()
     try:

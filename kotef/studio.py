@@ -20,13 +20,13 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.hidden import hide
 from kotef.runs.loop import Loop
 from kotef.runs.result import Result
-from kotef.runs.setting import Setting
+from kotef.runs.run_config import Setting
+from kotef.runs.secret_sources import hide
 from kotef.runs.start import announce, open_run
 from kotef.runs.telemetry import langsmith
-from kotef.runs.telemetry.observed import observed
+from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.redaction import know, redactor, scope

@@ -49,10 +49,10 @@ OF_RUNS = frozenset(
         """
         cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/failure_reminder.py
         nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected.py nodes/snitch.py
-        nodes/verifier.py runs/aborted.py runs/events.py runs/finish.py runs/following.py runs/loop.py
-        runs/portable/takeover.py runs/prune.py runs/public_record.py runs/recorded/copying.py runs/recorded/lines.py
-        runs/recorded/recorder.py runs/recorded/rejudge.py runs/recorded/replay.py runs/report/building.py
-        runs/report/located.py runs/report/logs.py runs/setup.py runs/store.py runs/trees.py runs/worked.py
+        nodes/verifier.py runs/dead_runs.py runs/events.py runs/finish.py runs/event_tail.py runs/loop.py
+        runs/exports/importer.py runs/prune.py runs/public_record.py runs/replay/workspace_copy.py runs/replay/record_types.py
+        runs/replay/recorder.py runs/replay/rejudge.py runs/replay/comparison.py runs/report/page_data.py
+        runs/report/failure_locations.py runs/report/logs.py runs/setup.py runs/store.py runs/attempt_diff.py runs/elapsed_time.py
         mcp_server/background_run.py tools/background.py tools/mcp/sessions.py workspace/ignored_backup.py workspace/output.py
         workspace/last_tree.py workspace/file_swap_journal.py workspace/stash.py
         """,
@@ -61,8 +61,8 @@ OF_RUNS = frozenset(
 """These open the files of a run: its state, or the private copy of a foreign record. `safe_open` opens records."""
 
 ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
-    "runs/portable/archive.py": f"{NAMED}; a bundle of git in {STATE}",
-    "runs/portable/export.py": f"{NAMED}; {STATE}",
+    "runs/exports/archive.py": f"{NAMED}; a bundle of git in {STATE}",
+    "runs/exports/writer.py": f"{NAMED}; {STATE}",
     "checks/baselines.py": f"baselines in {STATE}; only names of {INSTALLED}",
     "checks/projects/environment_stores.py": f"only names of {INSTALLED}, in {USER}",
     "checks/projects/environments.py": f"only names of {INSTALLED}",
@@ -91,8 +91,8 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "runs/base_branch.py": f"{STATE}; contents come from git's objects, never through a path",
     "runs/commit.py": TEMPORARY,
     "runs/config.py": USER,
-    "runs/hired.py": f"{USER}; what is copied from there into {SANDBOX}",
-    "runs/in_effect.py": USER,
+    "runs/external_agents.py": f"{USER}; what is copied from there into {SANDBOX}",
+    "runs/effective_settings.py": USER,
     "runs/logins.py": USER,
     "runs/report/html.py": PACKAGED,
     "runs/roles.py": f"{USER}; {PACKAGED}",

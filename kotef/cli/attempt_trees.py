@@ -12,9 +12,9 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.runs import store
+from kotef.runs.attempt_diff import Placed, apply, apply_saved, difference, undo
+from kotef.runs.crash_recovery import put_right
 from kotef.runs.store import RunDir
-from kotef.runs.trees import Placed, apply, apply_saved, difference, undo
-from kotef.runs.unfinished import put_right
 from kotef.workspace.patches import Change, changes
 
 SHOWN = 20

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from kotef.cli.options import JSON, confinement, where
-from kotef.runs.loading import loaded
+from kotef.runs.garbage_collection import loaded
 
 CHECK_STATUS = """\b
 Exit status:

@@ -16,16 +16,16 @@ from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
 from kotef.failures.plural import counted
+from kotef.runs.check_trial import tried
 from kotef.runs.config import config_path, read_config
-from kotef.runs.confined import asked_of, sandbox_of
-from kotef.runs.hidden import hide
+from kotef.runs.crash_recovery import put_right
+from kotef.runs.elapsed_time import keep_seconds
 from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import repository_of
+from kotef.runs.sandbox_setup import asked_of, sandbox_of
+from kotef.runs.secret_sources import hide
 from kotef.runs.store import changed_paths
-from kotef.runs.tried import tried
-from kotef.runs.unfinished import put_right
-from kotef.runs.worked import keep_seconds
 from kotef.settings import Limits
 from kotef.workspace.environment import child_environment
 from kotef.workspace.redaction import redactor

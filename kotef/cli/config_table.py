@@ -5,8 +5,8 @@ import json
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.runs.config import config_path, read_config
-from kotef.runs.hidden import hide
-from kotef.runs.in_effect import Setting, in_effect
+from kotef.runs.effective_settings import Setting, in_effect
+from kotef.runs.secret_sources import hide
 from kotef.settings import ProfileName
 from kotef.workspace.redaction import redactor
 

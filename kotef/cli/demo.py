@@ -19,11 +19,11 @@ from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.runs import store
-from kotef.runs.confined import Confined, usual_sandbox
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
-from kotef.runs.setting import Models, Setting
+from kotef.runs.run_config import Models, Setting
+from kotef.runs.sandbox_setup import Confined, usual_sandbox
 from kotef.runs.start import start
 from kotef.workspace.paths import state_dir
 

@@ -14,13 +14,13 @@ from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError
 from kotef.models.factory import probe, resolve
+from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
-from kotef.runs.confined import asked_of, named_level, sandbox_of
+from kotef.runs.elapsed_time import last_seconds
 from kotef.runs.repository import Settings
 from kotef.runs.result import Camel
+from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
 from kotef.runs.store import uncommitted
-from kotef.runs.tried import every_trial, other_toolchains, sandbox_to_look
-from kotef.runs.worked import last_seconds
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 from kotef.workspace.environment import child_environment

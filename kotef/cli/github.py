@@ -11,7 +11,7 @@ from kotef.cli.annotations import SHOWN, annotation, in_checkout
 from kotef.cli.screen import plain, say
 from kotef.errors import KotefError
 from kotef.runs import store
-from kotef.runs.report.located import Located, located
+from kotef.runs.report.failure_locations import Located, located
 from kotef.runs.report.step_summary import step_summary
 from kotef.runs.result import Result
 from kotef.sdd.export import inert

@@ -7,7 +7,7 @@ from kotef.cli.screen import Screen, console, is_attended
 from kotef.deps import Approval, Permission
 from kotef.errors import UsageError
 from kotef.nodes.approval import APPROVED
-from kotef.runs.setting import Setting
+from kotef.runs.run_config import Setting
 from kotef.runs.store import RunDir
 from kotef.state import Task
 

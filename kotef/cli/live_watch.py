@@ -9,8 +9,8 @@ from kotef.cli.screen import Screen, console, say
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, UsageError
 from kotef.runs import store
-from kotef.runs.doing import Doing
-from kotef.runs.following import Following
+from kotef.runs.event_tail import Following
+from kotef.runs.progress import Doing
 from kotef.runs.store import RunDir
 from kotef.workspace.lock import at_work
 

@@ -16,8 +16,8 @@ from kotef.errors import UsageError
 from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
 from kotef.runs.events import Line
-from kotef.runs.hidden import hide
-from kotef.runs.loading import loaded
+from kotef.runs.garbage_collection import loaded
+from kotef.runs.secret_sources import hide
 from kotef.tools.mcp.servers import MISSING
 from kotef.workspace.git import inspect
 

@@ -12,7 +12,7 @@ from kotef.errors import ModelError, UsageError
 from kotef.models.factory import Endpoint, discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.roles import endpoint_of
-from kotef.runs.setting import Models
+from kotef.runs.run_config import Models
 from kotef.sdd.agents import Company, Role
 from kotef.settings import Price, Tariff
 

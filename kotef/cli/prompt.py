@@ -32,12 +32,12 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.cli.screen import console, plain, say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.context.prompts import Prompts
-    from kotef.runs.available import available, idle
+    from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
-    from kotef.runs.hidden import hide
     from kotef.runs.prepare import Request, prepare
     from kotef.runs.preview import preview_coder, preview_planner
     from kotef.runs.roles import read_agents
+    from kotef.runs.secret_sources import hide
     from kotef.workspace.redaction import redactor
 
     root = workspace_of(options["root"])

@@ -11,9 +11,9 @@ from kotef.errors import BusyError
 from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.hidden import hide
-from kotef.runs.recorded.rejudge import Rejudged, Rejudgement, Said, rejudge
-from kotef.runs.recorded.replay import Replayed, replay
+from kotef.runs.replay.comparison import Replayed, replay
+from kotef.runs.replay.rejudge import Rejudged, Rejudgement, Said, rejudge
+from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import holder_of
 
 SHOWN = 5

@@ -9,10 +9,10 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.hidden import hide
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.report.formats import FORMATS
 from kotef.runs.report.html import NAME, as_html
+from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import at_work
 from kotef.workspace.paths import write_atomic
 

@@ -15,8 +15,8 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError, UsageError
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.hidden import hide
 from kotef.runs.report.html import as_html, index_page
+from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import at_work
 from kotef.workspace.redaction import know, redactor
 from kotef.workspace.secrets import Redactor

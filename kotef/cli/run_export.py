@@ -8,7 +8,7 @@ from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
-from kotef.runs.portable import export_run
+from kotef.runs.exports import export_run
 
 _MEGABYTE: Final = 1_000_000
 

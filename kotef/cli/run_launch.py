@@ -13,9 +13,9 @@ from kotef.runs import store
 from kotef.runs.events import read_events
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
-from kotef.runs.setting import Setting
+from kotef.runs.run_config import Setting
 from kotef.runs.start import resume, start
-from kotef.runs.telemetry.observed import observed
+from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
 
 

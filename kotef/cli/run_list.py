@@ -12,7 +12,7 @@ from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
-from kotef.runs.tried import sandbox_to_look, tried
+from kotef.runs.check_trial import sandbox_to_look, tried
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
 from kotef.workspace.environment import child_environment

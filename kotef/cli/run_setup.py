@@ -17,23 +17,23 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.runs import store
-from kotef.runs.available import available, idle
+from kotef.runs.available_tools import available, idle
 from kotef.runs.base_branch import settings_place
 from kotef.runs.branch import aimed_again, aimed_at
+from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
-from kotef.runs.confined import Asked, Confined, asked_of, confined_of
-from kotef.runs.hidden import hide, refuse_secrets_in
-from kotef.runs.hired import Hired, hired_of, must_be_hireable
-from kotef.runs.portable import Received, received
+from kotef.runs.crash_recovery import put_right
+from kotef.runs.exports import Received, received
+from kotef.runs.external_agents import Hired, hired_of, must_be_hireable
+from kotef.runs.mcp_config import NONE, search_url, trusted_servers
 from kotef.runs.prepare import Request, prepare
 from kotef.runs.repository import Repository, Settings, repository_of
 from kotef.runs.roles import read_agents
-from kotef.runs.servers import NONE, search_url, trusted_servers
-from kotef.runs.setting import Setting
+from kotef.runs.run_config import Setting
+from kotef.runs.sandbox_setup import Asked, Confined, asked_of, confined_of
+from kotef.runs.secret_sources import hide, refuse_secrets_in
 from kotef.runs.start import may_resume
 from kotef.runs.telemetry.langsmith import leaves
-from kotef.runs.tried import tried
-from kotef.runs.unfinished import put_right
 from kotef.state import VISIT_CAPS, Task
 from kotef.tools.mcp.servers import Server
 from kotef.workspace.environment import child_environment

@@ -22,7 +22,7 @@ def skills(root: str | None, as_json: bool) -> None:
     from kotef.cli.screen import console, one_line, plain, say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.context.skills import FILE, PLACES
-    from kotef.runs.available import skills_of, users_skills
+    from kotef.runs.available_tools import skills_of, users_skills
 
     known = skills_of(workspace_of(root))
     if as_json:

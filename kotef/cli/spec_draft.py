@@ -20,11 +20,11 @@ from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import Placed, placed, write_placed
-from kotef.runs.drafting import Drafted, Drafter, Told
-from kotef.runs.hidden import hide
-from kotef.runs.linting import lint_workspace
+from kotef.runs.secret_sources import hide
+from kotef.runs.spec_draft import Drafted, Drafter, Told
+from kotef.runs.spec_lint import lint_workspace
 from kotef.runs.telemetry.langsmith import leaves
-from kotef.runs.telemetry.observed import told_to_langsmith
+from kotef.runs.telemetry.setup import told_to_langsmith
 from kotef.settings import Price
 from kotef.state import Spent
 from kotef.workspace.redaction import redactor

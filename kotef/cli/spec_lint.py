@@ -10,8 +10,8 @@ from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.failures.plural import counted
 from kotef.runs.config import config_path, read_config
-from kotef.runs.hidden import hide
-from kotef.runs.linting import lint_workspace
+from kotef.runs.secret_sources import hide
+from kotef.runs.spec_lint import lint_workspace
 from kotef.sdd.lint import CODES, Finding
 
 FOUND: Final = 3

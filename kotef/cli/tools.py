@@ -39,7 +39,7 @@ def tools(tier: str | None, as_json: bool) -> None:
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.screen import console, plain, say_json
     from kotef.models.usage import CHARACTERS_PER_TOKEN
-    from kotef.runs.available import TIER
+    from kotef.runs.available_tools import TIER
     from kotef.runs.config import config_path
     from kotef.tools.registry import TABLE, TIERS, tier_of
 

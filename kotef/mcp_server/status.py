@@ -6,8 +6,8 @@ from pathlib import Path
 
 from kotef.mcp_server.background_run import at_work
 from kotef.runs import store
-from kotef.runs.doing import State, doing_after
 from kotef.runs.events import Line, read_events
+from kotef.runs.progress import State, doing_after
 from kotef.runs.result import Camel
 
 Told = Callable[[Iterable[Line], int], list[str]]

@@ -9,7 +9,7 @@ from typing import Final
 
 from kotef.errors import KotefError
 from kotef.runs.branch import identity
-from kotef.runs.committable import RefusedError, Work, ask, blob, must_be_committable, work_of
+from kotef.runs.commit_rules import RefusedError, Work, ask, blob, must_be_committable, work_of
 from kotef.runs.result import ResultBranch
 from kotef.sdd.issue import one_line
 from kotef.state import AgentState, Task

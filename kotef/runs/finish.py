@@ -14,6 +14,7 @@ from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
 from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
+from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work
@@ -30,7 +31,6 @@ from kotef.runs.result import (
     ResultUsage,
 )
 from kotef.runs.store import RunDir
-from kotef.runs.trees import note_left
 from kotef.sdd.done_evidence import Evidence, trace
 from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
 from kotef.sdd.ticket_closure import close_asked

@@ -22,10 +22,10 @@ from kotef.nodes.restore_best import put_again
 from kotef.nodes.restore_installed import close_off_environments, commands_may_write
 from kotef.nodes.untracked_files import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
+from kotef.runs.exports.importer import TAKEN_UP
 from kotef.runs.finish import finish
-from kotef.runs.opened import Opened
-from kotef.runs.portable.takeover import TAKEN_UP
 from kotef.runs.result import Result
+from kotef.runs.session import Opened
 from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage

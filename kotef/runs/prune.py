@@ -13,7 +13,7 @@ from typing import Final
 
 from kotef.checks.baselines import MAX_AGE
 from kotef.errors import UsageError, WorkspaceError
-from kotef.runs.history_kept import OBJECTS
+from kotef.runs.git_history_guard import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir
 from kotef.workspace.file_swap_journal import MARK

@@ -15,25 +15,25 @@ from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
-from kotef.runs.aborted import note_aborted
-from kotef.runs.asking import Asking
+from kotef.runs.check_copies import CopiedSurroundings
+from kotef.runs.dead_runs import note_aborted
+from kotef.runs.elapsed_time import counting, seconds_worked
 from kotef.runs.events import EventLog
-from kotef.runs.fitting import must_fit, not_as_left
-from kotef.runs.history_kept import HistoryKept
-from kotef.runs.loading import loaded
-from kotef.runs.opened import Opened
+from kotef.runs.executor import Workshop
+from kotef.runs.garbage_collection import loaded
+from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.public_record import RecordWriter
-from kotef.runs.recorded.lines import NAME
-from kotef.runs.recorded.recorder import Recorder
-from kotef.runs.report.watching import keeps_page
+from kotef.runs.replay.record_types import NAME
+from kotef.runs.replay.recorder import Recorder
+from kotef.runs.report.live_page import keeps_page
 from kotef.runs.result import Result
-from kotef.runs.setting import Setting
+from kotef.runs.resume_compatibility import must_fit, not_as_left
+from kotef.runs.run_config import Setting
+from kotef.runs.session import Opened
 from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
-from kotef.runs.surroundings import CopiedSurroundings
-from kotef.runs.worked import counting, seconds_worked
-from kotef.runs.workshop import Workshop
+from kotef.runs.user_prompts import Asking
 from kotef.state import VISIT_CAPS, StateUpdate, Task
 from kotef.tools.approvals import Permits
 from kotef.workspace.environment import child_environment

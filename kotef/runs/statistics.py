@@ -11,7 +11,7 @@ from typing import Final
 from kotef.errors import UsageError
 from kotef.runs.events import Line, read_events
 from kotef.runs.prune import DAY
-from kotef.runs.report.record import call_of
+from kotef.runs.report.timeline import call_of
 from kotef.runs.result import Camel, Result
 from kotef.runs.store import RunDir
 

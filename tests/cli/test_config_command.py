@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.cli.main import main
-from kotef.runs.in_effect import line_of
+from kotef.runs.effective_settings import line_of
 
 REPOSITORY = """\
 model = "theirs"

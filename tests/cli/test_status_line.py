@@ -6,7 +6,7 @@ import pytest
 
 from kotef.cli.screen import Screen
 from kotef.cli.screen.status import status_line
-from kotef.runs.doing import Doing
+from kotef.runs.progress import Doing
 
 
 def test_tokens_are_told_only_where_a_model_used_some() -> None:

@@ -14,8 +14,8 @@ from support.loop import BUG, CHECK, TEST, Agent, Ran, calls, git, kotef
 from support.openai_server import OpenAIServer, call, slow, text
 
 from kotef.runs import store
-from kotef.runs.doing import Doing
-from kotef.runs.following import Following
+from kotef.runs.event_tail import Following
+from kotef.runs.progress import Doing
 from kotef.runs.store import RunDir, runs_dir
 from kotef.workspace.lock import workspace_lock
 

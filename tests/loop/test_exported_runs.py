@@ -20,8 +20,8 @@ from support.process import Done, kotef_process
 
 from kotef.errors import UsageError
 from kotef.runs import store
-from kotef.runs.portable import received
-from kotef.runs.portable.archive import MANIFEST, Manifest, Packed, fingerprint_of
+from kotef.runs.exports import received
+from kotef.runs.exports.archive import MANIFEST, Manifest, Packed, fingerprint_of
 
 GOAL = ("run", "make add add", "--coder", "model", "--check", CHECK, "--max-attempts", "2")
 STABLE = ("outcome", "reason", "goal", "maxAttempts", "visits", "changed", "fixed", "done", "coder", "exitCode")

@@ -58,7 +58,7 @@ def test_another_rule_shows_as_a_difference_and_nothing_is_run(
         raise AssertionError("a command was run")
 
     monkeypatch.setattr("kotef.checks.runner.classify", other)
-    monkeypatch.setattr("kotef.runs.workshop.run_check", forbidden)
+    monkeypatch.setattr("kotef.runs.executor.run_check", forbidden)
     code, found = rejudged(project)
     assert code == 3
     baseline = found["checks"][0]

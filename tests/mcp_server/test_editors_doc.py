@@ -10,7 +10,7 @@ import pytest
 
 from kotef.cli.main import main
 from kotef.mcp_server.server import OFFERS
-from kotef.runs.doing import State
+from kotef.runs.progress import State
 
 TEXT = (Path(__file__).parents[2] / "docs" / "editors.md").read_text()
 BLOCKS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)]

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from kotef.checks.types import CommandResult
-from kotef.runs.recorded.lines import Commanded, asked_of, read_record
-from kotef.runs.recorded.player import NeverHeardError, Player
-from kotef.runs.recorded.recorder import Recorder, comes_from_outside, without_pid
-from kotef.runs.recorded.tape import Ran
+from kotef.runs.replay.player import NeverHeardError, Player
+from kotef.runs.replay.record_types import Commanded, asked_of, read_record
+from kotef.runs.replay.recorder import Recorder, comes_from_outside, without_pid
+from kotef.runs.replay.tape import Ran
 
 
 def ran(recorder: Recorder, command: str, said: str) -> None:

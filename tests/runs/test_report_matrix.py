@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kotef.checks.verification import CheckVerdict, Verification
-from kotef.runs.report.matrix import STATUSES, TRENDS, matrix_of
+from kotef.runs.report.test_matrix import STATUSES, TRENDS, matrix_of
 
 
 def check(name: str = "pytest -q", *, passed: bool = False, **facts: Any) -> CheckVerdict:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
-from kotef.runs.report.building import page_of
 from kotef.runs.report.html import NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.runs.report.logs import excerpt
+from kotef.runs.report.page_data import page_of
 from kotef.workspace.redaction import know, scope
 from kotef.workspace.secrets import Redactor
 

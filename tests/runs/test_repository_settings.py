@@ -9,8 +9,8 @@ import pytest
 from kotef.errors import SpecError
 from kotef.runs.base_branch import settings_place
 from kotef.runs.config import SandboxSettings, UserConfig
-from kotef.runs.confined import asked_of
 from kotef.runs.repository import Settings, repository_of
+from kotef.runs.sandbox_setup import asked_of
 
 ALL = """
 checks = ["pytest -q"]

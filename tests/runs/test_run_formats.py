@@ -13,8 +13,8 @@ from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
+from kotef.runs.report.failure_locations import located
 from kotef.runs.report.formats import FORMATS
-from kotef.runs.report.located import located
 from kotef.runs.report.pull_request import pull_request
 from kotef.runs.report.step_summary import step_summary
 from kotef.runs.result import Result

@@ -9,7 +9,7 @@ from kotef.deps import Emit
 from kotef.runs import store
 from kotef.runs.events import read_events
 from kotef.runs.prepare import Request, prepare
-from kotef.runs.setting import Models, Setting
+from kotef.runs.run_config import Models, Setting
 from kotef.runs.start import resume, start
 
 

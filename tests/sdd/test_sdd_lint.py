@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.foreign import PLAN, PLAN_OF_KIRO, SPEC, TASKS, kiro, spec_kit
 
-from kotef.runs.linting import lint_workspace
+from kotef.runs.spec_lint import lint_workspace
 from kotef.sdd.lint import CODES, lint_between, lint_ticket
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.ticket import read_ticket

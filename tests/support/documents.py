@@ -343,7 +343,7 @@ def _repositorys(path: Path) -> None:
 
 def _servers(path: Path) -> None:
     from kotef.runs.config import UserConfig
-    from kotef.runs.servers import trusted_servers
+    from kotef.runs.mcp_config import trusted_servers
 
     root = path.parents[1] if path.parent.name == ".sdd" else path.parent
     found, unused = trusted_servers(root, UserConfig(), asked=True)

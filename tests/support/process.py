@@ -26,7 +26,7 @@ _FORKS.set_forkserver_preload(
         "kotef.nodes.prefix",
         "kotef.runs.finish",
         "kotef.runs.loop",
-        "kotef.runs.report.building",
+        "kotef.runs.report.page_data",
         "kotef.runs.report.html",
         "kotef.runs.report.markdown",
         "kotef.tools.schema_minify",

@@ -15,7 +15,7 @@ from support import mcp_server
 
 from kotef.errors import SpecError, UsageError
 from kotef.runs.config import UserConfig
-from kotef.runs.servers import NONE, find_servers, search_url, trusted_servers
+from kotef.runs.mcp_config import NONE, find_servers, search_url, trusted_servers
 from kotef.tools.errors import ToolFault
 from kotef.tools.mcp import sessions
 from kotef.tools.mcp.servers import Server, parse_servers, substituted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.runs.hidden import hide
+from kotef.runs.secret_sources import hide
 from kotef.tools.mcp.servers import Server
 from kotef.tools.mcp.sessions import ServerFault, Session
 from kotef.workspace.redaction import scope

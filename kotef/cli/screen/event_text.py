@@ -2,7 +2,7 @@
 
 from kotef.cli.screen.sanitize import flat, one_line
 from kotef.failures.plural import counted
-from kotef.runs.doing import Event
+from kotef.runs.progress import Event
 
 
 def _confined(event: Event) -> str:

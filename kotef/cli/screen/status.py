@@ -4,7 +4,7 @@ from typing import Final
 
 from kotef.cli.screen.sanitize import one_line
 from kotef.failures.plural import counted
-from kotef.runs.doing import Doing
+from kotef.runs.progress import Doing
 
 _LEAST: Final = 12
 """Columns under which what is being done is not told at all."""

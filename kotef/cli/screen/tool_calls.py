@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kotef.cli.screen.sanitize import one_line
-from kotef.runs.doing import Event
+from kotef.runs.progress import Event
 
 FOLDED: Final = 3
 """So many calls of one tool in a row become one line."""

@@ -48,7 +48,7 @@ _ACCOUNT_CAP: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """What one program is given to work with; see `runs.hired`."""
+    """What one program is given to work with; see `runs.external_agents`."""
 
     start: Callable[[str, Mapping[str, str], float, float, Path], Awaitable[Completed]]
     """Runs a command line with these variables set: wall seconds, seconds of silence, the log."""

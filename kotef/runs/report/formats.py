@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from kotef.runs.report.ended import ended
+from kotef.runs.report.finished_run import ended
 from kotef.runs.report.html import as_html
 from kotef.runs.report.junit import as_junit
 from kotef.runs.report.markdown import render_report

@@ -15,9 +15,9 @@ from markupsafe import Markup, escape
 
 from kotef.context.template_cache import Compiled
 from kotef.failures.plural import counted
-from kotef.runs.report.building import page_of
-from kotef.runs.report.matrix import MARKS, STATUSES, Row
 from kotef.runs.report.page import Page
+from kotef.runs.report.page_data import page_of
+from kotef.runs.report.test_matrix import MARKS, STATUSES, Row
 from kotef.runs.store import RunDir
 from kotef.workspace.paths import write_atomic
 

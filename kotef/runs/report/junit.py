@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kotef.checks.types import RED
 from kotef.checks.verification import Verification
-from kotef.runs.report.ended import ended
-from kotef.runs.report.located import Located, judged, located
+from kotef.runs.report.failure_locations import Located, judged, located
+from kotef.runs.report.finished_run import ended
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.workspace.redaction import redactor

@@ -6,8 +6,8 @@ from typing import Literal
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.runs.report.diffs import FileDiff
 from kotef.runs.report.guards import Guard
-from kotef.runs.report.matrix import Matrix
-from kotef.runs.report.record import VisitRecord
+from kotef.runs.report.test_matrix import Matrix
+from kotef.runs.report.timeline import VisitRecord
 from kotef.runs.result import ResultDone, ResultEdit
 
 Tone = Literal["good", "bad", "working"]

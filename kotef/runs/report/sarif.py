@@ -4,8 +4,8 @@ import hashlib
 import json
 from typing import Any
 
-from kotef.runs.report.ended import ended
-from kotef.runs.report.located import Located, located
+from kotef.runs.report.failure_locations import Located, located
+from kotef.runs.report.finished_run import ended
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.sdd.issue import one_line

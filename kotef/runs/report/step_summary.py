@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kotef.failures.plural import counted
-from kotef.runs.report.located import Located
+from kotef.runs.report.failure_locations import Located
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
 from kotef.sdd.issue import code_span

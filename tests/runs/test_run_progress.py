@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.runs.doing import Doing, State, doing_after
 from kotef.runs.events import FIELDS
+from kotef.runs.progress import Doing, State, doing_after
 
 CALL = {"visit": 1, "tool": "view_file", "arguments": "a.py"}
 QUESTION = {"visit": 1, "question": "may it?"}

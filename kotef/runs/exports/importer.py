@@ -13,9 +13,9 @@ from typing import Final
 from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs import store
-from kotef.runs.portable.archive import RUN, SNAPSHOTS, Manifest, open_archive
+from kotef.runs.attempt_diff import save_state
+from kotef.runs.exports.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
-from kotef.runs.trees import save_state
 from kotef.sdd.folder import FOLDER, RUNS
 from kotef.workspace.facts import permissions_of
 from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN

@@ -10,12 +10,12 @@ from typing import Any, Final
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
-from kotef.runs.available import TIER
+from kotef.runs.available_tools import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
-from kotef.runs.confined import named_level
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, Repository, repository_of
 from kotef.runs.result import Camel
+from kotef.runs.sandbox_setup import named_level
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.tools.registry import tier_of
 from kotef.workspace.urls import shown

@@ -12,7 +12,7 @@ from kotef.coders.base import Brief, Coder, Work
 from kotef.deps import Approval, Clock, Permission
 from kotef.errors import UsageError
 from kotef.runs.events import Line
-from kotef.runs.recorded.lines import (
+from kotef.runs.replay.record_types import (
     Agreed,
     Answered,
     Asking,
@@ -30,13 +30,13 @@ from kotef.runs.recorded.lines import (
     asked_of,
     digest_of,
 )
-from kotef.runs.recorded.recorder import Whereabouts, comes_from_outside, without_pid
-from kotef.runs.recorded.tape import Ran, Run
+from kotef.runs.replay.recorder import Whereabouts, comes_from_outside, without_pid
+from kotef.runs.replay.tape import Ran, Run
 from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.setting import Models
+    from kotef.runs.run_config import Models
 
 MOST: Final = 50
 """Differences that are kept; one often brings others after it."""
@@ -155,8 +155,8 @@ class Player:
 
     def models(self, models: "Models") -> "Models":
         """One that answers for all, at the prices there were."""
-        from kotef.runs.recorded.models import PlayedChatModel
-        from kotef.runs.setting import Models
+        from kotef.runs.replay.recorded_models import PlayedChatModel
+        from kotef.runs.run_config import Models
 
         asking = self._asking
         if asking is None:

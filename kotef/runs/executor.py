@@ -16,9 +16,9 @@ from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.tool_calls import Category
-from kotef.runs.hired import NOBODY, Hired
-from kotef.runs.history_kept import HistoryKept
-from kotef.runs.recorded.tape import Ran, Tape
+from kotef.runs.external_agents import NOBODY, Hired
+from kotef.runs.git_history_guard import HistoryKept
+from kotef.runs.replay.tape import Ran, Tape
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kotef.runs.doing import Event
 from kotef.runs.events import told
+from kotef.runs.progress import Event
 from kotef.runs.store import RunDir
 from kotef.workspace.lock import at_work
 

@@ -9,8 +9,8 @@ from kotef.checks.types import Check, CommandResult
 from kotef.deps import NO_COPY
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs.copy_bench import changed_since, overlay
-from kotef.runs.recorded.tape import Ran
-from kotef.runs.workshop import Workshop
+from kotef.runs.executor import Workshop
+from kotef.runs.replay.tape import Ran
 from kotef.workspace.activity import activity_of
 from kotef.workspace.base_checkout import Elsewhere, elsewhere
 from kotef.workspace.git import inspect

@@ -15,7 +15,7 @@ from support.terminal import Terminal, at_a_terminal
 from kotef.cli.main import main
 from kotef.context.prompts import Prompts
 from kotef.models import scripted
-from kotef.runs.drafting import Drafter, Told
+from kotef.runs.spec_draft import Drafter, Told
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 

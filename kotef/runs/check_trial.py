@@ -8,8 +8,8 @@ from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_chec
 from kotef.checks.types import Check
 from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
-from kotef.runs.confined import asked_of, named_level, sandbox_of
 from kotef.runs.repository import Settings
+from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 

@@ -14,8 +14,8 @@ from support.loop import CHECK, DONE, FIX, Agent, Ran, kotef
 from support.openai_server import OpenAIServer, Reply, call, calls
 from support.process import Done, kotef_process
 
+from kotef.runs.elapsed_time import seconds_worked
 from kotef.runs.store import RunDir, own_runs
-from kotef.runs.worked import seconds_worked
 
 GOAL = "make add add"
 ASKED = ("--coder", "model", "--check", CHECK)

@@ -11,16 +11,16 @@ from kotef.checks.verification import Verification
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
-from kotef.runs.available import available
+from kotef.runs.available_tools import available
 from kotef.runs.config import UserConfig, prompt_overrides
-from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
-from kotef.runs.hired import Given, Hired, commands_in
-from kotef.runs.recorded.copying import copy_of, place_for
-from kotef.runs.recorded.lines import NAME, VERSION, Begun, Entry, read_record
-from kotef.runs.recorded.player import Player
+from kotef.runs.external_agents import Given, Hired, commands_in
+from kotef.runs.replay.player import Player
+from kotef.runs.replay.record_types import NAME, VERSION, Begun, Entry, read_record
+from kotef.runs.replay.workspace_copy import copy_of, place_for
 from kotef.runs.result import Camel, Result
-from kotef.runs.setting import Models, Setting
+from kotef.runs.run_config import Models, Setting
+from kotef.runs.sandbox_setup import Confined
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
 from kotef.state import Task

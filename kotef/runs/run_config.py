@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit
-from kotef.runs.confined import Confined
 from kotef.runs.events import Watcher
-from kotef.runs.hired import NOBODY, Hired
-from kotef.runs.recorded.tape import Tape
+from kotef.runs.external_agents import NOBODY, Hired
+from kotef.runs.replay.tape import Tape
+from kotef.runs.sandbox_setup import Confined
 from kotef.settings import Price
 from kotef.tools.mcp.servers import Server
 from kotef.tools.toolset import Kit

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from kotef.models.factory import OPENAI_URL
 from kotef.runs.events import Watcher
-from kotef.runs.setting import Models, Setting
-from kotef.runs.telemetry import collector, langsmith
+from kotef.runs.run_config import Models, Setting
+from kotef.runs.telemetry import exporter, langsmith
 from kotef.state import Task
 from kotef.workspace.redaction import redactor
 
@@ -59,7 +59,7 @@ def _traced(setting: Setting, task: Task, complain: Complain) -> Iterator[Settin
     from kotef.runs.telemetry.spans import Spans
 
     tracer = way.provider.get_tracer("kotef")
-    spans = Spans(tracer, task, content=wish.content, parent=collector.parent_of())
+    spans = Spans(tracer, task, content=wish.content, parent=exporter.parent_of())
     told = f"prompts, code and outputs leave this machine in traces for {wish.endpoint}"
     notices = (*setting.notices, told) if wish.content else setting.notices
     watchers: tuple[Watcher, ...] = (*setting.watchers, spans)
@@ -71,21 +71,21 @@ def _traced(setting: Setting, task: Task, complain: Complain) -> Iterator[Settin
             complain(f"not all traces reached {wish.endpoint}: {why}")
 
 
-def _way() -> tuple[collector.Wish, collector.Collector | None]:
+def _way() -> tuple[exporter.Wish, exporter.Collector | None]:
     """What is asked for, and the way there; None where there is none, and a trace never costs a run."""
-    wish = collector.wish()
+    wish = exporter.wish()
     try:
-        return wish, collector.Collector() if wish.endpoint else None
+        return wish, exporter.Collector() if wish.endpoint else None
     except Exception as error:  # noqa: BLE001  what the library raises for a variable it cannot use, or in its import
         why = redactor().text(str(error).partition("\n")[0])
-        return collector.Wish(refused=f"no traces are sent, for a variable OTEL_* cannot be used: {why}"), None
+        return exporter.Wish(refused=f"no traces are sent, for a variable OTEL_* cannot be used: {why}"), None
 
 
 def _called(setting: Setting, spans: "Spans") -> "Callable[[Emit], Models]":
     """The models of the run, each of whose calls is a span."""
 
     def make(emit: "Emit") -> Models:
-        from kotef.runs.telemetry.calls import Calls
+        from kotef.runs.telemetry.llm_spans import Calls
 
         models = setting.models(emit)
         for model in (models.coder, models.planner, models.reviewer):

@@ -13,10 +13,10 @@ from typing import Final
 
 from kotef import __version__
 from kotef.errors import UsageError, WorkspaceError
-from kotef.runs.portable.archive import RUN, SNAPSHOTS, write_archive
+from kotef.runs.crash_recovery import put_right
+from kotef.runs.exports.archive import RUN, SNAPSHOTS, write_archive
 from kotef.runs.prune import named_objects
 from kotef.runs.store import RunDir
-from kotef.runs.unfinished import put_right
 from kotef.sdd.issue_log import timestamp
 from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock

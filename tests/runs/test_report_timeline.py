@@ -4,7 +4,7 @@ from typing import Any
 
 from kotef.runs.events import FIELDS
 from kotef.runs.report.guards import _GUARDS, Guard, guard_of
-from kotef.runs.report.record import record_of
+from kotef.runs.report.timeline import record_of
 
 
 def lines(*told: tuple[float, str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Coder, Work
 from kotef.deps import Approval, Clock, Permission
 from kotef.runs.events import Line
-from kotef.runs.recorded.lines import (
+from kotef.runs.replay.record_types import (
     Agreed,
     Asking,
     Begun,
@@ -31,14 +31,14 @@ from kotef.runs.recorded.lines import (
     Worked,
     digest_of,
 )
-from kotef.runs.recorded.tape import Ran, Run
+from kotef.runs.replay.tape import Ran, Run
 from kotef.tools.toolset import Kit
 from kotef.workspace.paths import append_line
 from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.setting import Models
+    from kotef.runs.run_config import Models
 
 log = logging.getLogger("kotef")
 
@@ -138,7 +138,7 @@ class Recorder:
 
     def models(self, models: "Models") -> "Models":
         """The same, listened to."""
-        from kotef.runs.recorded.models import listen
+        from kotef.runs.replay.recorded_models import listen
 
         listen(self, [model for model in (models.coder, models.planner, models.reviewer) if model is not None])
         self.write(

@@ -16,9 +16,9 @@ from kotef.failures.plural import counted
 from kotef.runs.events import read_events
 from kotef.runs.report.diffs import FileDiff, diff_of
 from kotef.runs.report.logs import excerpt
-from kotef.runs.report.matrix import matrix_of
 from kotef.runs.report.page import Asked, Attempt, Failed, Page, Tone, Way
-from kotef.runs.report.record import ModelCall, Record, VisitRecord, record_of
+from kotef.runs.report.test_matrix import matrix_of
+from kotef.runs.report.timeline import ModelCall, Record, VisitRecord, record_of
 from kotef.runs.result import Result, ResultDone
 from kotef.runs.store import RunDir
 from kotef.state import Task

@@ -13,11 +13,11 @@ from pydantic import Field
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
 from kotef.models.scripted import ScriptedChatModel
-from kotef.runs.recorded.lines import Answered, Failed, after, asked_of
+from kotef.runs.replay.record_types import Answered, Failed, after, asked_of
 
 if TYPE_CHECKING:
-    from kotef.runs.recorded.player import Player
-    from kotef.runs.recorded.recorder import Recorder
+    from kotef.runs.replay.player import Player
+    from kotef.runs.replay.recorder import Recorder
 
 OVERFLOW: Final = "overflow"
 _FAULTS: Final[dict[str, ModelFault]] = {fault: fault for fault in get_args(ModelFault)}

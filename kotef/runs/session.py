@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from kotef.checks.verification import Verification
 from kotef.deps import Approval, Ground
 from kotef.runs.events import EventLog
-from kotef.runs.recorded.tape import Tape
-from kotef.runs.setting import Setting
+from kotef.runs.executor import Workshop
+from kotef.runs.replay.tape import Tape
+from kotef.runs.run_config import Setting
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
-from kotef.runs.workshop import Workshop
 from kotef.state import StateUpdate, Task
 
 
