@@ -105,7 +105,7 @@ NO_COPY: Final = "no_copy"
 """Detail of a check that was to be judged in a copy of the workspace, where none can be made."""
 
 
-class Surroundings(Protocol):
+class IgnoredFiles(Protocol):
     """What surrounds the visible files of the workspace: files that git ignores."""
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
@@ -121,7 +121,7 @@ class Surroundings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class JudgeDeps:
     """What it takes to judge a tree: all of the outside world but the models."""
 
     root: Path
@@ -131,7 +131,7 @@ class Ground:
     snapshots: Snapshots
     run_check: Callable[[Check, str], Awaitable[CommandResult]]
     """Runs one check that judges; the second argument names its log (`visit-1-pytest`)."""
-    surroundings: Surroundings
+    surroundings: IgnoredFiles
     """Judges in a copy of the workspace."""
     before_edits: Callable[[], AbstractContextManager[None]]
     """Within it the checks judge the user's own code, and later checks may use the caches they leave."""
@@ -150,7 +150,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Deps(Ground):
+class Deps(JudgeDeps):
     """The outside world of one run."""
 
     coder: "Chain"

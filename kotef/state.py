@@ -289,7 +289,7 @@ def over_budget(spent: Spent, limits: Limits) -> tuple[StoppedBy, str] | None:
     return None
 
 
-class Asked(BaseModel, frozen=True):
+class CoderTrial(BaseModel, frozen=True):
     """One coder was asked about one failure on one tree; it is not asked the same again."""
 
     coder: str
@@ -307,7 +307,7 @@ def merge_snapshots(snapshots: dict[int, str], new: dict[int, str]) -> dict[int,
     return snapshots | new
 
 
-def union(tried: frozenset[Asked], new: frozenset[Asked]) -> frozenset[Asked]:
+def union(tried: frozenset[CoderTrial], new: frozenset[CoderTrial]) -> frozenset[CoderTrial]:
     """Reducer of the `tried` channel: one update is what one coder was asked."""
     return tried | new
 
@@ -324,7 +324,7 @@ class AgentState(AgentInput):
     failure_history: Annotated[FailureHistory, merge_failures]  # verifier; planner for a refused review
     usage: Annotated[Usage, merge_usage]  # planner, coder, verifier
     snapshots: Annotated[dict[int, str], merge_snapshots]  # verifier (0), coder
-    tried: Annotated[frozenset[Asked], union]  # coder
+    tried: Annotated[frozenset[CoderTrial], union]  # coder
     visits: Annotated[dict[int, Visit], merge_visits]  # planner
     plan: NotRequired[Plan]  # planner
     edits: NotRequired[Edits]  # coder
@@ -346,7 +346,7 @@ class StateUpdate(TypedDict, total=False):
     failure_history: list[FailureEntry]  # one verification; the reducer folds it in
     usage: Usage
     snapshots: dict[int, str]
-    tried: frozenset[Asked]
+    tried: frozenset[CoderTrial]
     visits: dict[int, Visit]
     outcome: Outcome | None
     reason: str

@@ -20,9 +20,9 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.loop import Loop
+from kotef.runs.loop import RunLoop
 from kotef.runs.result import Result
-from kotef.runs.run_config import Setting
+from kotef.runs.run_config import RunConfig
 from kotef.runs.secret_sources import hide
 from kotef.runs.start import announce, open_run
 from kotef.runs.telemetry import langsmith
@@ -89,7 +89,7 @@ async def work(state: StudioState) -> StudioOutput:
     }
 
 
-async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph) -> Result:
+async def _follow(run: store.RunDir, task: Task, setting: RunConfig, graph: Graph) -> Result:
     known = run.events.exists()
     opened = open_run(run, task, setting, resumed=True)  # the baseline is the first node's, where it can be watched
     if known:
@@ -98,14 +98,14 @@ async def _follow(run: store.RunDir, task: Task, setting: Setting, graph: Graph)
     else:
         announce(opened)
     try:
-        return await Loop(opened).follow(graph)
+        return await RunLoop(opened).follow(graph)
     finally:
         opened.shop.leave()
         if opened.shop.history is not None:
             opened.shop.history.close()
 
 
-async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, Setting]:
+async def _ready(state: StudioInput) -> tuple[store.RunDir, Task, RunConfig]:
     """In a thread, where an endpoint may be asked for its models; the secrets it finds are known here, too."""
     checks = [f"--check={check}" for check in state.get("checks", ())]
     ticket = [f"--ticket={named}"] if (named := state.get("ticket")) else []

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.checks.verification import CheckVerdict, Verification
-from kotef.coders.base import Brief, Work
+from kotef.coders.base import Brief, CoderResult
 from kotef.coders.chain import Chain, parse_chain
 from kotef.errors import UsageError
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
-from kotef.state import Asked, Edits, Plan, PlanStep, Task, Usage
+from kotef.state import CoderTrial, Edits, Plan, PlanStep, Task, Usage
 from kotef.tools.guard import EditGuard
 
 RED = CheckVerdict(
@@ -43,13 +43,13 @@ class Dummy:
     def declines(self, brief: Brief) -> str:
         return self.cannot
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         self.seen.append(brief)
         edits = Edits(visit=1, coder=self.name, stopped_by="finished", detail="" if self.finds else "found nothing")
-        return Work(edits, found=self.finds, hints=self.hints)
+        return CoderResult(edits, found=self.finds, hints=self.hints)
 
 
-def brief(tried: frozenset[Asked] = frozenset()) -> Brief:
+def brief(tried: frozenset[CoderTrial] = frozenset()) -> Brief:
     return Brief(
         task=Task(run_id="r", goal="g", spec=Spec(), checks=(), limits=Limits()),
         plan=Plan(visit=1, steps=(PlanStep(description="x"),), source="code"),
@@ -63,7 +63,7 @@ def brief(tried: frozenset[Asked] = frozenset()) -> Brief:
     )
 
 
-def play(*coders: Dummy, tried: frozenset[Asked] = frozenset()) -> tuple[Work, list[tuple[str, dict]]]:
+def play(*coders: Dummy, tried: frozenset[CoderTrial] = frozenset()) -> tuple[CoderResult, list[tuple[str, dict]]]:
     events: list[tuple[str, dict]] = []
     chain = Chain(coders, lambda event, /, **facts: events.append((event, facts)))
     return asyncio.run(chain.work(brief(tried))), events
@@ -107,7 +107,7 @@ def test_a_model_may_be_asked_again() -> None:
 
 def test_a_model_plans_once_the_others_have_been_asked() -> None:
     chain = Chain((Dummy("search"), Dummy("model", uses_model=True)), lambda *_, **__: None)
-    asked = frozenset({Asked(coder="search", fingerprint="f", tree="t")})
+    asked = frozenset({CoderTrial(coder="search", fingerprint="f", tree="t")})
     assert (chain.model_plans(frozenset()), chain.model_plans(asked)) == (False, True)
     assert not Chain((Dummy("search"),), lambda *_, **__: None).model_plans(asked), "there is no model to plan"
 

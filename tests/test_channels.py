@@ -5,7 +5,7 @@ import typing
 from langgraph.channels import BinaryOperatorAggregate
 
 from kotef.graph import build_graph
-from kotef.state import AgentInput, AgentState, Asked, StateUpdate, Usage, merge_snapshots, merge_usage, union
+from kotef.state import AgentInput, AgentState, CoderTrial, StateUpdate, Usage, merge_snapshots, merge_usage, union
 
 
 def test_what_nodes_may_return_are_channels() -> None:
@@ -24,7 +24,7 @@ def test_every_reducer_is_idempotent_on_its_own_result() -> None:
     usage = Usage.model_validate({"by_call": {"1/coder/0": {"tokens_in": 3}}})
     assert merge_usage(merge_usage(Usage(), usage), usage) == usage
     assert merge_snapshots(merge_snapshots({0: "a"}, {1: "b"}), {1: "b"}) == {0: "a", 1: "b"}
-    tried = frozenset({Asked(coder="search", fingerprint="f", tree="t")})
+    tried = frozenset({CoderTrial(coder="search", fingerprint="f", tree="t")})
     assert union(union(frozenset(), tried), tried) == tried
 
 

@@ -32,7 +32,7 @@ Facts = dict[str, tuple[int, int]]
 """Path → bytes and time of change in nanoseconds."""
 
 
-class Kept(BaseModel):
+class StoredBaseline(BaseModel):
     """What the checks said about one tree."""
 
     model_config = ConfigDict(frozen=True)
@@ -75,13 +75,13 @@ class Baselines:
         self._confined = [str(sandbox), *(map(str, sandbox.confinement.readable) if sandbox.confinement else ())]
         self.seconds: dict[str, float] = {}
         """Check → what it took when the baseline in use was judged; empty unless one is."""
-        self.told: Callable[[Kept], None] | None = None
+        self.told: Callable[[StoredBaseline], None] | None = None
         """Told of the baseline that is taken over."""
 
-    def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> Kept | None:
+    def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> StoredBaseline | None:
         """The baseline that stands for this tree, if there is one; a damaged file is none."""
         try:
-            kept = Kept.model_validate(json.loads(self._place(tree, checks, reruns).read_bytes()))
+            kept = StoredBaseline.model_validate(json.loads(self._place(tree, checks, reruns).read_bytes()))
         except (OSError, ValueError):
             return None
         now = {path: fact for path, fact in self.facts(ignored).items() if path not in kept.rewritten}
@@ -112,7 +112,7 @@ class Baselines:
         after = self.facts(ignored)
         same = {path: fact for path, fact in ignored.items() if after.get(path) == fact}
         told = [(check, result.model_copy(update={"log": None})) for check, result in results]
-        kept = Kept(
+        kept = StoredBaseline(
             run_id=run_id,
             judged=time.time(),
             results=tuple(told),

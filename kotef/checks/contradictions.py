@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.failure_lines import Admitted, admission_in
 from kotef.checks.runner_summaries import closed_red, console_counts
 from kotef.failures.classify import Diagnosis, classify
-from kotef.failures.command_wrappers import RUNNERS, Asked, Purpose, unwrap
+from kotef.failures.command_wrappers import RUNNERS, CommandPurpose, Purpose, unwrap
 from kotef.failures.fingerprint import fingerprint
 from kotef.failures.kinds import MAX_SUMMARY
 
@@ -19,7 +19,7 @@ _SHELL: Final = frozenset({"cd", "export", "set", ".", "source", "exit", "true",
 _JUDGES: Final[frozenset[Purpose]] = frozenset({"test", "lint", "types", "format"})
 
 
-def may_run_tests(asked: Asked) -> bool:
+def may_run_tests(asked: CommandPurpose) -> bool:
     """Whether any link of a command may run tests: `cmake --build build && ctest` does, whatever it begins with."""
     links = zip(asked.tools, asked.purposes, strict=True)
     return not asked.tools or any(purpose in _RUNS_TESTS for tool, purpose in links if tool not in _SHELL)

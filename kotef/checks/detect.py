@@ -7,7 +7,18 @@ from typing import Any, Final, get_args
 
 from kotef.checks.commands import role_of
 from kotef.checks.project_config import table, toml_of
-from kotef.checks.projects import Found, c, go_and_rust, java, make, node, packages, python, usual_commands, workflows
+from kotef.checks.projects import (
+    DetectedCheck,
+    c,
+    go_and_rust,
+    java,
+    make,
+    node,
+    packages,
+    python,
+    usual_commands,
+    workflows,
+)
 from kotef.checks.types import Check, Origin, Role
 from kotef.errors import SpecError
 
@@ -16,7 +27,7 @@ MAX_NAME: Final = 40
 """Characters of a check's name, its number included."""
 
 PROJECTS: Final = (python, node, go_and_rust, java, c)
-"""What each kind of project implies; `make`, `workflows` and `others` are asked only where none of these has a test."""
+"""What each kind of project implies; `make`, `workflows` and `usual_commands`: only if none has a test."""
 
 _TABLE_KEYS: Final = frozenset({"name", "command", "role", "required"})
 _IN_AN_ENVIRONMENT: Final = re.compile(
@@ -82,7 +93,7 @@ def detect(root: Path, *, concerning: str = "") -> tuple[Check, ...]:
     )
 
 
-def _of_one(root: Path) -> list[Found]:
+def _of_one(root: Path) -> list[DetectedCheck]:
     """What the files of one folder imply."""
     found = [check for project in PROJECTS for check in project.checks(root)]
     for fallback in (make, workflows, usual_commands):

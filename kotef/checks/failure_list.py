@@ -19,7 +19,7 @@ MAX_TOLD: Final = 100
 _PLACE: Final = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::\d+)?")
 
 
-class Told(NamedTuple):
+class ReportedFailure(NamedTuple):
     """One failure: a test, a complaint about a line, or the command as a whole."""
 
     test: str
@@ -30,7 +30,7 @@ class Told(NamedTuple):
     line: int | None
 
 
-def failures_of(result: CommandResult, root: Path) -> tuple[Told, ...]:
+def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...]:
     """The failures of a check that did not pass, in the order of its output; at least one.
 
     Which tests failed comes from the report where there is one; messages and places are read from the output
@@ -42,11 +42,11 @@ def failures_of(result: CommandResult, root: Path) -> tuple[Told, ...]:
     if not told or result.detail in {"contradiction", "timeout"}:
         lines = result.summary.splitlines()
         at = next((_place(place) for place in places(lines)), ("", None)) if not told else ("", None)
-        told.insert(0, Told("", lines[0] if lines else "failed", *at))
+        told.insert(0, ReportedFailure("", lines[0] if lines else "failed", *at))
     return tuple(told[:MAX_TOLD])
 
 
-def _tests(result: CommandResult, root: Path) -> Iterator[Told]:
+def _tests(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
     printed = failing_tests(_output(result, root))
     found = {test.name: test for test in printed}
     by_words = _by_words(printed)
@@ -57,7 +57,7 @@ def _tests(result: CommandResult, root: Path) -> Iterator[Told]:
         own = name.partition("::")[0]
         at = next((place for place in seen if place[0] == own), seen[0] if seen else ("", None))
         file, line = at if at[0] or "::" not in name else (own, None)
-        yield Told(name, " ".join(read_so.error.split()) if read_so else "", file, line)
+        yield ReportedFailure(name, " ".join(read_so.error.split()) if read_so else "", file, line)
 
 
 def _by_words(printed: Iterable[FailingTest]) -> dict[tuple[str, ...], FailingTest]:
@@ -73,11 +73,11 @@ def _last_words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[^\W_]\w*", dotted_name(name) or name)[-2:])
 
 
-def _complaints(result: CommandResult, root: Path) -> Iterator[Told]:
+def _complaints(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
     for found in diagnostics_of(_output(result, root)):
         file, _ = _place(f"{found.path}:1")
         line = re.match(r"\d+", found.line)
-        yield Told("", " ".join(found.message.split()), file, int(line[0]) if line else None)
+        yield ReportedFailure("", " ".join(found.message.split()), file, int(line[0]) if line else None)
 
 
 def _output(result: CommandResult, root: Path) -> Output:

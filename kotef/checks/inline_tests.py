@@ -7,7 +7,7 @@ from copy import copy
 from typing import Final, NamedTuple
 
 from kotef.checks.tampering.javascript import SUFFIXES as JAVASCRIPT
-from kotef.checks.tampering.python import Finding
+from kotef.checks.tampering.python import TamperingFinding
 
 PROSE: Final = (".md", ".rst", ".txt", ".adoc")
 READ: Final = (".py", ".rs", *JAVASCRIPT, *PROSE)
@@ -20,7 +20,7 @@ _RUST_NAME: Final = re.compile(r"\bfn\s+(\w+)")
 _VITEST: Final = re.compile(r"\bif\s*\(\s*import\.meta\.vitest\b[^{]*\{")
 
 
-class Unit(NamedTuple):
+class InlineTest(NamedTuple):
     """One test, or what tests stand in."""
 
     kind: str
@@ -37,17 +37,17 @@ def changed_tests(
     *,
     runs_doctests: Callable[[], bool],
     collected: Callable[[str], bool],
-) -> tuple[Finding, ...]:
+) -> tuple[TamperingFinding, ...]:
     """The tests in `before` that are in no file of `now`, both given as path and text; moved ones are still there.
 
     A doctest counts where `runs_doctests`, a plain `test_` function where the runner has `collected` something from its
     file. Tests may be added beside the others and examples after the others.
     """
-    there: dict[str, list[Unit]] = {}
+    there: dict[str, list[InlineTest]] = {}
     for path, text in now.items():
         for unit in units(path, text):
             there.setdefault(unit.kind, []).append(unit)
-    found: list[Finding] = []
+    found: list[TamperingFinding] = []
     for path in sorted(before):
         if now.get(path) == before[path]:
             continue
@@ -61,11 +61,11 @@ def changed_tests(
             if not judges:
                 continue
             what = f"the test `{unit.name}`, which stood here before the run, was changed or removed"
-            found.append(Finding(path, unit.line, what))
+            found.append(TamperingFinding(path, unit.line, what))
     return tuple(found)
 
 
-def units(path: str, text: str) -> Iterator[Unit]:
+def units(path: str, text: str) -> Iterator[InlineTest]:
     """The tests in one file."""
     if path.endswith(".py"):
         try:
@@ -80,10 +80,10 @@ def units(path: str, text: str) -> Iterator[Unit]:
     else:
         for start, block in _blocks(_VITEST, text):
             line = text.count("\n", 0, start) + 1
-            yield Unit("vitest", "import.meta.vitest", line, (_flat(block.removesuffix("}")),))
+            yield InlineTest("vitest", "import.meta.vitest", line, (_flat(block.removesuffix("}")),))
 
 
-def _is_there(unit: Unit, others: Iterable[Unit]) -> bool:
+def _is_there(unit: InlineTest, others: Iterable[InlineTest]) -> bool:
     match unit.kind:
         case "doctest":
             return any(other.content[: len(unit.content)] == unit.content for other in others)
@@ -95,7 +95,7 @@ def _is_there(unit: Unit, others: Iterable[Unit]) -> bool:
 
 def _of_python(
     scope: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str
-) -> Iterator[Unit]:
+) -> Iterator[InlineTest]:
     """Of a module or a class: the examples of its docstrings, test functions, and test cases; of namesakes the last."""
     yield from _examples(scope, prefix)
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -106,7 +106,7 @@ def _of_python(
         if isinstance(node, ast.ClassDef):
             yield from _of_class(node, full)
         elif not prefix and name.startswith("test_"):
-            yield Unit("function", full, node.lineno, (ast.dump(node),))
+            yield InlineTest("function", full, node.lineno, (ast.dump(node),))
         yield from _of_python(node, f"{full}.")
 
 
@@ -118,7 +118,7 @@ def _definitions(body: Iterable[ast.stmt]) -> Iterator[ast.ClassDef | ast.Functi
             yield from _definitions([*node.body, *node.orelse])
 
 
-def _of_class(node: ast.ClassDef, name: str) -> Iterator[Unit]:
+def _of_class(node: ast.ClassDef, name: str) -> Iterator[InlineTest]:
     """A test case as its tests, and as what they stand in."""
     is_case = any(ast.unparse(base).endswith("TestCase") for base in node.bases)
     if not (is_case or node.name.startswith("Test")):
@@ -130,18 +130,20 @@ def _of_class(node: ast.ClassDef, name: str) -> Iterator[Unit]:
     kind = "case" if is_case else "function"
     bare = copy(node)
     bare.body = [statement for statement in node.body if statement not in tests.values()]
-    yield Unit(kind, name, node.lineno, (ast.dump(bare),))
+    yield InlineTest(kind, name, node.lineno, (ast.dump(bare),))
     for inner, test in tests.items():
-        yield Unit(kind, f"{name}.{inner}", test.lineno, (node.name, ast.dump(test)))
+        yield InlineTest(kind, f"{name}.{inner}", test.lineno, (node.name, ast.dump(test)))
 
 
-def _examples(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Iterator[Unit]:
+def _examples(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, prefix: str
+) -> Iterator[InlineTest]:
     """The examples of one docstring, in their order."""
     if node.body:
         yield from _of_examples(ast.get_docstring(node) or "", prefix, node.body[0].lineno)
 
 
-def _of_examples(text: str, prefix: str, line: int) -> Iterator[Unit]:
+def _of_examples(text: str, prefix: str, line: int) -> Iterator[InlineTest]:
     """The examples of one text, in their order."""
     if ">>>" not in text:
         return
@@ -153,20 +155,20 @@ def _of_examples(text: str, prefix: str, line: int) -> Iterator[Unit]:
         return
     if examples:
         content = tuple(f"{example.source}\n{example.want}" for example in examples)
-        yield Unit("doctest", f"{prefix.rstrip('.')} >>> {examples[0].source.strip()}".strip(), line, content)
+        yield InlineTest("doctest", f"{prefix.rstrip('.')} >>> {examples[0].source.strip()}".strip(), line, content)
 
 
-def _of_rust(text: str) -> Iterator[Unit]:
+def _of_rust(text: str) -> Iterator[InlineTest]:
     """The functions marked as tests, and the modules they stand in without them."""
     for start, block in _blocks(_RUST_TEST, text):
         named = _RUST_NAME.search(block)
-        yield Unit("case", named[1] if named else "test", text.count("\n", 0, start) + 1, (_flat(block),))
+        yield InlineTest("case", named[1] if named else "test", text.count("\n", 0, start) + 1, (_flat(block),))
     for start, block in _blocks(_RUST_MODULE, text):
         rest = block
         for _, test in _blocks(_RUST_TEST, block):
             rest = rest.replace(test, "")
         flat = _flat(_RUST_USE.sub("", rest))
-        yield Unit("case", "cfg(test)", text.count("\n", 0, start) + 1, (flat,))
+        yield InlineTest("case", "cfg(test)", text.count("\n", 0, start) + 1, (flat,))
 
 
 def _blocks(opening: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:

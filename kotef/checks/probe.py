@@ -14,7 +14,7 @@ NOT_BY_THE_CHANGE: Final = "not_by_the_change"
 """Detail of a refusal: what turned green stays green without the change, or does not without what came with it."""
 
 
-class Probe(BaseModel):
+class ProbeResult(BaseModel):
     """What one probe found about one check."""
 
     model_config = ConfigDict(frozen=True)
@@ -32,22 +32,22 @@ class Probe(BaseModel):
     """Whether the judge was heard to say no to something wrong; also a counter-proof of a check without tests."""
 
 
-def not_probed(name: ProbeName, check: str, why: str) -> Probe:
+def not_probed(name: ProbeName, check: str, why: str) -> ProbeResult:
     """A probe that could not be made."""
-    return Probe(name=name, check=check, value="not_probed", told=why)
+    return ProbeResult(name=name, check=check, value="not_probed", told=why)
 
 
-def is_alive(probes: Sequence[Probe]) -> bool:
+def is_alive(probes: Sequence[ProbeResult]) -> bool:
     """Whether one of them proves that the judge can still say no."""
     return any(probe.value == "fine" and probe.proves_life for probe in probes)
 
 
-def is_caused(probes: Sequence[Probe]) -> bool:
+def is_caused(probes: Sequence[ProbeResult]) -> bool:
     """Whether one of them proves that the change, and nothing beside it, made it green."""
     return any(probe.value == "fine" and probe.name == "counter-proof" for probe in probes)
 
 
-def line_of(probes: Sequence[Probe]) -> str:
+def line_of(probes: Sequence[ProbeResult]) -> str:
     """One line for people: what was tried, and what was not."""
     if not probes:
         return ""

@@ -13,8 +13,8 @@ from kotef.checks.contradictions import admission_of, contradiction, may_run_tes
 from kotef.checks.failure_lines import Admitted
 from kotef.checks.obstructions import with_obstructions
 from kotef.checks.reports import counted_tests, executed, report_request
-from kotef.checks.runner_summaries import Counts, console_counts
-from kotef.checks.runners import Command, Leavings, Reading, environment_for, names_runner, reading_of
+from kotef.checks.runner_summaries import SummaryCounts, console_counts
+from kotef.checks.runners import Leavings, Reading, RunnerCommand, environment_for, names_runner, reading_of
 from kotef.checks.runners.python_rows import pytest_report
 from kotef.checks.summary_counts import summary_counts
 from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
@@ -63,7 +63,7 @@ async def run_check(
     """
     command = without_watch(command)
     with tempfile.TemporaryDirectory(prefix="kotef-", dir=sandbox.temporary, ignore_cleanup_errors=True) as directory:
-        asked = Command(command, unwrap(command), root, Path(directory))
+        asked = RunnerCommand(command, unwrap(command), root, Path(directory))
         may_test = may_run_tests(asked.asked)
         reporting = report_request(asked.folder, env)
         started = time.time()
@@ -174,7 +174,7 @@ def _result(done: Completed, reading: Reading | None, root: Path, *, said: str, 
     )
 
 
-def _executed(done: Completed, tests: Mapping[str, TestStatus] | None, counts: Counts | None) -> int | None:
+def _executed(done: Completed, tests: Mapping[str, TestStatus] | None, counts: SummaryCounts | None) -> int | None:
     """How many tests ran, by the best evidence there is; None where that is not known."""
     if tests is not None:
         return executed(tests)
@@ -191,13 +191,13 @@ def _innermost(red: Sequence[str]) -> tuple[str, ...]:
     return tuple(test for test in red if test not in programs)
 
 
-def _without_ids(counts: Counts | None, *, own_words: bool) -> Evidence:
+def _without_ids(counts: SummaryCounts | None, *, own_words: bool) -> Evidence:
     if counts is None:
         return "exit"
     return "summary" if own_words else "counts"
 
 
-def _failed(tests: Mapping[str, TestStatus] | None, counts: Counts | None) -> int | None:
+def _failed(tests: Mapping[str, TestStatus] | None, counts: SummaryCounts | None) -> int | None:
     """How many failed, by the best evidence there is."""
     if tests is not None:
         return sum(status in RED for status in counted_tests(tests).values())
@@ -208,7 +208,7 @@ def _contradicted(
     done: Completed,
     diagnosis: Diagnosis,
     tests: Mapping[str, TestStatus] | None,
-    counts: Counts | None,
+    counts: SummaryCounts | None,
     admitted: Admitted | None,
 ) -> str:
     """Which two of exit status, report and console disagree, in words; empty when none do.

@@ -9,7 +9,7 @@ from kotef.checks.tap import leaves, read_tap
 from kotef.failures.output_lines import plain_lines
 
 
-class Counts(NamedTuple):
+class SummaryCounts(NamedTuple):
     """How many tests a runner says it ran. Expected failures count as passed."""
 
     executed: int
@@ -19,11 +19,11 @@ class Counts(NamedTuple):
     passed: int
     skipped: int
 
-    def __add__(self, other: object) -> "Counts":
+    def __add__(self, other: object) -> "SummaryCounts":
         """Both together."""
-        if not isinstance(other, Counts):
+        if not isinstance(other, SummaryCounts):
             return NotImplemented
-        return Counts(*(one + another for one, another in zip(self, other, strict=True)))
+        return SummaryCounts(*(one + another for one, another in zip(self, other, strict=True)))
 
 
 class _Closing(NamedTuple):
@@ -199,7 +199,7 @@ class _Session(NamedTuple):
     """The first of its lines that counts a failure; empty without one."""
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> SummaryCounts:
         """What its lines count together."""
         return _counts(self.numbers)
 
@@ -210,7 +210,7 @@ class _Session(NamedTuple):
         return any(not now.failed and now.executed in {then.executed, then.failed} for now in same)
 
 
-def console_counts(output: str) -> Counts | None:
+def console_counts(output: str) -> SummaryCounts | None:
     """The counts of the runner whose closing line stands last in the output; None when no known one is there.
 
     Linear: of a long output the beginning and the end are read. `go test` without `-v` tells packages, not tests; each
@@ -233,13 +233,13 @@ class Closings:
         self.runners = runners or frozenset({"tap"} if tap_points(lines) else ())
         """Who has a closing line; `tap` where the output is a whole stream of TAP."""
 
-    def of(self, runner: str) -> tuple[Counts, ...]:
+    def of(self, runner: str) -> tuple[SummaryCounts, ...]:
         """What this runner counts: in its last run, then in all of its runs together; empty where it says nothing."""
         own = [session for session in self._sessions if session.runner == runner]
         return (own[-1].counts, _total(own, runner)) if own else ()
 
 
-def tap_points(lines: Iterable[str]) -> Counts | None:
+def tap_points(lines: Iterable[str]) -> SummaryCounts | None:
     """How many tests TAP lists, subtests instead of the tests they are of; None where points are missing or none are.
 
     Expected failures (`TODO`) count as passed.
@@ -249,7 +249,7 @@ def tap_points(lines: Iterable[str]) -> Counts | None:
         return None
     found = Counter(point.status for point in leaves(stream.points))
     failed, skipped = found["failed"], found["skipped"]
-    return Counts(found.total() - skipped, failed, found.total() - skipped - failed, skipped)
+    return SummaryCounts(found.total() - skipped, failed, found.total() - skipped - failed, skipped)
 
 
 def closed_red(output: str) -> str:
@@ -287,8 +287,8 @@ def _sessions(lines: Iterable[str]) -> Sequence[_Session]:
     return [*found.values()]
 
 
-def _total(sessions: Iterable[_Session], runner: str) -> Counts:
-    return sum((session.counts for session in sessions if session.runner == runner), Counts(0, 0, 0, 0))
+def _total(sessions: Iterable[_Session], runner: str) -> SummaryCounts:
+    return sum((session.counts for session in sessions if session.runner == runner), SummaryCounts(0, 0, 0, 0))
 
 
 def _numbers(match: re.Match[str]) -> dict[str, int]:
@@ -298,17 +298,17 @@ def _numbers(match: re.Match[str]) -> dict[str, int]:
     return {word: int(number) for number, word in _LISTED.findall(match[0]) if word in _COUNTED_AS}
 
 
-def _counts(numbers: Mapping[str, int]) -> Counts:
+def _counts(numbers: Mapping[str, int]) -> SummaryCounts:
     by_kind = {"passed": 0, "failed": 0, "skipped": 0, "total": 0}
     for name, number in numbers.items():
         by_kind[_COUNTED_AS[name.split("_")[0]]] += number
     failed, skipped = by_kind["failed"], by_kind["skipped"]
     ran = by_kind["total"] - skipped if "total" in numbers else by_kind["passed"] + failed
-    return Counts(executed=max(ran, 0), failed=failed, passed=max(ran - failed, 0), skipped=skipped)
+    return SummaryCounts(executed=max(ran, 0), failed=failed, passed=max(ran - failed, 0), skipped=skipped)
 
 
-def _go_packages(lines: Iterable[str]) -> Counts | None:
+def _go_packages(lines: Iterable[str]) -> SummaryCounts | None:
     matches = [match for line in lines if "\t" in line and (match := _GO_PACKAGE.match(line))]
     ran = sum(match["none"] is None for match in matches)
     failed = sum(match["failed"] is not None for match in matches)
-    return Counts(ran, failed, ran - failed, 0) if matches else None
+    return SummaryCounts(ran, failed, ran - failed, 0) if matches else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Final, NamedTuple
 
-from kotef.checks.runner_summaries import Counts
+from kotef.checks.runner_summaries import SummaryCounts
 from kotef.failures.output_lines import plain_lines
 
 _KINDS: Final[dict[str, str]] = {
@@ -78,7 +78,7 @@ class Summary(NamedTuple):
         return self.total - self.passed
 
 
-def summary_counts(output: str) -> Counts | None:
+def summary_counts(output: str) -> SummaryCounts | None:
     """What the summaries of an output count together, else its numbered or marked lines; None where nothing is sure."""
     lines = plain_lines(output)
     whole = totalled(summaries(lines))
@@ -86,7 +86,7 @@ def summary_counts(output: str) -> Counts | None:
         ran, red, skipped = _numbered(lines) or _marked(lines), 0, 0
     else:
         ran, red, skipped = whole.ran, whole.red, max(whole.skipped, 0)
-    return Counts(ran, red, ran - red, skipped) if ran else None
+    return SummaryCounts(ran, red, ran - red, skipped) if ran else None
 
 
 def summaries(lines: Iterable[str]) -> list[Summary]:

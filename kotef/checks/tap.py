@@ -32,7 +32,7 @@ class Point:
 
 
 @dataclass(slots=True)
-class Stream:
+class TapStream:
     """What was read of one or several TAP streams, one after the other."""
 
     points: list[Point] = field(default_factory=list)
@@ -45,9 +45,9 @@ class Stream:
         return self.planned is not None and self.planned == sum(point.depth == 0 for point in self.points)
 
 
-def read_tap(lines: Iterable[str]) -> Stream:
+def read_tap(lines: Iterable[str]) -> TapStream:
     """The points of all lines; what is no TAP is passed over, as the protocol says."""
-    stream = Stream()
+    stream = TapStream()
     above: dict[int, str] = {}
     for line in lines:
         if plan := _PLAN.match(line):

@@ -54,7 +54,7 @@ TOOLCHAINS: Final = {
 _OTHER_NAMES: Final = {"nodejs": "node", "golang": "go"}
 
 
-class Wanted(NamedTuple):
+class RequestedVersion(NamedTuple):
     """A version that the repository asks for."""
 
     tool: str
@@ -74,9 +74,9 @@ class Wanted(NamedTuple):
         return found[:3] >= asked[:3] if self.is_least else asked[:parts] == found[:parts]
 
 
-def wanted_versions(root: Path) -> tuple[Wanted, ...]:
+def wanted_versions(root: Path) -> tuple[RequestedVersion, ...]:
     """What the files of toolchains and version managers ask for, the first file for each toolchain."""
-    found: dict[str, Wanted] = {}
+    found: dict[str, RequestedVersion] = {}
     for wanted in _wanted(root):
         if wanted.version and re.fullmatch(r"[\w./*+-]{1,40}", wanted.version):
             found.setdefault(wanted.tool, wanted)
@@ -93,48 +93,48 @@ def node_folder(root: Path) -> Path | None:
     return max(have)[1] if have else None
 
 
-def _wanted(root: Path) -> Iterator[Wanted]:
+def _wanted(root: Path) -> Iterator[RequestedVersion]:
     def first_line(name: str) -> str:
         lines = (line.partition("#")[0].strip() for line in readable_text(root, name).splitlines())
         return next((line for line in lines if line), "")
 
     for name in (".nvmrc", ".node-version"):
-        yield Wanted("node", first_line(name).removeprefix("v"), name)
+        yield RequestedVersion("node", first_line(name).removeprefix("v"), name)
     volta = _json(root, "package.json").get("volta")
     if isinstance(volta, dict):
-        yield Wanted("node", str(volta.get("node", "")), "package.json: volta")
+        yield RequestedVersion("node", str(volta.get("node", "")), "package.json: volta")
     yield from _of_go(readable_text(root, "go.mod"))
     rust = _table(readable_text(root, "rust-toolchain.toml")).get("toolchain", {})
     if isinstance(rust, dict):
-        yield Wanted("rust", str(rust.get("channel", "")), "rust-toolchain.toml")
-    yield Wanted("rust", first_line("rust-toolchain"), "rust-toolchain")
-    yield Wanted("java", _bare(first_line(".java-version")), ".java-version")
+        yield RequestedVersion("rust", str(rust.get("channel", "")), "rust-toolchain.toml")
+    yield RequestedVersion("rust", first_line("rust-toolchain"), "rust-toolchain")
+    yield RequestedVersion("java", _bare(first_line(".java-version")), ".java-version")
     for line in readable_text(root, ".sdkmanrc").splitlines():
         if line.startswith("java="):
-            yield Wanted("java", _bare(line.removeprefix("java=").strip()), ".sdkmanrc")
-    yield Wanted("ruby", first_line(".ruby-version").removeprefix("ruby-"), ".ruby-version")
+            yield RequestedVersion("java", _bare(line.removeprefix("java=").strip()), ".sdkmanrc")
+    yield RequestedVersion("ruby", first_line(".ruby-version").removeprefix("ruby-"), ".ruby-version")
     yield from _of_managers(root)
 
 
-def _of_go(text: str) -> Iterator[Wanted]:
+def _of_go(text: str) -> Iterator[RequestedVersion]:
     if found := re.search(r"^toolchain go([\d.]+)", text, re.MULTILINE):
-        yield Wanted("go", found[1], "go.mod: toolchain", is_least=True)
+        yield RequestedVersion("go", found[1], "go.mod: toolchain", is_least=True)
     if found := re.search(r"^go (\d[\d.]*)", text, re.MULTILINE):
-        yield Wanted("go", found[1], "go.mod", is_least=True)
+        yield RequestedVersion("go", found[1], "go.mod", is_least=True)
 
 
-def _of_managers(root: Path) -> Iterator[Wanted]:
+def _of_managers(root: Path) -> Iterator[RequestedVersion]:
     """The files of asdf and mise."""
     for line in readable_text(root, ".tool-versions").splitlines():
         words = line.partition("#")[0].split()
         if len(words) > 1 and (tool := _OTHER_NAMES.get(words[0], words[0])) in TOOLCHAINS:
-            yield Wanted(tool, _bare(words[1]), ".tool-versions")
+            yield RequestedVersion(tool, _bare(words[1]), ".tool-versions")
     for name in ("mise.toml", ".mise.toml"):
         tools = _table(readable_text(root, name)).get("tools")
         for key, value in tools.items() if isinstance(tools, dict) else ():
             tool = _OTHER_NAMES.get(str(key), str(key))
             if isinstance(value, str) and tool in TOOLCHAINS:
-                yield Wanted(tool, _bare(value), name)
+                yield RequestedVersion(tool, _bare(value), name)
 
 
 def _table(text: str) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def _installed() -> Iterator[tuple[tuple[int, ...], Path]]:
                 yield numbers, folder
 
 
-def sentence_of(wanted: Wanted, running: str) -> str:
+def sentence_of(wanted: RequestedVersion, running: str) -> str:
     """That another version runs than the one asked for."""
     tool = TOOLCHAINS[wanted.tool]
     least = " or newer" if wanted.is_least else ""
@@ -212,7 +212,7 @@ def sentence_of(wanted: Wanted, running: str) -> str:
     )
 
 
-def questions(root: Path, env: Mapping[str, str]) -> Iterator[tuple[Wanted, str]]:
+def questions(root: Path, env: Mapping[str, str]) -> Iterator[tuple[RequestedVersion, str]]:
     """Each version asked for, with the command line that tells which one runs; none for programs that are not there."""
     for wanted in wanted_versions(root):
         tool = TOOLCHAINS[wanted.tool]

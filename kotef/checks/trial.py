@@ -101,7 +101,7 @@ def way_out(install: str) -> str:
     return f"install it: {install}" if install else f"install it, or name another command in {CONFIGURATION}"
 
 
-class Tried(NamedTuple):
+class TrialResult(NamedTuple):
     """What of the checks is required, and what is left out."""
 
     checks: tuple[Check, ...]
@@ -123,10 +123,10 @@ class Tried(NamedTuple):
         return f"no check can be run here: {'; '.join(trial.sentence for trial in missing or self.left_out)}"
 
 
-def required(trials: Sequence[Trial]) -> Tried:
+def required(trials: Sequence[Trial]) -> TrialResult:
     """What starts, and what somebody named; the rest is left out."""
     kept = tuple(trial.check for trial in trials if trial.starts or trial.check.origin != "detected")
-    return Tried(kept, tuple(trial for trial in trials if trial.check not in kept))
+    return TrialResult(kept, tuple(trial for trial in trials if trial.check not in kept))
 
 
 async def try_checks(

@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.probe import Probe
+from kotef.checks.probe import ProbeResult
 from kotef.checks.types import RED, Evidence, Role, TestStatus
 from kotef.failures.history import MAX_SUMMARY, FailureKind
 from kotef.failures.progress import compare
@@ -115,7 +115,7 @@ class Verification(BaseModel):
     """Files that judge by what they hold and not by their names, at the baseline; the caller fills it in."""
     unheld: str = ""
     """Id, in the store of snapshots, of what none of them held when the baseline was judged; the caller fills it in."""
-    probes: tuple[Probe, ...] = ()
+    probes: tuple[ProbeResult, ...] = ()
     """Results of the probes, made after the checks passed; the caller fills it in."""
     doubts: tuple[str, ...] = ()
     """What the code of a green contains that may make its judge deaf, and that probes have to answer."""

@@ -12,7 +12,7 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.runs import store
-from kotef.runs.attempt_diff import Placed, apply, apply_saved, difference, undo
+from kotef.runs.attempt_diff import RestoredFiles, apply, apply_saved, difference, undo
 from kotef.runs.crash_recovery import put_right
 from kotef.runs.store import RunDir
 from kotef.workspace.patches import Change, changes
@@ -79,7 +79,7 @@ def _run(options: dict[str, Any], *, newest: bool = False) -> tuple[Path, RunDir
     return root, run
 
 
-def _say(run: RunDir, placed: Placed, what: str, *, as_json: bool) -> int:
+def _say(run: RunDir, placed: RestoredFiles, what: str, *, as_json: bool) -> int:
     back = f"kotef apply {run.run_id} --saved {placed.saved}" if placed.saved else None
     if as_json:
         paths = {"putBack": _all(placed.put_back), "broughtBack": _all(placed.brought_back)}

@@ -20,7 +20,7 @@ from kotef.runs.check_trial import tried
 from kotef.runs.config import config_path, read_config
 from kotef.runs.crash_recovery import put_right
 from kotef.runs.elapsed_time import keep_seconds
-from kotef.runs.inspection import CANNOT, Checked, Counts, Failure, Inspection, Question, inspection
+from kotef.runs.inspection import CANNOT, CheckCounts, Checked, CheckFailure, Inspection, InspectionRequest, inspection
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import repository_of
 from kotef.runs.sandbox_setup import asked_of, sandbox_of
@@ -72,7 +72,7 @@ def check_command(options: dict[str, Any]) -> int:
     trial = tried(checks, root=root, env=environment, sandbox=sandbox)
     if trial.broken:
         raise NoEnvironmentError(trial.broken)
-    question = Question(
+    question = InspectionRequest(
         root=root,
         checks=trial.checks,
         environment=environment,
@@ -192,7 +192,7 @@ def _head(check: Checked, against: str | None) -> str:
     return f"{mark} {one_line(check.command, 100)}{advisory}: {status}{ran} ({check.seconds:.1f} s){before}"
 
 
-def _line(failure: Failure, against: str | None) -> str:
+def _line(failure: CheckFailure, against: str | None) -> str:
     """The test, what is wrong, where, and since when."""
     at = f"{failure.file}:{failure.line}" if failure.line else failure.file
     place = f"({at})" if at and failure.test and not (failure.line is None and failure.test.startswith(at)) else ""
@@ -206,7 +206,7 @@ def _line(failure: Failure, against: str | None) -> str:
 
 def _table(found: Inspection) -> Iterator[str]:
     """The counts, before and now."""
-    rows: list[tuple[str, Callable[[Counts], int | None]]] = [
+    rows: list[tuple[str, Callable[[CheckCounts], int | None]]] = [
         ("tests run", lambda counts: counts.tests_run),
         ("passed", lambda counts: counts.passed),
         ("failed", lambda counts: counts.failed),

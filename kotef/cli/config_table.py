@@ -5,7 +5,7 @@ import json
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.runs.config import config_path, read_config
-from kotef.runs.effective_settings import Setting, in_effect
+from kotef.runs.effective_settings import EffectiveSetting, in_effect
 from kotef.runs.secret_sources import hide
 from kotef.settings import ProfileName
 from kotef.workspace.redaction import redactor
@@ -39,7 +39,7 @@ def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json:
             screen.print(f"  {name}  {_shown(setting)}  ({setting.origin}) is ignored: {why}", style="yellow")
 
 
-def _shown(setting: Setting) -> str:
+def _shown(setting: EffectiveSetting) -> str:
     """The value as TOML and JSON write it; nothing is an empty place."""
     value = setting.value
     if value is None:

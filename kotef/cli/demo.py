@@ -19,10 +19,10 @@ from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.runs import store
-from kotef.runs.prepare import Request, prepare
+from kotef.runs.prepare import RunRequest, prepare
 from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
-from kotef.runs.run_config import Models, Setting
+from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.sandbox_setup import Confined, usual_sandbox
 from kotef.runs.start import start
 from kotef.workspace.paths import state_dir
@@ -128,14 +128,16 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     run = store.new(root)
     coder, name = ("model", "a script") if scene.cheats else (WITHOUT_MODEL, "")
     prepared = prepare(
-        Request(ticket="01"), root, run_id=run.run_id, coder=coder, model=name, planner_model=name, base_url=""
+        RunRequest(ticket="01"), root, run_id=run.run_id, coder=coder, model=name, planner_model=name, base_url=""
     )
     limits = prepared.task.limits
     view = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
     models = _cheating(scene.cheats) if scene.cheats else Models()
     sandbox = usual_sandbox(root, network=False)
     notices = prepared.notices
-    setting = Setting(root, lambda _: models, Prompts(), watchers=(view,), notices=notices, confined=Confined(sandbox))
+    setting = RunConfig(
+        root, lambda _: models, Prompts(), watchers=(view,), notices=notices, confined=Confined(sandbox)
+    )
     with view.watching():
         result = start(run, prepared.task, setting)
     say_result(result, where=kept)

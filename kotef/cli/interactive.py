@@ -7,7 +7,7 @@ from kotef.cli.screen import Screen, console, is_attended
 from kotef.deps import Approval, Permission
 from kotef.errors import UsageError
 from kotef.nodes.approval import APPROVED
-from kotef.runs.run_config import Setting
+from kotef.runs.run_config import RunConfig
 from kotef.runs.store import RunDir
 from kotef.state import Task
 
@@ -34,7 +34,7 @@ def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDi
     )
 
 
-def attended(setting: Setting, screen: Screen, *, interactive: bool) -> Setting:
+def attended(setting: RunConfig, screen: Screen, *, interactive: bool) -> RunConfig:
     """The setting with this screen, and with the person before it if there is one."""
     if not is_attended(screen.screen):
         return replace(setting, watchers=(*setting.watchers, screen))

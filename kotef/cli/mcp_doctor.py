@@ -15,13 +15,13 @@ from kotef.runs.mcp_config import FILES, find_servers
 from kotef.runs.sandbox_setup import usual_sandbox
 from kotef.runs.secret_sources import hide
 from kotef.tools.mcp.servers import MISSING, Server
-from kotef.tools.mcp.sessions import ServerFault, Session, tool_name
+from kotef.tools.mcp.sessions import McpSession, ServerFault, tool_name
 from kotef.workspace.sandbox.sandbox import Sandbox
 
 BROKEN: Final = 5
 
 
-class _Finding(NamedTuple):
+class _ServerFinding(NamedTuple):
     """What is said of one server."""
 
     ok: bool
@@ -34,7 +34,7 @@ def doctor_command(root: str | None) -> int:
     place = workspace_of(root)
     named = find_servers(place).each()
     servers = [each for each in named if isinstance(each, Server)]
-    faults = [_Finding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]
+    faults = [_ServerFinding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]
     hide(place, servers=servers)
     if not named:
         screen.print(f"ok      no MCP server is named here, in {' or '.join(FILES)}")
@@ -52,18 +52,18 @@ def doctor_command(root: str | None) -> int:
     return 0 if all(finding.ok for finding in findings) else BROKEN
 
 
-async def _findings(servers: Sequence[Server], root: Path, logs: Path, sandbox: Sandbox) -> list[_Finding]:
-    sessions = (Session(server, root, logs / f"{server.name}.log", sandbox) for server in servers)
+async def _findings(servers: Sequence[Server], root: Path, logs: Path, sandbox: Sandbox) -> list[_ServerFinding]:
+    sessions = (McpSession(server, root, logs / f"{server.name}.log", sandbox) for server in servers)
     return list(await asyncio.gather(*map(_finding, sessions)))
 
 
-async def _finding(session: Session) -> _Finding:
+async def _finding(session: McpSession) -> _ServerFinding:
     server = session.server
     try:
         tools = await session.open()
     except ServerFault as fault:
-        return _Finding(ok=False, text=str(fault))
+        return _ServerFinding(ok=False, text=str(fault))
     finally:
         await session.close()
     names = "".join(f"\n          {tool_name(server.name, tool.name)}" for tool in tools)
-    return _Finding(ok=True, text=f"{server.name} ({server.shown}): {counted(len(tools), 'tool')}{names}")
+    return _ServerFinding(ok=True, text=f"{server.name} ({server.shown}): {counted(len(tools), 'tool')}{names}")

@@ -34,7 +34,7 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.context.prompts import Prompts
     from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
-    from kotef.runs.prepare import Request, prepare
+    from kotef.runs.prepare import RunRequest, prepare
     from kotef.runs.preview import preview_coder, preview_planner
     from kotef.runs.roles import read_agents
     from kotef.runs.secret_sources import hide
@@ -44,7 +44,7 @@ def prompt(role: str, **options: Any) -> None:
     config = read_config(config_path())
     hide(root, config)
     goal = options["goal"].strip() or ("" if options["ticket"] else "(the goal)")
-    request = Request(goal=goal, ticket=options["ticket"], checks=options["checks"], web=options["web"])
+    request = RunRequest(goal=goal, ticket=options["ticket"], checks=options["checks"], web=options["web"])
     task = prepare(request, root, run_id="", coder="model", model="", planner_model="", base_url="").task
     company = read_agents(root, config, trust=options["trust"]).company(options["agent"])
     task = task.model_copy(update={"roles": company})

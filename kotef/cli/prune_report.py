@@ -6,7 +6,7 @@ from typing import Any, Final
 from kotef.cli.screen import console, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.failures.plural import counted
-from kotef.runs.prune import Pruned, Wanted, prune
+from kotef.runs.prune import Pruned, PruneRule, prune
 
 KEPT: Final = 20
 """The newest runs that stay when nobody says how many."""
@@ -19,7 +19,7 @@ def prune_command(options: dict[str, Any]) -> None:
     keep, days = options["keep"], options["older_than"]
     if keep is None:
         keep = KEPT if days is None else 0
-    wanted = Wanted(keep=keep, older_than=days or 0.0, resumable=options["resumable"])
+    wanted = PruneRule(keep=keep, older_than=days or 0.0, resumable=options["resumable"])
     pruned = prune(workspace_of(options["root"]), wanted, dry_run=options["dry_run"])
     if options["as_json"]:
         say_json(_json(pruned, dry_run=options["dry_run"]))

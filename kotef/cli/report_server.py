@@ -51,7 +51,7 @@ def serve_command(root: str | None, port: int, *, show: bool) -> None:
 def serving(root: Path, port: int) -> ThreadingHTTPServer:
     """The server, which listens already. UsageError where the port cannot be had."""
     try:
-        return _Server((HOST, port), partial(_Answer, root, redactor()))
+        return _Server((HOST, port), partial(_PageHandler, root, redactor()))
     except OSError as error:
         raise UsageError(f"--port {port}: {error.strerror}", hint="name another one, or 0 for a free one") from error
 
@@ -61,7 +61,7 @@ class _Server(ThreadingHTTPServer):
     allow_reuse_address = True
 
 
-class _Answer(BaseHTTPRequestHandler):
+class _PageHandler(BaseHTTPRequestHandler):
     """Two pages, made anew for each request: the index, and the report of one run."""
 
     server_version = "kotef"

@@ -13,7 +13,7 @@ from kotef.runs import store
 from kotef.runs.events import read_events
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
-from kotef.runs.run_config import Setting
+from kotef.runs.run_config import RunConfig
 from kotef.runs.start import resume, start
 from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
@@ -31,7 +31,7 @@ def resume_command(options: dict[str, Any]) -> int:
     return _watched(lambda each: resume(run, task, each), setting, task, options)
 
 
-def _watched(go: Callable[[Setting], Result], setting: Setting, task: Task, options: dict[str, Any]) -> int:
+def _watched(go: Callable[[RunConfig], Result], setting: RunConfig, task: Task, options: dict[str, Any]) -> int:
     """Run with a view that fits where the output goes, then print the result."""
     as_json = options["as_json"]
     run, limits = store.at(setting.root, task.run_id), task.limits

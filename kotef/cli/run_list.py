@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.detect import collect_checks
-from kotef.checks.trial import Tried
+from kotef.checks.trial import TrialResult
 from kotef.checks.types import Check
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
@@ -119,7 +119,7 @@ def init_command(root: str | None) -> None:
         screen.print(f"note: {plain(trial.sentence)}; it is not written down", style="yellow", soft_wrap=True)
 
 
-def _startable(root: Path, checks: tuple[Check, ...]) -> Tried:
+def _startable(root: Path, checks: tuple[Check, ...]) -> TrialResult:
     """What of the checks can start here; without a sandbox programs are looked for and none is started."""
     sandbox, starts = sandbox_to_look(root)
     return tried(checks, root=root, env=child_environment(os.environ), sandbox=sandbox, start=starts)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kotef.checks.trial import Tried
+from kotef.checks.trial import TrialResult
 from kotef.cli.interactive import is_interactive
 from kotef.cli.model_selection import Cast, cast_of
 from kotef.cli.screen import plain
-from kotef.cli.ticket_file import Given, ticket_given
+from kotef.cli.ticket_file import ForeignTicket, ticket_given
 from kotef.cli.ticket_list import tell_tickets
 from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
@@ -26,11 +26,11 @@ from kotef.runs.crash_recovery import put_right
 from kotef.runs.exports import Received, received
 from kotef.runs.external_agents import Hired, hired_of, must_be_hireable
 from kotef.runs.mcp_config import NONE, search_url, trusted_servers
-from kotef.runs.prepare import Request, prepare
-from kotef.runs.repository import Repository, Settings, repository_of
+from kotef.runs.prepare import RunRequest, prepare
+from kotef.runs.repository import RepositorySettings, Settings, repository_of
 from kotef.runs.roles import read_agents
-from kotef.runs.run_config import Setting
-from kotef.runs.sandbox_setup import Asked, Confined, asked_of, confined_of
+from kotef.runs.run_config import RunConfig
+from kotef.runs.sandbox_setup import Confined, SandboxRequest, asked_of, confined_of
 from kotef.runs.secret_sources import hide, refuse_secrets_in
 from kotef.runs.start import may_resume
 from kotef.runs.telemetry.langsmith import leaves
@@ -54,7 +54,7 @@ _AS_ASKED = (
 MOST_ATTEMPTS = 20
 
 
-def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
     """A run as the options of `kotef run` ask for it, with where and with whom; nothing of it is made yet.
 
     Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
@@ -91,7 +91,7 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     told = (*crew.confined.notices, *crew.hired.notices, *repository.notices, *(given.notices if given else ()))
     before = (*righted, *told, *trial.notices, *startable.notices, *crew.notices)
     after = (*(text for text in (ignored, crew.unused, unable) if text), *warned)
-    setting = Setting(
+    setting = RunConfig(
         root,
         crew.cast.models(config),
         Prompts(overrides),
@@ -104,9 +104,9 @@ def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     return run, task, setting
 
 
-def _request(options: Mapping[str, Any], given: Given | None) -> Request:
+def _request(options: Mapping[str, Any], given: ForeignTicket | None) -> RunRequest:
     """What the options ask for, before the settings of the repository count."""
-    request = Request(
+    request = RunRequest(
         goal=options["goal"].strip(),
         ticket=options["ticket"],
         given=given.ticket if given else None,
@@ -120,7 +120,7 @@ def _request(options: Mapping[str, Any], given: Given | None) -> Request:
     return request
 
 
-def _addresses(options: Mapping[str, Any], repository: Repository) -> tuple[str | None, ...]:
+def _addresses(options: Mapping[str, Any], repository: RepositorySettings) -> tuple[str | None, ...]:
     """Addresses of endpoints, which may hold a password."""
     return (options["base_url"], repository.settings.base_url)
 
@@ -144,10 +144,10 @@ def _crew(
     options: dict[str, Any],
     root: Path,
     config: UserConfig,
-    repository: Repository,
+    repository: RepositorySettings,
     *,
-    asked: Asked,
-    request: Request,
+    asked: SandboxRequest,
+    request: RunRequest,
 ) -> _Crew:
     """Raises what is wrong with any of them, and hides from now on what they are given."""
     agents = read_agents(root, config, trust=request.trust, at=repository.place)
@@ -163,7 +163,7 @@ def _crew(
     return _Crew(cast, servers, found.fingerprint, unused, confined, hired, agents.notices)
 
 
-def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
     """The run that the options of `kotef resume` name, with the task as it goes on; nothing of it is changed yet.
 
     Raises what can be wrong with the request, or speaks against going on.
@@ -183,7 +183,7 @@ def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
     return _again(root, run, options)
 
 
-def _taken_up(root: Path, file: Path, options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+def _taken_up(root: Path, file: Path, options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
     """Check everything in the file that can be checked, then put its run in place."""
     with received(root, file, fingerprint=options["fingerprint"] or "") as found:
         _, task, setting = _again(root, found.run, options)
@@ -223,7 +223,7 @@ def _asked_by_file(found: Received, task: Task) -> tuple[str, ...]:
     )
 
 
-def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[store.RunDir, Task, Setting]:
+def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
     """The run, its task with the options of this resume, and the setting to resume it in."""
     task = run.task()
     if task is None:
@@ -263,7 +263,7 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
     found, unused = trusted_servers(root, config, asked=False, pinned=task.mcp, at=place) if task.mcp else (NONE, "")
     kit, warned = available(root, config, model=changed.model)
     servers = found.servers()
-    asked_for = Asked(changed.sandbox, changed.network, changed.reads)
+    asked_for = SandboxRequest(changed.sandbox, changed.network, changed.reads)
     confined = confined_of(root, asked_for, opened=bool(servers or changed.setup))
     hired = hired_of(cast.chain, root, asked_for, confined, more=more, config=config)
     _hide_more(root, config, servers, hired, passed=task.passed, addresses=(options["base_url"],))
@@ -279,19 +279,21 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
         *warned,
     )
     models, prompts = cast.models(config), Prompts(overrides)
-    setting = Setting(root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired)
+    setting = RunConfig(
+        root, models, prompts, notices=notices, servers=servers, kit=kit, confined=confined, hired=hired
+    )
     return run, changed, setting
 
 
-def _startable(root: Path, task: Task, confined: Confined) -> Tried:
+def _startable(root: Path, task: Task, confined: Confined) -> TrialResult:
     """What of the task's checks can start here; what `[setup]` may install first is not tried."""
     if task.setup or confined.refused:
-        return Tried(task.checks)
+        return TrialResult(task.checks)
     env = child_environment(os.environ, allow=task.passed)
     return tried(task.checks, root=root, env=env, sandbox=confined.sandbox)
 
 
-def _required(task: Task, found: Tried) -> dict[str, Any]:
+def _required(task: Task, found: TrialResult) -> dict[str, Any]:
     """Fields of the task: the checks that start; where no test can, all of them, for a resume to try again."""
     if found.broken and not task.allow_unverified:
         return {"checks": task.checks, "broken": found.broken}
@@ -312,12 +314,12 @@ def _hide_more(
         hide(root, config, servers=servers, passed=(*passed, *hired.names), logins=hired.logins, addresses=addresses)
 
 
-def _asked(options: dict[str, Any], config: UserConfig, settings: Settings) -> Asked:
+def _asked(options: dict[str, Any], config: UserConfig, settings: Settings) -> SandboxRequest:
     network, reads = options["network"], options["reads"]
     return asked_of(options["sandbox"], network=network, reads=reads, config=config, settings=settings)
 
 
-def _in_effect(asked: Asked, repository: Repository) -> dict[str, Any]:
+def _in_effect(asked: SandboxRequest, repository: RepositorySettings) -> dict[str, Any]:
     """Fields of the request that are not from the command line alone."""
     return {
         "sandbox": asked.wanted,

@@ -16,7 +16,7 @@ from kotef.runs.sandbox_setup import tracked
 from kotef.workspace.environment import child_environment
 from kotef.workspace.paths import state_dir
 from kotef.workspace.sandbox.confinement import Confinement, confine
-from kotef.workspace.sandbox.limits import Limits
+from kotef.workspace.sandbox.limits import SandboxLimits
 from kotef.workspace.sandbox.probe import LEVELS, Probed, choose, probe
 from kotef.workspace.sandbox.sandbox import MEANING, Level
 from kotef.workspace.sandbox.services import reachable_services
@@ -85,7 +85,7 @@ def _facts(confinement: Confinement, tried: list[Probed], auto: str, said: str) 
         "user": _user(),
         "workspace": str(confinement.root),
         "levels": levels,
-        "limits": Limits().said(),
+        "limits": SandboxLimits().said(),
         "local_sockets": [str(path) for path in reachable_services()],
         "auto": auto or None,
         "notice": said,
@@ -108,7 +108,9 @@ def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: 
             screen.print(f"  {'connect to a local socket':<44}refused, all of them ({plain(shown)} could be reached)")
     screen.print(f"strict: {_STRICT}", style="bold")
     holds = any(probed.holds for probed in tried if probed.level == "bwrap")
-    screen.print(f"  {Limits().said()}" if holds else "  not to be had without bwrap", style=None if holds else "red")
+    screen.print(
+        f"  {SandboxLimits().said()}" if holds else "  not to be had without bwrap", style=None if holds else "red"
+    )
     screen.print(f"off: {MEANING['off']}", style="bold")
     if auto:
         screen.print(f"--sandbox auto takes {auto} here" + (f": {plain(said)}" if said else ""))

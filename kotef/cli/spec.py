@@ -23,7 +23,7 @@ Exit status:
 """
 
 
-class Spec(click.Group):
+class SpecGroup(click.Group):
     """`kotef spec "GOAL"` is `kotef spec draft "GOAL"`; only what is a command's name is a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -42,7 +42,7 @@ class Spec(click.Group):
 
 
 @click.group(
-    cls=Spec,
+    cls=SpecGroup,
     subcommand_metavar='"GOAL" | lint [OPTIONS]',
     options_metavar="[OPTIONS]",
     epilog=EXIT_STATUS,

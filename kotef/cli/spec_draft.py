@@ -19,9 +19,9 @@ from kotef.errors import INTERRUPTED, ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
-from kotef.runs.draft_files import Placed, placed, write_placed
+from kotef.runs.draft_files import DraftFile, placed, write_placed
 from kotef.runs.secret_sources import hide
-from kotef.runs.spec_draft import Drafted, Drafter, Told
+from kotef.runs.spec_draft import Drafted, Drafter, InterviewAnswer
 from kotef.runs.spec_lint import lint_workspace
 from kotef.runs.telemetry.langsmith import leaves
 from kotef.runs.telemetry.setup import told_to_langsmith
@@ -87,7 +87,7 @@ async def _draft(
         await asked.aclose()
 
 
-async def _interview(questions: Sequence[str]) -> list[Told]:
+async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
     """Ask the person at the terminal, one line each; an empty line skips a question, the end of input the rest."""
     screen = console(stderr=True)
     if not questions:
@@ -100,11 +100,11 @@ async def _interview(questions: Sequence[str]) -> list[Told]:
         if not line:
             break
         if line.strip():
-            told.append(Told(question, line.strip()))
+            told.append(InterviewAnswer(question, line.strip()))
     return told
 
 
-def _print_files(files: Sequence[Placed], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
+def _print_files(files: Sequence[DraftFile], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
     if as_json:
         shown = [{"path": each.path, "insteadOf": each.instead_of or None, "text": each.text} for each in files]
         usage = _usage(drafted.spent, price)
@@ -120,7 +120,13 @@ def _print_files(files: Sequence[Placed], drafted: Drafted, price: Price | None,
 
 
 def _tell(
-    root: Path, files: Sequence[Placed], drafted: Drafted, notices: Sequence[str], price: Price | None, *, as_json: bool
+    root: Path,
+    files: Sequence[DraftFile],
+    drafted: Drafted,
+    notices: Sequence[str],
+    price: Price | None,
+    *,
+    as_json: bool,
 ) -> None:
     """What was written and what was kept, the gaps that are left in it, and what it cost."""
     written = {each.path for each in files}

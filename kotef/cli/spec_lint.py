@@ -12,7 +12,7 @@ from kotef.failures.plural import counted
 from kotef.runs.config import config_path, read_config
 from kotef.runs.secret_sources import hide
 from kotef.runs.spec_lint import lint_workspace
-from kotef.sdd.lint import CODES, Finding
+from kotef.sdd.lint import CODES, LintFinding
 
 FOUND: Final = 3
 """The exit status where there is something to mend."""
@@ -35,12 +35,12 @@ def lint_command(root: str | None, *, as_json: bool) -> int:
     return FOUND if linted.findings else 0
 
 
-def rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def rows(findings: Sequence[LintFinding]) -> list[dict[str, Any]]:
     """As JSON has them; `about` is what the code means."""
     return [{**found.model_dump(), "about": CODES[found.code]} for found in findings]
 
 
-def tell(screen: Console, findings: Sequence[Finding]) -> None:
+def tell(screen: Console, findings: Sequence[LintFinding]) -> None:
     """One line each: `path:line: code: message`."""
     for found in findings:
         code = Text(plain(found.code), style="bold red")

@@ -17,14 +17,14 @@ _SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ForeignTicket:
     """A ticket from outside the workspace, and what a person should know of it."""
 
     ticket: Ticket
     notices: tuple[str, ...] = ()
 
 
-def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...], trust: bool) -> Given | None:
+def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...], trust: bool) -> ForeignTicket | None:
     """The ticket that `--ticket-file` names, `-` being standard input; None where there is no such option.
 
     Commands it names are run, and protected files it opens are opened, only with `trust`: strangers write issues.
@@ -38,7 +38,7 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
     source = "standard input" if name == "-" else name
     issue = read_issue(_text(name, source), source)
     if trust:
-        return Given(with_commands(issue))
+        return ForeignTicket(with_commands(issue))
     said = []
     if issue.commands and not checks:
         some = ", ".join(f"`{' '.join(command.split())[:80]}`" for command in issue.commands[:_SHOWN])
@@ -47,7 +47,7 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
         said.append(f"{source} names {what} ({some}{more}) that will not be run: say so with --check, or --trust it")
     if issue.allow_test_edits:
         said.append(f"{source} would open protected files; it does not without --trust (or --allow-edits GLOB)")
-    return Given(issue.ticket, tuple(said))
+    return ForeignTicket(issue.ticket, tuple(said))
 
 
 def _text(name: str, source: str) -> str:

@@ -8,8 +8,8 @@ from kotef.checks.verification import Verification
 from kotef.context.seen_files import Files
 from kotef.failures.history import FailureEntry
 from kotef.failures.visit_history import Visit
-from kotef.state import Asked, Edits, Plan, Task, Usage
-from kotef.tools.guard import Guard
+from kotef.state import CoderTrial, Edits, Plan, Task, Usage
+from kotef.tools.guard import FileGuard
 
 NO_TIME: Final = "no time is left"
 """Why a coder declines that could help if the run had more of it."""
@@ -29,11 +29,11 @@ class Brief:
     """The tree the visit starts from."""
     changed: tuple[str, ...]
     """Files this run has changed before this visit."""
-    guard: Guard
+    guard: FileGuard
     """Says which files the coder may not change; the verifier puts those back."""
     spent: Usage
     """What the run has used up to now; the visit's budget is what the limits leave."""
-    tried: frozenset[Asked] = frozenset()
+    tried: frozenset[CoderTrial] = frozenset()
     """Which coder was asked about which failure on which tree; none is asked the same again."""
     visits: Mapping[int, Visit] = field(default_factory=dict)
     """What each visit before this one changed, fixed and broke; 0 is the state before the run."""
@@ -44,7 +44,7 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class CoderResult:
     """One finished visit: the edits are on disk, the claims are unchecked."""
 
     edits: Edits
@@ -53,7 +53,7 @@ class Work:
     """False when the coder left the tree as it was and the next one should be asked."""
     hints: tuple[str, ...] = ()
     """What the next coder should know."""
-    tried: frozenset[Asked] = frozenset()
+    tried: frozenset[CoderTrial] = frozenset()
     """Who was asked what in this visit."""
 
 
@@ -74,7 +74,7 @@ class Coder(Protocol):
         """Why it cannot help here, in one line; empty when it can."""
         ...
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """Edit the workspace. What goes wrong inside the visit is `Edits.stopped_by`, not an exception."""
         ...
 

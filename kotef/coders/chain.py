@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from kotef.coders.base import NO_TIME, Brief, Coder, Work, failure_key
+from kotef.coders.base import NO_TIME, Brief, Coder, CoderResult, failure_key
 from kotef.coders.command.line import command_of, is_command, splits_text
 from kotef.coders.command.presets import PRESETS
 from kotef.deps import Emit
 from kotef.errors import UsageError
-from kotef.state import Asked, Edits, StoppedBy, Usage
+from kotef.state import CoderTrial, Edits, StoppedBy, Usage
 
 KNOWN: Final = ("fixers", "search", "model")
 WITHOUT_MODEL: Final = "fixers,search"
@@ -98,23 +98,23 @@ class Chain:
         """The names in order."""
         return ",".join(coder.name for coder in self.coders)
 
-    def model_plans(self, tried: frozenset[Asked]) -> bool:
+    def model_plans(self, tried: frozenset[CoderTrial]) -> bool:
         """Whether a plan is worth a model's call: one works with it, and whoever works without has been asked."""
         asked = {entry.coder for entry in tried}
         rest = [coder for coder in self.coders if coder.name not in asked]
         return any(coder.uses_model for coder in self.coders) and all(coder.uses_model for coder in rest)
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """Ask one after the other until one has edited; what the others learnt goes along."""
         visit, hints = brief.plan.visit, brief.hints
         asked: list[str] = []
         reasons: list[str] = []
         ended: StoppedBy = "exhausted"
-        tried: frozenset[Asked] = frozenset()
+        tried: frozenset[CoderTrial] = frozenset()
         usage = Usage()
         idle: Edits | None = None
         for coder in self.coders:
-            question = Asked(coder=coder.name, fingerprint=failure_key(brief.judged), tree=brief.tree)
+            question = CoderTrial(coder=coder.name, fingerprint=failure_key(brief.judged), tree=brief.tree)
             again = question in brief.tried and not coder.uses_model
             tried |= {question}
             why = "was asked about this failure on this very tree before" if again else coder.declines(brief)
@@ -125,7 +125,7 @@ class Chain:
                 hints = (*hints, *work.hints)
                 if work.found:
                     edits = work.edits.model_copy(update={"asked": tuple(asked)})
-                    return Work(edits, usage, hints=hints, tried=tried)
+                    return CoderResult(edits, usage, hints=hints, tried=tried)
                 why = work.edits.detail
                 idle = work.edits if coder.uses_model else idle
                 ended = work.edits.stopped_by if work.edits.stopped_by == "search_time" else ended
@@ -133,7 +133,7 @@ class Chain:
             self.emit("declined", visit=visit, coder=coder.name, why=why)
         if idle is not None:  # a model had its say, and may have another: nothing is exhausted yet
             idle = idle.model_copy(update={"asked": tuple(asked)})
-            return Work(idle, usage, found=False, hints=hints, tried=tried)
+            return CoderResult(idle, usage, found=False, hints=hints, tried=tried)
         if any(NO_TIME in reason for reason in reasons):
             ended = "time"
             reasons.append(f"of the {brief.task.limits.max_time:g} s allowed (--max-time), what is left is for judging")
@@ -144,4 +144,4 @@ class Chain:
             detail="; ".join(reasons),
             asked=tuple(asked),
         )
-        return Work(edits, usage, found=False, hints=hints, tried=tried)
+        return CoderResult(edits, usage, found=False, hints=hints, tried=tried)

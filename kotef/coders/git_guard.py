@@ -9,7 +9,7 @@ from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.failures.quoting import plain
-from kotef.tools.command_outcome import Told
+from kotef.tools.command_outcome import ToolAnswer
 from kotef.workspace.git_history import GitHistory
 from kotef.workspace.git_state import GitState, git_state
 from kotef.workspace.process import Completed
@@ -40,7 +40,7 @@ class GitKept:
             result = await command()
         return result.model_copy(update={"stderr": "\n".join(filter(None, (result.stderr, *said)))}) if said else result
 
-    async def after_checks(self, checks: Callable[[], Awaitable[Told]]) -> Told:
+    async def after_checks(self, checks: Callable[[], Awaitable[ToolAnswer]]) -> ToolAnswer:
         """As `after`, of checks: they run what the coder wrote."""
         with self._kept() as said:
             told = await checks()

@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from kotef.checks.types import CommandResult
-from kotef.coders.base import Brief, Work
+from kotef.coders.base import Brief, CoderResult
 from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
 from kotef.coders.first_message import Past, first_message, system_prompt
@@ -22,10 +22,10 @@ from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.contradiction_report import report_in
 from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import ledger_of
-from kotef.middleware.limits import COMMAND, STOP, SUMMARY, Budget
+from kotef.middleware.limits import COMMAND, STOP, SUMMARY, VisitBudget
 from kotef.middleware.messages import Conversation
 from kotef.middleware.stack import stack
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
 from kotef.sdd.agents import Role
@@ -33,13 +33,13 @@ from kotef.settings import PROFILES, Limits, Price, Profile
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
 from kotef.tools.approvals import Permits
 from kotef.tools.background import Background, Start
-from kotef.tools.command_outcome import Told
+from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.external_tools import Outside
 from kotef.tools.git import RunStart
 from kotef.tools.policy import decide as rule
 from kotef.tools.registry import build_tools, cannot_edit, offered
 from kotef.tools.role_tools import unfit
-from kotef.tools.tool import Row, ToolContext
+from kotef.tools.tool import ToolContext, ToolSpec
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep
 from kotef.workspace.effect_log import Effects, digest
@@ -61,7 +61,7 @@ class ModelCoder:
     prompts: Prompts
     run: Callable[[str, float | None], Awaitable[CommandResult]]
     """Runs one command of the coder, with a timeout in seconds or the default."""
-    run_checks: Callable[[Sequence[str] | None, Keep | None], Awaitable[Told]]
+    run_checks: Callable[[Sequence[str] | None, Keep | None], Awaitable[ToolAnswer]]
     """Runs the named checks, or all, and renders the results; what is cut is kept."""
     run_on: Start
     """Runs one command in the background."""
@@ -88,10 +88,10 @@ class ModelCoder:
         """Only where it is offered no tool that edits; else a model can always try."""
         return unfit(self.kit, self.role)
 
-    def _rows(self, more: Sequence[Row]) -> list[Row]:
+    def _rows(self, more: Sequence[ToolSpec]) -> list[ToolSpec]:
         return offered(self.kit.tier, (*self.outside.features, *self.kit.features), only=self.role.tools, more=more)
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """One conversation, from the brief to the model's last words or to a limit."""
         visit = brief.plan.visit
         hands = Hands(self.snapshots, self.run_dir)
@@ -128,7 +128,7 @@ class ModelCoder:
         answers = [message for message in messages if isinstance(message, AIMessage)]
         calls = {f"{visit}/coder/{number}": spent_on(answer, self.price) for number, answer in enumerate(answers)}
         commands = Spent(commands=sum(message.name == COMMAND for message in messages), written=hands.written)
-        return Work(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
+        return CoderResult(edits, Usage(by_call={**calls, f"{visit}/coder/commands": commands}))
 
     def _contradiction(self, messages: Sequence[AnyMessage], brief: Brief) -> Contradiction | None:
         """What the coder reported, with what code finds of it."""
@@ -145,7 +145,7 @@ class ModelCoder:
         brief: Brief,
         hands: Hands,
         recent: RecentFailures,
-        rows: Sequence[Row],
+        rows: Sequence[ToolSpec],
         background: Background,
         *,
         kept: GitKept,
@@ -157,7 +157,7 @@ class ModelCoder:
             with hands.watching():
                 return await kept.after(lambda: self.run(command, timeout))
 
-        async def run_checks(names: list[str] | None) -> Told:
+        async def run_checks(names: list[str] | None) -> ToolAnswer:
             with hands.watching():
                 return await kept.after_checks(lambda: self.run_checks(names, stash.keep if stash else None))
 
@@ -188,7 +188,7 @@ class ModelCoder:
 
         role = task.roles.coder
         limits = role.bound(task.limits, edits=not cannot_edit(rows))
-        budget = Budget(limits, brief.spent, self.price, self.clock, self.reserve(), written=lambda: hands.written)
+        budget = VisitBudget(limits, brief.spent, self.price, self.clock, self.reserve(), written=lambda: hands.written)
         setting = self._setting(brief, limits, rows, profile, stash=stash, known=known)
         return create_agent(
             self.model,
@@ -203,18 +203,18 @@ class ModelCoder:
         self,
         brief: Brief,
         limits: Limits,
-        rows: Sequence[Row],
+        rows: Sequence[ToolSpec],
         profile: Profile,
         *,
         stash: Stash | None,
         known: Known,
-    ) -> Setting:
+    ) -> VisitContext:
         """What the middleware of one visit shares."""
 
         async def permit(command: str) -> None:
             await self.permits.settle(brief.plan.visit, command, rule(command, profile, root=self.root))
 
-        return Setting(
+        return VisitContext(
             visit=brief.plan.visit,
             root=self.root,
             run_dir=self.run_dir,

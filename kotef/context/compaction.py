@@ -42,7 +42,7 @@ class Cut(BaseModel):
     summary: str = ""
 
 
-class Shown(NamedTuple):
+class ShownMessage(NamedTuple):
     """One message that is sent."""
 
     at: int
@@ -50,10 +50,10 @@ class Shown(NamedTuple):
     how: How
 
 
-def view(pieces: Sequence[Piece], cut: Cut) -> list[Shown]:
+def view(pieces: Sequence[Piece], cut: Cut) -> list[ShownMessage]:
     """What is sent of the conversation: the first message always, and calls and results only ever together."""
-    first = [Shown(0, "whole")] if pieces else []
-    return first + [Shown(index, _how(pieces[index], index, cut)) for index in range(cut.covered, len(pieces))]
+    first = [ShownMessage(0, "whole")] if pieces else []
+    return first + [ShownMessage(index, _how(pieces[index], index, cut)) for index in range(cut.covered, len(pieces))]
 
 
 def _how(piece: Piece, index: int, cut: Cut) -> How:

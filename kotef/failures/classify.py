@@ -10,7 +10,7 @@ from kotef.failures.command_output import Run
 from kotef.failures.command_wrappers import unwrap
 from kotef.failures.exit_causes import not_started, nothing_found, stopped
 from kotef.failures.fingerprint import fingerprint
-from kotef.failures.kinds import ENVIRONMENT_FAULTS, MAX_TESTS, FailureKind, Finding
+from kotef.failures.kinds import ENVIRONMENT_FAULTS, MAX_TESTS, FailureKind, OutputFinding
 from kotef.failures.lint_output import (
     complained,
     only_warnings,
@@ -106,7 +106,7 @@ def _first(steps: "Sequence[Step]", run: Run) -> Diagnosis:
     return Diagnosis(kind=None)
 
 
-def _diagnosis(finding: Finding) -> Diagnosis:
+def _diagnosis(finding: OutputFinding) -> Diagnosis:
     if finding.kind is None:
         return Diagnosis(kind=None, detail=finding.detail, summary=summarize.summary(finding.lines))
     essence = [line for line in finding.essence if line] or list(finding.lines)
@@ -119,7 +119,7 @@ def _diagnosis(finding: Finding) -> Diagnosis:
     )
 
 
-def told(run: Run) -> Finding | None:
+def told(run: Run) -> OutputFinding | None:
     """The exit status is not known: a failure is what a tool tells of and no later closing line takes back."""
     failed, passed = first_hit(FAILED, run.output), first_hit(PASSED, run.output)
     if passed is not None and (failed is None or last_line(passed, run.output) > last_line(failed, run.output)):
@@ -129,7 +129,7 @@ def told(run: Run) -> Finding | None:
     return None if found is not None and found.kind == "lint_failure" and only_warnings(run) else found
 
 
-Step = Callable[[Run], Finding | None]
+Step = Callable[[Run], OutputFinding | None]
 
 TOLD: Final[tuple[Step, ...]] = (told,)
 CONTRADICTIONS: Final[tuple[Step, ...]] = (contradicted, problems_hidden)

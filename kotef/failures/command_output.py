@@ -4,7 +4,7 @@ import signal
 from dataclasses import dataclass, field
 from typing import Final
 
-from kotef.failures.command_wrappers import Asked
+from kotef.failures.command_wrappers import CommandPurpose
 from kotef.failures.machine_reports import Report
 from kotef.failures.output_lines import Output
 
@@ -23,7 +23,7 @@ class Run:
     """What is known about one command that ended."""
 
     command: str
-    asked: Asked
+    asked: CommandPurpose
     exit_code: int | None
     output: Output
     timed_out: bool

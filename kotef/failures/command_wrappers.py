@@ -138,7 +138,7 @@ MAX_DEPTH: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CommandPurpose:
     """What a command line was meant to do."""
 
     tools: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class Asked:
         """The purpose, and where there is none what the names of the programs suggest: weaker evidence."""
         return self.purpose if self.purpose != "other" else _telling(self.roles)
 
-    def after_tests(self) -> "Asked":
+    def after_tests(self) -> "CommandPurpose":
         """The programs behind the last test runner; all of them if none is behind it."""
         last = max((at for at, purpose in enumerate(self.purposes) if purpose == "test"), default=-1)
         rest = slice(last + 1, None)
@@ -180,7 +180,7 @@ def _telling(purposes: Sequence[Purpose]) -> Purpose:
     return "read" if only_reads else "other"
 
 
-def unwrap(command: str, announced: Iterable[str] = ()) -> Asked:
+def unwrap(command: str, announced: Iterable[str] = ()) -> CommandPurpose:
     """Take wrappers, pipes and shells off `command`; `announced` are output lines that may name what a wrapper ran.
 
     The command's own words come first, so an announcement never overrules them. A line that no shell could read
@@ -191,7 +191,7 @@ def unwrap(command: str, announced: Iterable[str] = ()) -> Asked:
         match = ECHOES.fullmatch(line)
         if match:
             found += [item for item in _programs(match["command"], 1) if item.purpose != "other"]
-    return Asked(
+    return CommandPurpose(
         tools=tuple(each.name for each in found),
         purposes=tuple(each.purpose for each in found),
         modules=frozenset(each.name for each in found if each.module),

@@ -26,7 +26,7 @@ ENVIRONMENT_FAULTS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class OutputFinding:
     """What one reader of the output concluded, before it is shortened for people and hashed for comparison."""
 
     kind: FailureKind | None

@@ -8,21 +8,21 @@ from typing import Final
 from kotef.failures import summarize
 from kotef.failures.command_output import Run
 from kotef.failures.diagnostics import COMPILE, FILE_LINE, TYPES, WEAK, Diagnostic, diagnostics_of
-from kotef.failures.kinds import Finding
+from kotef.failures.kinds import OutputFinding
 from kotef.failures.remarks import SAID, listed, mostly, plainly, positions, remarks_of
 from kotef.failures.rules import first_hit
 from kotef.failures.runner_patterns import COMPLAINED, PROBLEMS
 from kotef.failures.test_failures import FailingTest
 
 
-def problems_hidden(run: Run) -> Finding | None:
+def problems_hidden(run: Run) -> OutputFinding | None:
     """Exit status 0, but a linter's closing line counts errors and a pipe or a list hid its status."""
     if run.asked.purpose not in {"lint", "types", "format"} or not re.search(r"[|;]", run.command):
         return None
     return complained(run) if first_hit(PROBLEMS, run.output) else None
 
 
-def complained(run: Run) -> Finding | None:
+def complained(run: Run) -> OutputFinding | None:
     """Linters, type checkers, formatters and compilers, behind a test command too: no test ran there."""
     found = run.report.diagnostics or [_as_complaint(test) for test in run.report.tests] or diagnostics_of(run.output)
     closing = first_hit(COMPLAINED, run.output) if not found else None
@@ -33,7 +33,7 @@ def complained(run: Run) -> Finding | None:
         return None
     first = found[0]
     if all(_configures(run, one.path) for one in found):
-        return Finding("tooling_error", "config", (first.told,), (first.essence,))
+        return OutputFinding("tooling_error", "config", (first.told,), (first.essence,))
     detail = _complaint(run, first)
     if run.asked.purpose == "test" and not any(_of_code(one) for one in found):
         return replace(_of(found, "failed"), kind="test_failure")
@@ -45,16 +45,16 @@ def _of_code(one: Diagnostic) -> bool:
     return one.complaint is not None or bool(COMPILE.search(one.message) or TYPES.search(one.message))
 
 
-def _of(found: Sequence[Diagnostic], detail: str) -> Finding:
+def _of(found: Sequence[Diagnostic], detail: str) -> OutputFinding:
     more = f"and {len(found) - 2} more" if len(found) > 2 else ""  # noqa: PLR2004 - two are shown
     told = [one.told for one in found[:2]]
-    return Finding("lint_failure", detail, (*told, more), tuple(one.essence for one in found))
+    return OutputFinding("lint_failure", detail, (*told, more), tuple(one.essence for one in found))
 
 
 ABOUT_CODE: Final = frozenset({"lint", "types", "format", "build"})
 
 
-def remarked_on_code(run: Run) -> Finding | None:
+def remarked_on_code(run: Run) -> OutputFinding | None:
     """Remarks with a place, in a form that no other reader knows, of a tool whose job is to look at code.
 
     A list of lines that only name a line or a column tells of such a tool too.
@@ -63,7 +63,7 @@ def remarked_on_code(run: Run) -> Finding | None:
     return found or (positioned(run) if listed(run.output) else None)
 
 
-def remarked(run: Run) -> Finding | None:
+def remarked(run: Run) -> OutputFinding | None:
     """The same of a program that nobody knows: a list of remarks, or one in a tool's manner.
 
     A script of the project may mention a place in passing, and a shell names the line of the script that it runs.
@@ -71,7 +71,7 @@ def remarked(run: Run) -> Finding | None:
     return _remarked(run) if run.asked.role == "other" else None
 
 
-def _remarked(run: Run) -> Finding | None:
+def _remarked(run: Run) -> OutputFinding | None:
     found = remarks_of(run.output, about_code=run.asked.role in ABOUT_CODE)
     known = run.asked.role in ABOUT_CODE
     if run.asked.own:
@@ -79,16 +79,16 @@ def _remarked(run: Run) -> Finding | None:
     if not (found and (known or _sure(found, run))):
         return None
     if all(_configures(run, one.path) for one in found):
-        return Finding("tooling_error", "config", (found[0].told,), (found[0].essence,))
+        return OutputFinding("tooling_error", "config", (found[0].told,), (found[0].essence,))
     return _of(found, _complaint(run, found[0]))
 
 
-def positioned(run: Run) -> Finding | None:
+def positioned(run: Run) -> OutputFinding | None:
     """Lines that tell a line or a column of a file that they do not name: the tool was given only one."""
     if run.asked.own or not run.asked.tools or run.asked.role in {"run", "read", "test"}:
         return None
     said = list(positions(run.output))
-    return Finding("lint_failure", "lint", tuple(said[:2]), tuple(said)) if said else None
+    return OutputFinding("lint_failure", "lint", tuple(said[:2]), tuple(said)) if said else None
 
 
 def _sure(found: Sequence[Diagnostic], run: Run) -> bool:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Final, Literal
 
 from kotef.failures.fingerprint import normalise
-from kotef.failures.tool_calls import Call
+from kotef.failures.tool_calls import ToolUse
 
 LoopKind = Literal["doom_loop", "cycle", "content_repeat"]
 
@@ -26,7 +26,7 @@ _SAMPLE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class ToolLoop:
     """What is repeated, as of the newest call."""
 
     kind: LoopKind
@@ -50,7 +50,7 @@ class Tools:
     """Their results have no times and addresses of a run in them; lines are compared as they are, which costs less."""
 
 
-def loop_in(calls: Sequence[Call], tools: Tools, *, warned: bool) -> Loop | None:
+def loop_in(calls: Sequence[ToolUse], tools: Tools, *, warned: bool) -> ToolLoop | None:
     """The loop that the newest calls close; None while there is none. Pure.
 
     `warned` is whether the model was told of one before.
@@ -61,7 +61,7 @@ def loop_in(calls: Sequence[Call], tools: Tools, *, warned: bool) -> Loop | None
     return _doom_loop(seen, warned=warned) or _cycle(seen) or _same_content(seen, tools) or _fruitless(seen, tools)
 
 
-def _doom_loop(calls: Sequence[Call], *, warned: bool) -> Loop | None:
+def _doom_loop(calls: Sequence[ToolUse], *, warned: bool) -> ToolLoop | None:
     alike = list(takewhile(lambda call: _same_call(call, calls[-1]), reversed(calls)))
     equal = sum(1 for _ in takewhile(lambda call: _same_result(call, calls[-1]), alike))
     if equal >= TIMES:
@@ -71,7 +71,7 @@ def _doom_loop(calls: Sequence[Call], *, warned: bool) -> Loop | None:
     return None
 
 
-def _cycle(calls: Sequence[Call]) -> Loop | None:
+def _cycle(calls: Sequence[ToolUse]) -> ToolLoop | None:
     for period in PERIODS:
         tail = calls[-period * TIMES :]
         if len(tail) == period * TIMES and all(
@@ -83,7 +83,7 @@ def _cycle(calls: Sequence[Call]) -> Loop | None:
     return None
 
 
-def _same_content(calls: Sequence[Call], tools: Tools) -> Loop | None:
+def _same_content(calls: Sequence[ToolUse], tools: Tools) -> ToolLoop | None:
     """The same text written again and again, or the same words in answer after answer that found out nothing."""
     last = calls[-1]
     if last.tool in tools.editors and not last.failed:
@@ -93,7 +93,7 @@ def _same_content(calls: Sequence[Call], tools: Tools) -> Loop | None:
     return _same_words(calls, tools) if len(last.words) >= SAYING else None
 
 
-def _same_words(calls: Sequence[Call], tools: Tools) -> Loop | None:
+def _same_words(calls: Sequence[ToolUse], tools: Tools) -> ToolLoop | None:
     turns = sorted({call.turn for call in calls})[-TIMES:]
     spoken = [call for call in calls if call.turn in turns]
     words = {" ".join(call.words.split()) for call in spoken}
@@ -102,26 +102,26 @@ def _same_words(calls: Sequence[Call], tools: Tools) -> Loop | None:
     return _loop("content_repeat", calls[-1], f"the same words in {TIMES} answers, and nothing new found out")
 
 
-def _fruitless(calls: Sequence[Call], tools: Tools) -> Loop | None:
+def _fruitless(calls: Sequence[ToolUse], tools: Tools) -> ToolLoop | None:
     run = list(takewhile(lambda call: call.tool == calls[-1].tool, reversed(calls)))[::-1]
     if len(run) < FRUITLESS or not _nothing_new(run[-FRUITLESS:], tools):
         return None
     return _loop("content_repeat", calls[-1], f"{calls[-1].tool} {FRUITLESS} times in a row without new information")
 
 
-def _loop(kind: LoopKind, last: Call, what: str) -> Loop:
-    return Loop(kind, last.tool, what, last.turn)
+def _loop(kind: LoopKind, last: ToolUse, what: str) -> ToolLoop:
+    return ToolLoop(kind, last.tool, what, last.turn)
 
 
-def _same_call(one: Call, other: Call) -> bool:
+def _same_call(one: ToolUse, other: ToolUse) -> bool:
     return one.tool == other.tool and one.arguments == other.arguments
 
 
-def _same_result(one: Call, other: Call) -> bool:
+def _same_result(one: ToolUse, other: ToolUse) -> bool:
     return one.result == other.result or normalise(one.result) == normalise(other.result)
 
 
-def _nothing_new(calls: Sequence[Call], tools: Tools) -> bool:
+def _nothing_new(calls: Sequence[ToolUse], tools: Tools) -> bool:
     """Whether every result after the first has only lines that stood in one before it; the newest is asked first.
 
     A command that did its work says so by silence: a new one, not red, is as good as news.
@@ -134,7 +134,7 @@ def _nothing_new(calls: Sequence[Call], tools: Tools) -> bool:
     return all(lines[at] <= frozenset().union(*lines[:at]) for at in range(len(lines) - 1, 0, -1))
 
 
-def _without_echo(call: Call) -> str:
+def _without_echo(call: ToolUse) -> str:
     """The result; where it is one line, as when nothing was found, without what it repeats of the question."""
     if "\n" in call.result:
         return call.result

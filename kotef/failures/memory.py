@@ -20,7 +20,7 @@ _FILES: Final = 5
 _ATTEMPTS: Final = 3
 
 
-class Tried(BaseModel):
+class EarlierAttempt(BaseModel):
     """One attempt of an earlier run."""
 
     model_config = ConfigDict(frozen=True)
@@ -49,7 +49,7 @@ class Memory(BaseModel):
     sentence: str
     fingerprints: tuple[str, ...]
     """Of every failure on its record, the baseline's included."""
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[EarlierAttempt, ...] = ()
 
 
 def recall(memories: Sequence[Memory], fingerprints: Collection[str]) -> tuple[Memory, ...]:
@@ -84,7 +84,7 @@ def _lines(memory: Memory, fingerprints: Collection[str]) -> list[str]:
     return [head, *(_attempt(tried) for tried in reversed(memory.tried[-_ATTEMPTS:]))]
 
 
-def _attempt(tried: Tried) -> str:
+def _attempt(tried: EarlierAttempt) -> str:
     files = ", ".join(plain(path, 80) for path in tried.changed[:_FILES]) or "nothing"
     more = f" and {len(tried.changed) - _FILES} more" if len(tried.changed) > _FILES else ""
     what = f" {quoted(tried.what, _TEXT)};" if tried.what else ""

@@ -4,7 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from kotef.failures.command_output import Run
-from kotef.failures.kinds import Finding
+from kotef.failures.kinds import OutputFinding
 from kotef.failures.missing_modules import is_own
 
 
@@ -46,12 +46,12 @@ _OF_PLUGINS: Final = re.compile(
 _REQUIRED_BY: Final = re.compile(r"\s*(?:- )?\S*/node_modules/")
 
 
-def missing_plugin(run: Run) -> Finding | None:
+def missing_plugin(run: Run) -> OutputFinding | None:
     """The first sentence about an extension that is not the project's own; None without one."""
     for at, line in enumerate(run.output.lines):
         name = _named(line) or _required_by_a_tool(run, at) or _unknown_option(line, run)
         if name and not name.startswith((".", "/", "<", "~")) and not is_own(name, run):
-            return Finding("tooling_error", "missing_plugin", (line.strip(),), (line.strip(),))
+            return OutputFinding("tooling_error", "missing_plugin", (line.strip(),), (line.strip(),))
     return None
 
 

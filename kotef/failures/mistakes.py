@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.failures.tool_calls import Call, MistakeKind
+from kotef.failures.tool_calls import MistakeKind, ToolUse
 
 THRESHOLD: Final = 3
 """Failed calls in a row, of whatever kinds, that call for an answer: first a nudge, the next time the end."""
@@ -43,7 +43,7 @@ class Mistakes(BaseModel):
             return None
         return "stop" if self.nudged else "nudge"
 
-    def after(self, turn: Iterable[Call]) -> "Mistakes":
+    def after(self, turn: Iterable[ToolUse]) -> "Mistakes":
         """The same after one more turn; any success clears it, and a nudge that was due has been given by now."""
         now = Mistakes(nudged=True) if self.verdict else self
         for call in turn:
@@ -60,7 +60,7 @@ class Mistakes(BaseModel):
         return MistakeRecovery(failure_kinds=self.kinds, count=len(self.kinds), escalated=stop, can_continue=not stop)
 
 
-def judge(calls: Sequence[Call]) -> Mistakes:
+def judge(calls: Sequence[ToolUse]) -> Mistakes:
     """Where a visit stands after these calls. Pure, and the same whether a turn called one tool or several."""
     since = list(takewhile(lambda call: call.failed, reversed(calls)))[::-1]  # a success clears all before it
     made = Mistakes()

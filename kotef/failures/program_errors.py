@@ -9,7 +9,7 @@ from kotef.failures.command_output import FATAL_TO_ITSELF, Run
 from kotef.failures.command_wrappers import PURPOSE
 from kotef.failures.diagnostics import diagnostics_of
 from kotef.failures.exit_causes import fatal_signal
-from kotef.failures.kinds import FailureKind, Finding
+from kotef.failures.kinds import FailureKind, OutputFinding
 from kotef.failures.lint_output import ABOUT_CODE
 from kotef.failures.missing_modules import MISSING_MODULE, missing_module
 from kotef.failures.missing_plugins import missing_plugin
@@ -19,17 +19,17 @@ from kotef.failures.tool_errors import LATE, STARTUP, UNREACHED
 from kotef.failures.tracebacks import crash_of
 
 
-def gave_way(run: Run) -> Finding | None:
+def gave_way(run: Run) -> OutputFinding | None:
     """No space, no memory, killed: the machine, not the code."""
     hit = first_hit(UNREACHED, run.output)
     if hit is None:
         return None
     crash = crash_of(run.output) if hit.rule.detail == "out_of_memory" else None
     place = summarize.of_crash("", crash.places, innermost_last=crash.language == "python") if crash else ()
-    return Finding("tooling_error", hit.rule.detail, (hit.line, *place), (hit.line,))
+    return OutputFinding("tooling_error", hit.rule.detail, (hit.line, *place), (hit.line,))
 
 
-def could_not_start(run: Run) -> Finding | None:
+def could_not_start(run: Run) -> OutputFinding | None:
     """A tool said, in its own words, that it could not do its job; what it only warned of did not stop it."""
     hit = first_hit(STARTUP, run.output, ignored=MERE_WARNING)
     if run.exit_code != 0 and (found := missing_plugin(run)) is not None:
@@ -39,7 +39,7 @@ def could_not_start(run: Run) -> Finding | None:
     if hit.rule.detail == "missing_runner" and hit.rule.tool == "python":
         module = re.sub(r".*No module named ([\w.]+).*", r"\1", hit.line)
         if module.split(".")[0] not in PURPOSE and module not in {"tox", "nox", "pip", "ruff", "coverage"}:
-            return Finding("tooling_error", "missing_module", (hit.line,), (module,))
+            return OutputFinding("tooling_error", "missing_module", (hit.line,), (module,))
     if hit.rule.tool == "cmake" and run.asked.purpose == "test":
         return None
     crash = crash_of(run.output) if hit.rule.detail == "config" else None
@@ -60,7 +60,7 @@ def _after(hit: Hit, output: Output) -> tuple[str, ...]:
     return tuple(below[:2]) if headline else ()
 
 
-def died(run: Run) -> Finding | None:
+def died(run: Run) -> OutputFinding | None:
     """An uncaught exception, a panic or a fatal signal; whose it was decides the kind."""
     crash = crash_of(run.output)
     if crash is None:
@@ -77,7 +77,7 @@ def died(run: Run) -> Finding | None:
     )
     if run.signal in FATAL_TO_ITSELF:
         kind, detail, lines = "runtime_error", "signal", (f"{crash.error} ({run.signal})", *lines[1:])
-    return Finding(kind, detail, lines, essence)
+    return OutputFinding(kind, detail, lines, essence)
 
 
 CONFIGURATION: Final = re.compile(
@@ -121,18 +121,18 @@ def _blame(run: Run, error: str, places: Sequence[str]) -> tuple[FailureKind, st
     return "runtime_error", "traceback"
 
 
-def said_late(run: Run) -> Finding | None:
+def said_late(run: Run) -> OutputFinding | None:
     """General sentences about commands, networks, permissions and paths."""
     hit = first_hit(LATE, run.output)
     return hit.finding() if hit else None
 
 
-def unknown(run: Run) -> Finding:
+def unknown(run: Run) -> OutputFinding:
     """Nothing told more: the last words and the exit status."""
     words = summarize.last_words(run.output)
     if not words:
         said = f"exit status {run.exit_code}, no output"
-        return Finding("unknown", "silent", (said,), (said,))
-    return Finding(
+        return OutputFinding("unknown", "silent", (said,), (said,))
+    return OutputFinding(
         "unknown", "exit_status", (*words[:2], f"exit status {run.exit_code}"), (*words[:2], str(run.exit_code))
     )

@@ -6,7 +6,7 @@ from typing import Final
 from kotef.failures import summarize
 from kotef.failures.command_output import Run
 from kotef.failures.command_wrappers import PURPOSE, SUBCOMMANDS
-from kotef.failures.kinds import Finding
+from kotef.failures.kinds import OutputFinding
 from kotef.failures.lint_output import ABOUT_CODE
 from kotef.failures.rules import compiled
 from kotef.failures.tool_errors import PLAIN
@@ -57,18 +57,18 @@ OF_A_TARGET: Final = re.compile(
 """With what a runner of targets says that it was the target that failed, whatever that printed."""
 
 
-def refused(run: Run) -> Finding | None:
+def refused(run: Run) -> OutputFinding | None:
     """A tool told that it failed as a whole (`ruff failed`), or that it was called in a wrong way."""
     lines = run.output.lines
     failed = next((at for at, line in enumerate(lines) if _gave_up(line, run)), None)
     if failed is not None:
         cause = lines[failed + 1 : failed + 2]
-        return Finding("tooling_error", "config", (lines[failed], *cause), cause)
+        return OutputFinding("tooling_error", "config", (lines[failed], *cause), cause)
 
     error = summarize.first_error(run.output)
     shown = next((line for line in lines if USAGE.match(line)), "")
     if error and shown and run.asked.role != "run":
-        return Finding("tooling_error", "usage", (error, shown), (error,))
+        return OutputFinding("tooling_error", "usage", (error, shown), (error,))
     return None
 
 
@@ -77,7 +77,7 @@ def _gave_up(line: str, run: Run) -> bool:
     return match is not None and match["tool"] in run.asked.tools
 
 
-def in_plain_words(run: Run) -> Finding | None:
+def in_plain_words(run: Run) -> OutputFinding | None:
     """The network, the disk, memory or a program is missing, in whatever sentence."""
     lines = run.output.lines
     heard = lines if len(lines) <= MAX_HEARD else (*lines[: MAX_HEARD // 2], *lines[-MAX_HEARD // 2 :])
@@ -85,20 +85,22 @@ def in_plain_words(run: Run) -> Finding | None:
         pattern = compiled(f"(?i:{words})")
         line = next((line.strip() for line in heard if pattern.search(line[:MAX_SENTENCE])), "")
         if line:
-            return Finding("tooling_error", detail, (line, *summarize.last_words(run.output)), (line,))
+            return OutputFinding("tooling_error", detail, (line, *summarize.last_words(run.output)), (line,))
     return None
 
 
-def nothing_collected(run: Run) -> Finding | None:
+def nothing_collected(run: Run) -> OutputFinding | None:
     """Pytest's exit status 5."""
     tool = next((tool for tool in run.asked.tools if tool in PURPOSE), "")
     if tool != "pytest" or run.exit_code != PYTEST_NOTHING_COLLECTED:
         return None
     words = summarize.last_words(run.output)
-    return Finding("tooling_error", "no_tests", ("pytest collected no test (exit status 5)", *words), ("no tests",))
+    return OutputFinding(
+        "tooling_error", "no_tests", ("pytest collected no test (exit status 5)", *words), ("no tests",)
+    )
 
 
-def code_reader(run: Run) -> Finding | None:
+def code_reader(run: Run) -> OutputFinding | None:
     """A linter, a type checker, a formatter: status 1 means complaints, a higher one that it could not work."""
     role, words = run.asked.role, summarize.last_words(run.output)
     tool = next((tool for tool in run.asked.tools if tool in PURPOSE), "")
@@ -107,36 +109,38 @@ def code_reader(run: Run) -> Finding | None:
     if tool and run.exit_code == 1 and run.asked.purpose in CODE_READERS:
         trouble = next((line for line in (error, *words) if MISCONFIGURED.search(line)), "")
         if trouble and not _counted(run):
-            return Finding("tooling_error", "config", (trouble, *words), (trouble,))
-        return Finding("lint_failure", role, words or (f"{tool} failed with exit status 1, no output",), complaints)
+            return OutputFinding("tooling_error", "config", (trouble, *words), (trouble,))
+        return OutputFinding(
+            "lint_failure", role, words or (f"{tool} failed with exit status 1, no output",), complaints
+        )
 
     if role not in CODE_READERS or not words or not _installed(run):
         return None
     told = error or words[0]
     if run.exit_code != 1 and UNABLE.search(error) and not BROKEN_CODE.search(error):
-        return Finding("tooling_error", "config", (error, *words), (error,))
+        return OutputFinding("tooling_error", "config", (error, *words), (error,))
     if _counted(run) or any(BROKEN_CODE.search(line) for line in (error, *words)):
-        return Finding("lint_failure", role, (error, *words), (error, *words))
+        return OutputFinding("lint_failure", role, (error, *words), (error, *words))
     if run.exit_code != 1 or UNABLE.search(told):
-        return Finding("tooling_error", "config", (told, *words), (told,))
-    return Finding("lint_failure", role, words, complaints)
+        return OutputFinding("tooling_error", "config", (told, *words), (told,))
+    return OutputFinding("lint_failure", role, words, complaints)
 
 
-def by_its_words(run: Run) -> Finding | None:
+def by_its_words(run: Run) -> OutputFinding | None:
     """What the first error line says: the tool could not begin, a compiler's error without a place, or any other."""
     role, words = run.asked.role, summarize.last_words(run.output)
     known = any(tool in PURPOSE for tool in run.asked.tools)
     error = summarize.first_error(run.output)
     unable = next((word for word in (error, *words) if UNABLE.search(word)), "")
     if unable and (known or (unable == error and any(tool in SUBCOMMANDS for tool in run.asked.tools))):
-        return Finding("tooling_error", "config", (unable, *words), (unable,))
+        return OutputFinding("tooling_error", "config", (unable, *words), (unable,))
     if _about_code(run, error):
-        return Finding("lint_failure", "compile", (error, *words), (error, *words))
+        return OutputFinding("lint_failure", "compile", (error, *words), (error, *words))
     said = _said_itself(run, error) if _installed(run) else ""
     if said:
-        return Finding("tooling_error", "refused", (said, *words), (said,))
+        return OutputFinding("tooling_error", "refused", (said, *words), (said,))
     if run.exit_code == 1 and role == "test" and known and words:
-        return Finding("test_failure", "failed", words, words)
+        return OutputFinding("test_failure", "failed", words, words)
     return None
 
 

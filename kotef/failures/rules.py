@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from kotef.failures.kinds import FailureKind, Finding
+from kotef.failures.kinds import FailureKind, OutputFinding
 from kotef.failures.output_lines import Output
 
 MAX_HITS: Final = 100
@@ -34,9 +34,9 @@ class Hit(NamedTuple):
     at: int
     """Index of the line in the output."""
 
-    def finding(self, *more: str) -> Finding:
+    def finding(self, *more: str) -> OutputFinding:
         """What the rule concludes, told by its line and `more`."""
-        return Finding(self.rule.kind, self.rule.detail, (self.line, *more), (self.line, *more))
+        return OutputFinding(self.rule.kind, self.rule.detail, (self.line, *more), (self.line, *more))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Final
 from kotef.failures import summarize
 from kotef.failures.command_output import Run
 from kotef.failures.diagnostics import diagnostics_of
-from kotef.failures.kinds import FailureKind, Finding
+from kotef.failures.kinds import FailureKind, OutputFinding
 from kotef.failures.missing_modules import missing_module
 from kotef.failures.places import places
 from kotef.failures.rules import MERE_WARNING, Hit, first_hit, last_line
@@ -17,7 +17,7 @@ from kotef.failures.test_failures import MAX_BLOCK, FailingTest, error_of, evide
 from kotef.failures.tracebacks import Crash, crash_of
 
 
-def tests_failed(run: Run) -> Finding | None:
+def tests_failed(run: Run) -> OutputFinding | None:
     """A test runner gave its verdict; which tests, and whether they ran at all, is read from its sections."""
     if run.report.tests and run.asked.purpose not in {"lint", "types", "format"}:
         return _of_tests(run.report.tests, *_cause(run, run.report.tests, compiled=True))
@@ -38,7 +38,7 @@ ABOUT_TESTS: Final = re.compile(r"(?i)\w?tests?\b|\b(?:specs?|scenarios?|example
 """A word that some line of a runner's output holds."""
 
 
-def tests_counted(run: Run) -> Finding | None:
+def tests_counted(run: Run) -> OutputFinding | None:
     """A runner that is in no table counted failures; which tests failed is read from what the tables know."""
     if run.asked.role in {"lint", "types", "format", "read"}:
         return None
@@ -65,9 +65,9 @@ def _explained(run: Run, test: FailingTest, hit: Hit) -> FailingTest:
     return replace(test, error=error or hit.line.strip("+ "))
 
 
-def _of_tests(failing: Sequence[FailingTest], kind: FailureKind, detail: str) -> Finding:
+def _of_tests(failing: Sequence[FailingTest], kind: FailureKind, detail: str) -> OutputFinding:
     essence = tuple(f"{test.name} | {test.error}" for test in failing)
-    return Finding(kind, detail, summarize.of_tests(failing), essence, tuple(test.name for test in failing))
+    return OutputFinding(kind, detail, summarize.of_tests(failing), essence, tuple(test.name for test in failing))
 
 
 def _cause(run: Run, failing: Sequence[FailingTest], *, compiled: bool) -> tuple[FailureKind, str]:
@@ -101,21 +101,23 @@ def _collection(run: Run, failing: Sequence[FailingTest]) -> bool:
     return not (ran and any(test.error for test in failing))
 
 
-def _verdict_only(run: Run, hit: Hit) -> Finding:
+def _verdict_only(run: Run, hit: Hit) -> OutputFinding:
     """The runner said that tests failed but not which, as `-q --tb=no` behind a filter does."""
     below = run.output.lines[hit.at + 1 : hit.at + 1 + MAX_BLOCK]
     crash = crash_of(run.output) or (
         Crash("python", error_of(below), tuple(places(below))) if _collection(run, ()) else None
     )
     if crash is None:
-        return Finding("test_failure", hit.rule.detail, (hit.line, *summarize.last_words(run.output)), (hit.line,))
+        return OutputFinding(
+            "test_failure", hit.rule.detail, (hit.line, *summarize.last_words(run.output)), (hit.line,)
+        )
     missing = missing_module(run, crash.error) if _collection(run, ()) else None
     kind, detail = missing or ("test_failure", "collection" if _collection(run, ()) else "error")
     lines = summarize.of_crash(crash.error, crash.places, innermost_last=crash.language == "python")
-    return Finding(kind, detail, lines, (crash.error,))
+    return OutputFinding(kind, detail, lines, (crash.error,))
 
 
-def contradicted(run: Run) -> Finding | None:
+def contradicted(run: Run) -> OutputFinding | None:
     """Exit status 0, but a runner's last word was that tests failed (`pytest | cat`, `make -k`, `|| true`)."""
     if run.asked.purpose in {"read", "other", "lint", "types", "format"}:
         return None

@@ -12,7 +12,7 @@ Category = Literal["edit_mismatch", "file_not_found", "build_failure", "test_fai
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolUse:
     """One tool call of a visit and its result; what every guard of the inner loop judges by."""
 
     turn: int

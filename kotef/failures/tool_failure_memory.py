@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kotef.failures.classify import classify_text
 from kotef.failures.fingerprint import normalise
 from kotef.failures.quoting import plain
-from kotef.failures.tool_calls import Call, Category
+from kotef.failures.tool_calls import Category, ToolUse
 
 KEPT: Final = 10
 MAX_DESCRIPTION: Final = 80
@@ -31,7 +31,7 @@ _SUBJECTS: Final = ("path", "command", "pattern", "glob", "url", "name", "names"
 """Arguments that say what a call was about, the most telling first."""
 
 
-class Record(BaseModel):
+class ToolFailure(BaseModel):
     """One failed tool call as it is remembered."""
 
     model_config = ConfigDict(frozen=True)
@@ -53,10 +53,10 @@ class WrongApproach(NamedTuple):
     what: str
 
 
-Records = tuple[Record, ...]
+Records = tuple[ToolFailure, ...]
 
 
-def added(records: Records, record: Record) -> Records:
+def added(records: Records, record: ToolFailure) -> Records:
     """The records with one more, at most `KEPT`.
 
     When they are full, it takes the place of the oldest of its category and tool; else the oldest of all leaves.
@@ -68,19 +68,19 @@ def added(records: Records, record: Record) -> Records:
     return (*records[:at], *records[at + 1 :], record)
 
 
-def remember(earlier: Records, calls: Sequence[Call], wrong: Iterable[WrongApproach], *, before: int) -> Records:
+def remember(earlier: Records, calls: Sequence[ToolUse], wrong: Iterable[WrongApproach], *, before: int) -> Records:
     """What a run remembers after these calls of one visit. Pure: the same calls always give the same records.
 
     `earlier` is what it remembered when the visit began, `before` the turns of all visits before it.
     """
     done = {(call.turn, call.tool, _subject(call)) for call in calls if not call.failed}
     found = [
-        Record(tool=call.tool, category=call.failure, description=describe(call), turn=before + call.turn)
+        ToolFailure(tool=call.tool, category=call.failure, description=describe(call), turn=before + call.turn)
         for call in calls
         if call.failure is not None and (call.turn, call.tool, _subject(call)) not in done  # a retry of the same turn
     ]
     found += [
-        Record(tool=tool, category="wrong_approach", description=plain(what, MAX_DESCRIPTION), turn=before + turn)
+        ToolFailure(tool=tool, category="wrong_approach", description=plain(what, MAX_DESCRIPTION), turn=before + turn)
         for turn, tool, what in wrong
     ]
     records = earlier
@@ -90,7 +90,7 @@ def remember(earlier: Records, calls: Sequence[Call], wrong: Iterable[WrongAppro
     return records
 
 
-def _again(old: Record, new: Record) -> bool:
+def _again(old: ToolFailure, new: ToolFailure) -> bool:
     alike = (old.tool, old.category) == (new.tool, new.category) and new.turn - old.turn <= AGAIN
     same = new.category == "wrong_approach" or _essence(old.description) == _essence(new.description)
     return alike and same
@@ -101,7 +101,7 @@ def _essence(description: str) -> str:
     return normalise(description)
 
 
-def describe(call: Call) -> str:
+def describe(call: ToolUse) -> str:
     """A failed call in one line of at most `MAX_DESCRIPTION` characters: what it was about, then what came of it."""
     subject, said = plain(_subject(call), 1_000), plain(_said(call), 1_000)
     if subject:
@@ -111,12 +111,12 @@ def describe(call: Call) -> str:
     return plain(f"{subject}: {said}" if subject and said else subject or said, MAX_DESCRIPTION)
 
 
-def _subject(call: Call) -> str:
+def _subject(call: ToolUse) -> str:
     told = next((call.arguments[name] for name in _SUBJECTS if call.arguments.get(name)), "")
     return " ".join(map(str, told)) if isinstance(told, list) else str(told)
 
 
-def _said(call: Call) -> str:
+def _said(call: ToolUse) -> str:
     """The line of the result that tells most.
 
     Of a command's output it is what its classification finds, else the last; a tool that could not do its work says why
@@ -134,7 +134,7 @@ def _finding(output: str) -> str:
     return classify_text("", output).summary.partition("\n")[0]
 
 
-def render(records: Sequence[Record]) -> str:
+def render(records: Sequence[ToolFailure]) -> str:
     """The records under their heading, oldest first, for the tail of a request; empty without any.
 
     At most `MAX_BYTES`: where letters take several bytes, the oldest have no room.

@@ -12,13 +12,13 @@ Command = Annotated[str, Field(min_length=1, max_length=2_000)]
 RunId = Annotated[str, Field(min_length=1, max_length=100, description="the run, or a unique beginning of its id")]
 
 
-class Asked(BaseModel):
+class ToolRequest(BaseModel):
     """Arguments of one tool: nothing is converted, and an unknown name is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class StartRun(Asked):
+class StartRun(ToolRequest):
     """What to work on, and narrower bounds.
 
     What would widen a run (sandbox, network, trust, edits of tests, who edits) is not among them: it comes from the
@@ -50,7 +50,7 @@ class StartRun(Asked):
         return [*given, *(f"--check={check}" for check in self.checks), "--", self.goal]
 
 
-class RunStatus(Asked):
+class RunStatus(ToolRequest):
     """Which run, and how long to wait for its end."""
 
     run_id: RunId | None = Field(default=None, description="the run, or a unique beginning of its id; null: the newest")
@@ -60,17 +60,17 @@ class RunStatus(Asked):
     lines: int = Field(default=15, ge=0, le=200, description="last lines of what it said")
 
 
-class CancelRun(Asked):
+class CancelRun(ToolRequest):
     """Which run."""
 
     run_id: RunId
 
 
-class ReadIssues(Asked):
+class ReadIssues(ToolRequest):
     """Which entries."""
 
     state: Literal["open", "resolved", "all"] = Field(default="open", description="which entries")
 
 
-class Check(Asked):
+class CheckRequest(ToolRequest):
     """Nothing: the project's checks, as `kotef check` runs them."""

@@ -37,7 +37,7 @@ class Offer(NamedTuple):
     """One tool."""
 
     words: str
-    takes: type[requests.Asked]
+    takes: type[requests.ToolRequest]
     reads_only: bool
     gives: type[Status] | None = None
 
@@ -69,7 +69,7 @@ OFFERS: Final = {
     ),
     "check": Offer(
         "Run the project's own checks and judge them, compared with HEAD where something is uncommitted; no edits.",
-        requests.Check,
+        requests.CheckRequest,
         reads_only=True,
     ),
 }
@@ -122,7 +122,7 @@ class Workspace:
             "problems": [str(problem) for problem in log.problems],
         }
 
-    async def _check(self, _: requests.Check) -> dict[str, Any]:
+    async def _check(self, _: requests.CheckRequest) -> dict[str, Any]:
         return await check(self.root)
 
     def _status(self, run: store.RunDir, lines: int = 5) -> dict[str, Any]:

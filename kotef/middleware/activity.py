@@ -14,7 +14,7 @@ from kotef.tools.registry import BY_NAME
 from kotef.workspace.stop_gate import next_step
 
 
-class Activity(AgentMiddleware[Any, Any, Any]):
+class ToolActivity(AgentMiddleware[Any, Any, Any]):
     """Tells the run's events of every tool call, for the live view and for whoever reads the run later."""
 
     def __init__(self, emit: Emit, visit: int) -> None:

@@ -28,8 +28,8 @@ from kotef.failures.plural import counted
 from kotef.middleware.ephemeral_notes import told
 from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.files import ledger_of
-from kotef.middleware.limits import NO_TOOLS, Budget
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.limits import NO_TOOLS, VisitBudget
+from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import LEAST, ContextWindow
 from kotef.models.usage import ASIDE, answer_facts, believed, estimate, spent_on
 from kotef.state import Spent
@@ -46,7 +46,7 @@ MAX_THOUGHTS: Final = 10
 Ask = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
-class Step(NamedTuple):
+class CompactionStep(NamedTuple):
     """What is cut in one request."""
 
     cut: Cut
@@ -99,7 +99,9 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
     that a resume cuts the same, and every request between two cuts repeats the one before it byte for byte.
     """
 
-    def __init__(self, setting: Setting, budget: Budget, recent: RecentFailures, window: ContextWindow) -> None:
+    def __init__(
+        self, setting: VisitContext, budget: VisitBudget, recent: RecentFailures, window: ContextWindow
+    ) -> None:
         """One instance a visit, one window a run."""
         super().__init__()
         self.setting, self.budget, self.recent, self.window = setting, budget, recent, window
@@ -122,10 +124,10 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
             spent = step.spent.plus(again.spent).plus(Spent(calls=error.tries))
             return await self._ask(request, handler, again._replace(spent=spent))
 
-    async def _fitting(self, request: ModelRequest[Any], handler: Ask, cut: Cut) -> Step:
+    async def _fitting(self, request: ModelRequest[Any], handler: Ask, cut: Cut) -> CompactionStep:
         tokens = self._tokens(request, cut)
         if tokens < ASKED_FROM * FULL or tokens < FULL * (await self.window.find()).tokens:
-            return Step(cut)
+            return CompactionStep(cut)
         return await self._compacted(request, handler, await self._measure(request, cut), cut)
 
     async def _measure(self, request: ModelRequest[Any], cut: Cut) -> Measure:
@@ -152,7 +154,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
                 self._pieces[id(message)] = message, _piece(message)
         return [self._pieces[id(message)][1] for message in messages]
 
-    async def _compacted(self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut) -> Step:
+    async def _compacted(self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut) -> CompactionStep:
         """The lightest cut that leaves room for some time; a summary where truncating does not."""
         spent = Spent()
         pieces = measure.pieces
@@ -166,7 +168,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
             if size_of(pieces, made) > measure.limit:
                 made = last_resort(pieces, made)
         if size_of(pieces, made) >= size_of(pieces, cut):
-            return Step(cut, spent)
+            return CompactionStep(cut, spent)
         self.setting.emit(
             "compacted",
             visit=self.setting.visit,
@@ -176,7 +178,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
             tokens_after=measure.tokens_of(made),
             window=measure.window,
         )
-        return Step(made, spent, new=True)
+        return CompactionStep(made, spent, new=True)
 
     async def _summary(
         self, request: ModelRequest[Any], handler: Ask, measure: Measure, cut: Cut, covered: int
@@ -213,7 +215,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         self.setting.emit("model_answer", visit=visit, node="compaction", **answer_facts(message, spent))
         return message.text.strip(), spent
 
-    async def _ask(self, request: ModelRequest[Any], handler: Ask, step: Step) -> ModelResponse[Any]:
+    async def _ask(self, request: ModelRequest[Any], handler: Ask, step: CompactionStep) -> ModelResponse[Any]:
         """The request as it is cut, and the answer with a note of that."""
         messages = self._shown(request.messages, step.cut)
         if step.new and not self.recent.note(request):

@@ -5,7 +5,7 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
-from kotef.failures.tool_calls import Call
+from kotef.failures.tool_calls import ToolUse
 
 MISTAKE: Final = "kotef_mistake"
 """Key in `additional_kwargs` of a tool's answer: the kind of mistake. Checkpointed with it, never sent."""
@@ -13,16 +13,16 @@ FAILED: Final = "kotef_failed"
 """The same, of an answer that reports a failure, whether or not it was a mistake: the category of the failure."""
 
 
-class Answered:
+class AnsweredCalls:
     """The answered calls of one visit; it keeps what it has read, for a visit's messages are only ever added to."""
 
     def __init__(self) -> None:
         self._read = 0
         self._turn = 0
         self._made: dict[str | None, tuple[int, ToolCall, str]] = {}
-        self._calls: list[Call] = []
+        self._calls: list[ToolUse] = []
 
-    def __call__(self, messages: Sequence[AnyMessage]) -> Sequence[Call]:
+    def __call__(self, messages: Sequence[AnyMessage]) -> Sequence[ToolUse]:
         """Every answered call, in the order of the answers; counts are taken from it, so that a resume counts on."""
         for message in messages[self._read :]:
             self._take(message)
@@ -38,7 +38,7 @@ class Answered:
             turn, call, said = self._made[message.tool_call_id]
             marks = message.additional_kwargs
             self._calls.append(
-                Call(
+                ToolUse(
                     turn=turn,
                     tool=call["name"],
                     arguments=call["args"],

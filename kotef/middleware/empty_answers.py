@@ -6,7 +6,7 @@ from typing import Any, Final
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 
 EMPTY: Final = "kotef_empty"
 """Key in `additional_kwargs` of an answer without words or calls; it is paid for and counted, and never sent."""
@@ -19,7 +19,7 @@ class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
     Without it a turn of nothing but thoughts would end the visit as if the work were done.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
         self.setting = setting

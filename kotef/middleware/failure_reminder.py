@@ -8,8 +8,8 @@ from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kotef.failures.tool_failure_memory import Record, remember, render
-from kotef.middleware.conversation import Answered
+from kotef.failures.tool_failure_memory import ToolFailure, remember, render
+from kotef.middleware.conversation import AnsweredCalls
 from kotef.middleware.loop_guard import warnings
 from kotef.workspace.deep_text import encodable
 from kotef.workspace.paths import write_atomic
@@ -20,22 +20,22 @@ COMPACTED: Final = "kotef_compacted"
 """Key in `additional_kwargs` of the answer to the first request that no longer held the whole conversation."""
 
 
-class Ended(BaseModel):
+class EndedVisit(BaseModel):
     """What a run remembered when one of its visits ended."""
 
     model_config = ConfigDict(frozen=True)
 
     turns: int
     """Answers with tool calls in this visit."""
-    records: tuple[Record, ...]
+    records: tuple[ToolFailure, ...]
 
 
-class Kept(BaseModel):
+class FailureMemoryFile(BaseModel):
     """The file."""
 
     model_config = ConfigDict(frozen=True)
 
-    visits: dict[int, Ended] = Field(default_factory=dict)
+    visits: dict[int, EndedVisit] = Field(default_factory=dict)
 
 
 class RecentFailures:
@@ -44,7 +44,7 @@ class RecentFailures:
     def __init__(self, run_dir: Path, visit: int) -> None:
         """Reads what the visits before this one left."""
         self.path, self.visit = run_dir / FILE, visit
-        self.calls = Answered()
+        self.calls = AnsweredCalls()
         self.ended = {number: end for number, end in self._read().visits.items() if number < visit}
         self.before = sum(end.turns for end in self.ended.values())
         self.earlier = self.ended[max(self.ended)].records if self.ended else ()
@@ -62,18 +62,18 @@ class RecentFailures:
         """Note how the visit ended. Raises `NoSpaceError` or `WorkspaceError` when that cannot be written."""
         calls = self.calls(messages)
         turns = calls[-1].turn if calls else 0
-        end = Ended(turns=turns, records=self._records(messages))
-        kept = Kept(visits=self.ended | {self.visit: end})
+        end = EndedVisit(turns=turns, records=self._records(messages))
+        kept = FailureMemoryFile(visits=self.ended | {self.visit: end})
         write_atomic(self.path, encodable(kept).model_dump_json().encode())
 
-    def _read(self) -> Kept:
+    def _read(self) -> FailureMemoryFile:
         """A file that is no longer what was written costs the memory, never the run."""
         try:
-            return Kept.model_validate_json(self.path.read_bytes())
+            return FailureMemoryFile.model_validate_json(self.path.read_bytes())
         except (FileNotFoundError, ValidationError):
-            return Kept()
+            return FailureMemoryFile()
 
-    def _records(self, messages: Sequence[AnyMessage]) -> tuple[Record, ...]:
+    def _records(self, messages: Sequence[AnyMessage]) -> tuple[ToolFailure, ...]:
         return remember(self.earlier, self.calls(messages), warnings(messages), before=self.before)
 
 

@@ -9,9 +9,9 @@ from langgraph.types import Command
 
 from kotef.context.seen_files import Files, Touched, files_of
 from kotef.middleware.tool_errors import mistaken
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.tools.errors import ToolFault
-from kotef.tools.guard import Guard
+from kotef.tools.guard import FileGuard
 from kotef.tools.registry import BY_NAME
 from kotef.tools.workspace_files import locate
 from kotef.workspace.effect_log import digest
@@ -28,7 +28,7 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
     What has changed since is not seen either. A file that is viewed by an earlier call of the same answer counts.
     """
 
-    def __init__(self, setting: Setting, guard: Guard) -> None:
+    def __init__(self, setting: VisitContext, guard: FileGuard) -> None:
         """One instance a visit."""
         super().__init__()
         self.root, self.known, self.guard = setting.root, setting.known, guard

@@ -12,10 +12,10 @@ from langgraph.types import Command
 from kotef.errors import WorkspaceError
 from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.middleware.files import WROTE
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.tools.registry import BY_NAME
-from kotef.tools.tool import Row
-from kotef.workspace.effect_log import Effect, digest, key_of
+from kotef.tools.tool import ToolSpec
+from kotef.workspace.effect_log import RecordedEffect, digest, key_of
 from kotef.workspace.paths import resolve_inside
 
 MARKS: Final = frozenset({MISTAKE, FAILED, WROTE})
@@ -32,7 +32,7 @@ IN_PART: Final = "{files}: changed before kotef was interrupted, and not once mo
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):
     """A finished effect is replayed from the ledger; one in doubt is told apart by its target, or told to the model."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: VisitContext) -> None:
         """One ledger a run, one instance a visit."""
         super().__init__()
         self.ledger, self.root = setting.effects, setting.root
@@ -77,7 +77,7 @@ class EffectsOnce(AgentMiddleware[Any, Any, Any]):
             self.ledger.finish(key, result.text, failed=result.status == "error", mark=mark)
         return result
 
-    def _targets(self, row: Row | None, arguments: dict[str, Any]) -> dict[str, str]:
+    def _targets(self, row: ToolSpec | None, arguments: dict[str, Any]) -> dict[str, str]:
         """The files of an editor or a keeper, as they are now."""
         changes_files = row is not None and row.kind in {"editor", "keeper"}
         return {path: self._digest(path) for path in row.targets(arguments)} if row and changes_files else {}
@@ -103,7 +103,7 @@ def _completed(result: ToolMessage | Command[Any], before: dict[str, str]) -> To
     return result
 
 
-def _replayed(known: Effect, call_id: str, name: str) -> ToolMessage:
+def _replayed(known: RecordedEffect, call_id: str, name: str) -> ToolMessage:
     """The answer as it was given before the kill."""
     marks = json.loads(known.mark or "{}")
     status = "error" if known.failed else "success"

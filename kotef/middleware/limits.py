@@ -12,7 +12,7 @@ from langchain_core.messages.ai import UsageMetadata
 from kotef.deps import Clock, Emit
 from kotef.errors import ModelError
 from kotef.failures.plural import counted
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.models.usage import answer_facts, estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Spent, StoppedBy, Usage, over_budget
@@ -66,7 +66,7 @@ class Tally:
         return self
 
 
-class Budget:
+class VisitBudget:
     """What a visit may still use; everything is counted from the messages, so a resume counts on."""
 
     def __init__(
@@ -137,7 +137,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
     the visit goes on from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
     """
 
-    def __init__(self, budget: Budget, setting: Setting) -> None:
+    def __init__(self, budget: VisitBudget, setting: VisitContext) -> None:
         """One instance a visit; it holds no count of its own."""
         super().__init__()
         self.budget, self.setting = budget, setting

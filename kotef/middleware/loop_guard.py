@@ -6,10 +6,10 @@ from typing import Any, Final
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage
 
-from kotef.failures.loop_detection import Loop, Tools, loop_in
+from kotef.failures.loop_detection import ToolLoop, Tools, loop_in
 from kotef.failures.tool_failure_memory import WrongApproach
 from kotef.middleware.limits import stopped
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.tools.registry import CORE, EDITORS, POLLS, RUNNERS
 
 TOOLS: Final = Tools(
@@ -25,7 +25,7 @@ WARNED: Final = "kotef_warned"
 class RepeatGuard(AgentMiddleware[Any, Any, Any]):
     """Warns the model of the first loop, and ends the visit at the next; a note of `Tail`."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
         self.setting = setting
@@ -56,7 +56,7 @@ class RepeatGuard(AgentMiddleware[Any, Any, Any]):
             message.additional_kwargs.update(mark)
         return response
 
-    def _loop(self, request: ModelRequest[Any]) -> Loop | None:
+    def _loop(self, request: ModelRequest[Any]) -> ToolLoop | None:
         messages = request.state["messages"]
         calls = self.setting.calls(messages)
         return loop_in(calls, TOOLS, warned=any(warnings(messages)))

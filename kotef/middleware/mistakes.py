@@ -8,13 +8,13 @@ from langchain_core.messages import AIMessage
 
 from kotef.failures.mistakes import Mistakes, judge
 from kotef.middleware.limits import stopped
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 
 
 class MistakeGuard(AgentMiddleware[Any, Any, Any]):
     """Nudges the model after a run of mistakes, and ends the visit after the next; a note of `Tail`."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
         self.setting = setting

@@ -8,7 +8,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.types import Command
 
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.tools.errors import ToolFault
 from kotef.tools.registry import BY_NAME
 from kotef.tools.workspace_files import locate, read_text
@@ -25,7 +25,7 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
     The nearest one counts, and each is told once a visit: what was sent stays as it was.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: VisitContext) -> None:
         """One instance a visit; the calls of one turn run at once, so what they tell is noted here, too."""
         super().__init__()
         self.root, self.prompts = setting.root, setting.prompts

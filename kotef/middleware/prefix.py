@@ -9,7 +9,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from kotef.context.prefix_fingerprint import Prefix
 from kotef.context.request_prefixes import Prefixes
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 
 
 class PrefixWatch(AgentMiddleware[Any, Any, Any]):
@@ -18,7 +18,7 @@ class PrefixWatch(AgentMiddleware[Any, Any, Any]):
     Over the visits of a run, and its resumes.
     """
 
-    def __init__(self, setting: Setting, role: str) -> None:
+    def __init__(self, setting: VisitContext, role: str) -> None:
         """One instance a visit; what the run has sent up to now is read from its directory."""
         super().__init__()
         self.role, self.emit, self.visit = role, setting.emit, setting.visit

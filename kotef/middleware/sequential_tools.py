@@ -8,7 +8,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.tools.registry import BY_NAME
 
 
@@ -19,7 +19,7 @@ class InTurn(AgentMiddleware[Any, Any, Any]):
     would find, hung on which was quicker; a run that is played again would see something else.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: VisitContext) -> None:
         """One instance a visit."""
         super().__init__()
         self._effectful = setting.effectful

@@ -4,7 +4,7 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 
-from kotef.middleware.activity import Activity
+from kotef.middleware.activity import ToolActivity
 from kotef.middleware.answer_recorder import Heard
 from kotef.middleware.compaction import Compaction
 from kotef.middleware.contradiction_report import ReportedContradiction
@@ -13,7 +13,7 @@ from kotef.middleware.ephemeral_notes import Tail
 from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import FileLedger
 from kotef.middleware.idempotency import EffectsOnce
-from kotef.middleware.limits import Bounds, Budget
+from kotef.middleware.limits import Bounds, VisitBudget
 from kotef.middleware.loop_guard import RepeatGuard
 from kotef.middleware.malformed_calls import Malformed
 from kotef.middleware.mistakes import MistakeGuard
@@ -22,13 +22,13 @@ from kotef.middleware.prefix import PrefixWatch
 from kotef.middleware.secrets import HiddenSecrets
 from kotef.middleware.sequential_tools import InTurn
 from kotef.middleware.tool_errors import Faults
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import ContextWindow
-from kotef.tools.guard import Guard
+from kotef.tools.guard import FileGuard
 
 
 def stack(
-    setting: Setting, budget: Budget, recent: RecentFailures, window: ContextWindow, guard: Guard
+    setting: VisitContext, budget: VisitBudget, recent: RecentFailures, window: ContextWindow, guard: FileGuard
 ) -> list[AgentMiddleware[Any, Any, Any]]:
     """Outermost first."""
     mistakes, repeats, bounds = MistakeGuard(setting), RepeatGuard(setting), Bounds(budget, setting)
@@ -41,7 +41,7 @@ def stack(
         bounds,  # nothing below may cost a call that is not allowed
         Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
         InTurn(setting),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn
-        Activity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
+        ToolActivity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
         Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is no effect
         Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit
         PrefixWatch(setting, "coder"),  # innermost of those that change a request: it sees what is sent

@@ -8,14 +8,14 @@ from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
 from kotef.deps import Emit
 from kotef.middleware.answer_recorder import Hear
-from kotef.middleware.conversation import Answered
+from kotef.middleware.conversation import AnsweredCalls
 from kotef.settings import Limits
 from kotef.workspace.effect_log import Effects
 from kotef.workspace.stash import Stash
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class VisitContext:
     """What the guards of one visit share. They hold no count of their own: all is taken from the conversation."""
 
     visit: int
@@ -36,7 +36,7 @@ class Setting:
     """In which states the model has seen the files."""
     permit: Callable[[str], Awaitable[None]] | None = None
     """Asks a person about a command line, where one has to be; None: nobody is."""
-    calls: Answered = field(default_factory=Answered)
+    calls: AnsweredCalls = field(default_factory=AnsweredCalls)
     """Of the conversation so far."""
     hear: Hear | None = None
     """Who keeps the run's record, or plays it; None: nobody does."""

@@ -48,7 +48,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Probe:
+class EndpointReport:
     """What `kotef doctor` says of an endpoint."""
 
     ok: bool
@@ -138,21 +138,25 @@ async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) ->
     raise failure
 
 
-async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Probe:
+async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> EndpointReport:
     """Is the endpoint reachable, is the key accepted, is the model there? Asks for the list of models, no tokens."""
     try:
         names = await list_models(endpoint, seconds=seconds)
     except ModelError as error:
-        return Probe(ok=False, verdict=str(error))
+        return EndpointReport(ok=False, verdict=str(error))
     where = f"model endpoint at {shown(endpoint.base_url)}"
     if not endpoint.name:
         if not names:
-            return Probe(ok=False, verdict=f"{where}: answers, but lists no model (give --model or set KOTEF_MODEL)")
-        return Probe(ok=True, verdict=f"{where}: answers; no model is named, {names[0]} will be used")
+            return EndpointReport(
+                ok=False, verdict=f"{where}: answers, but lists no model (give --model or set KOTEF_MODEL)"
+            )
+        return EndpointReport(ok=True, verdict=f"{where}: answers; no model is named, {names[0]} will be used")
     if endpoint.name in names or f"{endpoint.name}:latest" in names:
-        return Probe(ok=True, verdict=f"{where}: answers, and has {endpoint.name}")
+        return EndpointReport(ok=True, verdict=f"{where}: answers, and has {endpoint.name}")
     some = ", ".join(names[:5]) or "none"
-    return Probe(ok=True, doubt=True, verdict=f"{where}: answers, but does not list {endpoint.name} (it lists {some})")
+    return EndpointReport(
+        ok=True, doubt=True, verdict=f"{where}: answers, but does not list {endpoint.name} (it lists {some})"
+    )
 
 
 def _model_names(body: str) -> list[str]:

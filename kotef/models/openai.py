@@ -30,7 +30,7 @@ from kotef.models.errors import (
     redacted,
 )
 from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, silent
-from kotef.models.response_parser import Answer, read_answer
+from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.workspace.deep_text import encodable
@@ -157,7 +157,7 @@ class StrictChatOpenAI(ChatOpenAI):
         fresh = _Tries(began=now, ends=now + self.deadline)
         return replace(fresh, made=before.made, lost=before.lost) if before else fresh
 
-    async def _answer(self, payload: dict[str, Any], tries: _Tries) -> Answer:
+    async def _answer(self, payload: dict[str, Any], tries: _Tries) -> ModelResponse:
         """The first whole answer of the model that is asked now, in time; one that is cancelled is told of."""
         try:
             async with asyncio.timeout_at(tries.ends):
@@ -185,7 +185,7 @@ class StrictChatOpenAI(ChatOpenAI):
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         yield _as_chunk(self._generate(*args, **kwargs))
 
-    async def _persist(self, payload: dict[str, Any], tries: "_Tries") -> Answer:
+    async def _persist(self, payload: dict[str, Any], tries: "_Tries") -> ModelResponse:
         """The first whole answer; `tries` tells how many requests it took."""
         last = tries.made + self.max_tries
         while True:
@@ -220,7 +220,7 @@ class StrictChatOpenAI(ChatOpenAI):
         why = f"{fault.fault}: {redacted(fault, self._key).detail}"
         self.emit("model_retry", attempt=failed, seconds=wait, why=why, level=shown_as)
 
-    async def _try(self, payload: dict[str, Any], *, with_usage: bool) -> Answer:
+    async def _try(self, payload: dict[str, Any], *, with_usage: bool) -> ModelResponse:
         """One request. Messages and tools go around the client's transformation, which costs more than all the rest."""
         client = await self._client()
         around = {name: payload[name] for name in ("messages", "tools") if name in payload}

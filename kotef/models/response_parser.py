@@ -47,7 +47,7 @@ class _CallDraft:
 
 
 @dataclass
-class Answer:
+class ModelResponse:
     """One answer while it arrives: the pieces of a stream, or one object, in the shapes servers really send."""
 
     finish_reason: str | None = None
@@ -167,13 +167,13 @@ class Answer:
         )
 
 
-async def read_answer(pieces: AsyncIterator[bytes]) -> Answer:
+async def read_answer(pieces: AsyncIterator[bytes]) -> ModelResponse:
     """The answer in a response body: server-sent events or one JSON object, whatever its content type says.
 
     Raises AnswerError when the body is neither, or is not whole; what `pieces` raises passes through, unless the
     answer was already complete.
     """
-    answer = Answer()
+    answer = ModelResponse()
     streamed = False
     rest: list[bytes] = []
     lines = _lines(pieces)

@@ -45,7 +45,7 @@ class RungMemory:
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
+class StructuredAnswer(Generic[T]):
     """What came of a question."""
 
     value: T | None
@@ -60,7 +60,7 @@ class Answer(Generic[T]):
 
 async def ask(
     model: BaseChatModel, messages: Sequence[BaseMessage], schema: type[T], *, memory: RungMemory
-) -> Answer[T]:
+) -> StructuredAnswer[T]:
     """Ask for a `schema`: function calling, then a JSON schema, then JSON mode, then JSON in text; at most 5 calls.
 
     A rung is left when the endpoint refuses the request or the answer does not validate; one answer in all is sent
@@ -87,13 +87,13 @@ async def ask(
             value, problem = _read(reply, schema)
             if value is not None:
                 memory.worked[name] = rung
-                return Answer(value, rung, tuple(answers), tuple(problems))
+                return StructuredAnswer(value, rung, tuple(answers), tuple(problems))
             problems.append(f"{rung}: {problem}")
             if not may_repeat:
                 break
             may_repeat = False
             conversation = [*conversation, *_objection(reply, problem)]
-    return Answer(None, None, tuple(answers), tuple(problems))
+    return StructuredAnswer(None, None, tuple(answers), tuple(problems))
 
 
 def extract_json(text: str) -> dict[str, Any] | None:

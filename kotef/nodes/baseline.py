@@ -13,7 +13,7 @@ from kotef.checks.test_closure import test_closure
 from kotef.checks.verdict import failure_entries
 from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
-from kotef.deps import Ground
+from kotef.deps import JudgeDeps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.edit_guard import all_is_protected
 from kotef.nodes.restore_installed import close_off_environments, commands_may_write
@@ -31,7 +31,7 @@ NO_CHECKS: Final = (
 )
 
 
-async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUpdate]:
+async def take_baseline(task: Task, deps: JudgeDeps) -> tuple[Verification, StateUpdate]:
     """The state before the run: what is red already is known before a token is paid for."""
     began = time.monotonic()
     tree = deps.snapshots.take()
@@ -79,13 +79,13 @@ async def take_baseline(task: Task, deps: Ground) -> tuple[Verification, StateUp
     }
 
 
-def _test_files(verification: Verification, tree: str, deps: Ground) -> tuple[str, ...]:
+def _test_files(verification: Verification, tree: str, deps: JudgeDeps) -> tuple[str, ...]:
     """What the ids of the tests and the code that was just judged say about which files judge."""
     read = partial(readable_text, deps.root)
     return tuple(sorted(test_closure(verification.tests, deps.snapshots.paths(tree), read)))
 
 
-def _left_out(deps: Ground, kept: Remainder) -> list[str]:
+def _left_out(deps: JudgeDeps, kept: Remainder) -> list[str]:
     """Paths of which nothing is kept: neither in the tree, nor as a copy, nor as a repository of its own."""
     held = {name for each in kept.repositories for name in (each.path, f"{each.path}/")}.union(kept.copied)
     names = dict.fromkeys((*deps.snapshots.left_out, *kept.left_out, *kept.unkept))

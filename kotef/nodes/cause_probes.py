@@ -3,12 +3,12 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from kotef.checks.probe import Probe, ProbeName, not_probed
+from kotef.checks.probe import ProbeName, ProbeResult, not_probed
 from kotef.checks.protected_files import is_protected, matches
 from kotef.checks.types import RED, CommandResult
 from kotef.deps import NO_COPY
 from kotef.nodes.confirm_green import Judged
-from kotef.nodes.probe_bench import Bench, OutOfTimeError, Unit, status_in
+from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
 
 ROUNDS: Final = 12
 """How often targets are judged again, alone, to see whether they pass by chance."""
@@ -17,7 +17,7 @@ SURE_ROUNDS: Final = 3
 _SHOWN: Final = 3
 
 
-async def counter_proof(unit: Unit, bench: Bench, judged: Judged) -> Probe:
+async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult:
     """Without the change, everything else as it is, the targets must be red."""
     known = bench.deps.snapshots.paths(bench.before)
     old = [path for path in judged.changed if path in known]
@@ -34,17 +34,17 @@ async def counter_proof(unit: Unit, bench: Bench, judged: Judged) -> Probe:
         if not green:
             told = "red again without the change" if not number else "red again without the new files"
             life = unit.check.role not in {"test", "other"}
-            return Probe(name="counter-proof", check=unit.check.name, value="fine", told=told, proves_life=life)
+            return ProbeResult(name="counter-proof", check=unit.check.name, value="fine", told=told, proves_life=life)
         left = left.only(green, bench) if unit.targets else left
     if judged.task.allow_install:
         return not_probed("counter-proof", unit.check.name, "green without the change; the run was allowed to install")
     named = ", ".join(left.targets[:_SHOWN]) or unit.check.name
     told = f"stays green without the change: {named}"
     why = "something that no snapshot holds makes it green: an ignored file, an environment, or chance"
-    return Probe(name="counter-proof", check=unit.check.name, value="alarm", told=told, evidence=(why,))
+    return ProbeResult(name="counter-proof", check=unit.check.name, value="alarm", told=told, evidence=(why,))
 
 
-async def _green_as_before(unit: Unit, bench: Bench, paths: Collection[str]) -> tuple[str, ...]:
+async def _green_as_before(unit: ProbeUnit, bench: Bench, paths: Collection[str]) -> tuple[str, ...]:
     """Targets that are green although these files are as before the run; alone first, then with the whole check."""
     with bench.as_before(paths):
         result = await bench.run(unit, "before")
@@ -54,7 +54,7 @@ async def _green_as_before(unit: Unit, bench: Bench, paths: Collection[str]) -> 
     return green
 
 
-def _green(unit: Unit, result: CommandResult) -> tuple[str, ...]:
+def _green(unit: ProbeUnit, result: CommandResult) -> tuple[str, ...]:
     """The targets that passed; the check's name where it lists no tests."""
     if not unit.targets:
         return (unit.check.name,) if result.passed else ()
@@ -69,7 +69,7 @@ def new_test_files(bench: Bench, judged: Judged) -> list[str]:
     return [path for path in judged.changed if path not in known and is_protected(path)]
 
 
-async def old_tests_probe(unit: Unit, bench: Bench, judged: Judged, new: Sequence[str]) -> Probe:
+async def old_tests_probe(unit: ProbeUnit, bench: Bench, judged: Judged, new: Sequence[str]) -> ProbeResult:
     """The tests of the baseline, judged without the new files among them.
 
     A test that is then in error, or is not listed, may need a new file by right; one that fails was spoken for.
@@ -85,8 +85,10 @@ async def old_tests_probe(unit: Unit, bench: Bench, judged: Judged, new: Sequenc
         if result.tests.get(test.removeprefix(f"{unit.check.name}: ")) == "failed" and was.get(test) == "passed"
     ]
     if not spoken_for:
-        return Probe(name="old tests", check=unit.check.name, value="fine", told="green without the new test files")
-    return Probe(
+        return ProbeResult(
+            name="old tests", check=unit.check.name, value="fine", told="green without the new test files"
+        )
+    return ProbeResult(
         name="old tests",
         check=unit.check.name,
         value="alarm",
@@ -95,7 +97,7 @@ async def old_tests_probe(unit: Unit, bench: Bench, judged: Judged, new: Sequenc
     )
 
 
-async def surroundings_probe(unit: Unit, bench: Bench, judged: Judged) -> Probe | None:
+async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
     """The targets pass in a copy that has the visible files as they are, and what git ignores as before the run.
 
     None where nothing that git ignores differs. A copy in which they are red with all there is says nothing.
@@ -111,7 +113,7 @@ async def surroundings_probe(unit: Unit, bench: Bench, judged: Judged) -> Probe 
     result = await bench.run_in_copy(unit, "surroundings", before=bench.before)
     green = _green(unit, result)
     if len(green) == max(1, len(unit.targets)):
-        return Probe(name=name, check=unit.check.name, value="fine", told="green with ignored files as before")
+        return ProbeResult(name=name, check=unit.check.name, value="fine", told="green with ignored files as before")
     if result.detail == NO_COPY:
         return not_probed(name, unit.check.name, result.summary)
     control = await bench.run_in_copy(unit, "surroundings-control", before=None)
@@ -121,12 +123,14 @@ async def surroundings_probe(unit: Unit, bench: Bench, judged: Judged) -> Probe 
         return not_probed(name, unit.check.name, "red in a copy of the workspace as well")
     named = ", ".join(differing[:_SHOWN])
     told = f"green only with files that git ignores and that came or changed with the run: {named}"
-    return Probe(name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",))
+    return ProbeResult(
+        name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",)
+    )
 
 
 async def chance_probe(
-    unit: Unit, bench: Bench, *, red_alone: Unit | None = None, rounds: int = ROUNDS, made: int = 0
-) -> Probe:
+    unit: ProbeUnit, bench: Bench, *, red_alone: ProbeUnit | None = None, rounds: int = ROUNDS, made: int = 0
+) -> ProbeResult:
     """The targets pass again and again, with other hash seeds and without the variables of a CI service.
 
     A check without a list of tests is judged by its status. The first flip ends it. `red_alone` are targets that were
@@ -136,7 +140,7 @@ async def chance_probe(
         again = await bench.run(red_alone, "chance-alone")
         if flipped := [target for target in red_alone.targets if status_in(again, target) == "passed"]:
             told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
-            return Probe(name="chance", check=unit.check.name, value="alarm", told=told)
+            return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told)
     sure = max(1, (SURE_ROUNDS if unit.is_part else 1) - made)
     for number in range(rounds):
         if number >= sure and not bench.affords():
@@ -145,7 +149,7 @@ async def chance_probe(
         addresses = " PYTHONMALLOC=malloc" if number % 2 else ""
         line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed}{addresses} && {unit.command}"
         try:
-            result = await bench.run(Unit(unit.check, unit.targets, line, is_part=unit.is_part), "chance")
+            result = await bench.run(ProbeUnit(unit.check, unit.targets, line, is_part=unit.is_part), "chance")
         except OutOfTimeError:
             if not number:
                 raise
@@ -155,10 +159,10 @@ async def chance_probe(
         flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]
         if flipped:
             return await _flipped(flipped, result, unit, bench)
-    return Probe(name="chance", check=unit.check.name, value="fine", told="green again each time")
+    return ProbeResult(name="chance", check=unit.check.name, value="fine", told="green again each time")
 
 
-async def _flipped(flipped: Sequence[str], result: CommandResult, unit: Unit, bench: Bench) -> Probe:
+async def _flipped(flipped: Sequence[str], result: CommandResult, unit: ProbeUnit, bench: Bench) -> ProbeResult:
     """The alarm for targets that were green when they were judged, and are red now."""
     named = ", ".join(flipped[:_SHOWN]) or unit.check.name
     with_ci = await bench.run(unit, "chance-control")
@@ -166,4 +170,4 @@ async def _flipped(flipped: Sequence[str], result: CommandResult, unit: Unit, be
         told = f"passes by chance only: {named}"
     else:
         told = f"green only at times, or only with the hash seed or CI variables it was judged with: {named}"
-    return Probe(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))
+    return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))

@@ -14,14 +14,14 @@ from kotef.checks.protected_files import is_configuration, is_shared, is_test_co
 from kotef.checks.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
 from kotef.checks.shared_config import put_tables_back
 from kotef.checks.tampering.javascript import SUFFIXES, required
-from kotef.checks.tampering.python import READ, Finding, speaks_to_the_judge
+from kotef.checks.tampering.python import READ, TamperingFinding, speaks_to_the_judge
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.edit_guard import guard_of
 from kotef.nodes.file_swap import standing_in
 from kotef.nodes.restore_protected import keep_patch
-from kotef.nodes.untracked_files import Seen, take_away
+from kotef.nodes.untracked_files import UntrackedBefore, take_away
 from kotef.state import Task
 from kotef.workspace.safe_open import read_within
 from kotef.workspace.untracked_scan import CODE, steering_from_outside
@@ -46,7 +46,7 @@ class Judged:
     """The tree that was judged."""
     changed: Sequence[str]
     """Paths that differ between the two, but for what the checks wrote."""
-    unheld: Seen
+    unheld: UntrackedBefore
     """What neither of them holds."""
 
 
@@ -122,7 +122,7 @@ def refused(verification: Verification, detail: str, reasons: Sequence[str], res
     return verification.model_copy(update={"passed": False, "detail": detail, "summary": summary, **nothing_gained})
 
 
-def _findings(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
+def _findings(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
     """What the run added to code that is neither tests nor opened by a person, held by a snapshot or not."""
     allow, suspects = judged.task.allow_edits, judged.unheld.suspects
     product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
@@ -157,7 +157,7 @@ def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[s
     return found
 
 
-def _tests_inside(judged: Judged, deps: Deps) -> tuple[Finding, ...]:
+def _tests_inside(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
     """Tests that stood in files of the product and that the run changed or removed."""
     paths = [path for path in judged.changed if path.endswith(inline_tests.READ)]
     product = [path for path in paths if not is_test_code(path) and not is_configuration(path)]
@@ -186,7 +186,7 @@ def _runs_doctests(product: Mapping[str, str], judged: Judged, deps: Deps) -> bo
     return any("doctest" in text for text in (*commands, *product.values(), *texts))
 
 
-def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
+def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[TamperingFinding]:
     """What of a changed file cannot be read, although Python may import it."""
     place = deps.root / path
     if place.is_symlink():
@@ -194,9 +194,9 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[Finding]:
         inside = target.is_relative_to(deps.root) and target.relative_to(deps.root).as_posix()
         held = deps.snapshots.paths(judged.tree)
         if not inside or not (inside in held or any(other.startswith(f"{inside}/") for other in held)):
-            yield Finding(path, 1, "is a link to what no snapshot holds")
+            yield TamperingFinding(path, 1, "is a link to what no snapshot holds")
     elif path.endswith(CODE) and not path.endswith(".py"):
-        yield Finding(path, 1, "is compiled code, which cannot be read")
+        yield TamperingFinding(path, 1, "is compiled code, which cannot be read")
 
 
 def _text(root: Path, path: str) -> str | None:

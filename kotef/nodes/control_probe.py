@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kotef.checks.commands import judging_files
-from kotef.checks.probe import Probe
+from kotef.checks.probe import ProbeResult
 from kotef.errors import KotefError
-from kotef.nodes.probe_bench import Bench, OutOfTimeError, Unit, status_in
+from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
 from kotef.probes.harmless_edits import harmless_edit
 from kotef.probes.places import file_of
 
 _SHOWN: Final = 3
 
 
-async def control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
+async def control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult | None]:
     """The unit without the targets that are red alone, and whether a harmless edit leaves it green.
 
     Both are one run, if all is well. The whole check is the unit where all targets are red alone.
@@ -24,11 +24,11 @@ async def control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
         return unit.whole(), None
 
 
-async def _control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
+async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult | None]:
     texts = _edited_files(unit, bench)
     if texts and not await _red(unit, bench, texts):
         told = "green with a harmless edit of the tests"
-        return unit, Probe(name="harmless edit", check=unit.check.name, value="fine", told=told)
+        return unit, ProbeResult(name="harmless edit", check=unit.check.name, value="fine", told=told)
 
     red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now
     if texts and (lost := await _lost(unit, bench, texts, red)):
@@ -39,7 +39,7 @@ async def _control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
     return unit.only(green, bench) if red else unit, None
 
 
-async def _lost(unit: Unit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
+async def _lost(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
     """Targets that are red with the edit, and green without it, once more each."""
     again = await _red(unit, bench, texts)
     suspects = [target for target in again if target not in red]
@@ -49,7 +49,7 @@ async def _lost(unit: Unit, bench: Bench, texts: Mapping[str, bytes], red: Seque
     return [target for target in suspects if target not in without]
 
 
-async def _red(unit: Unit, bench: Bench, texts: Mapping[str, bytes]) -> tuple[str, ...]:
+async def _red(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes]) -> tuple[str, ...]:
     """Targets that are not green with these contents; the name of a check that lists no tests."""
     with bench.with_contents(texts):
         result = await bench.run(unit, "control")
@@ -58,7 +58,7 @@ async def _red(unit: Unit, bench: Bench, texts: Mapping[str, bytes]) -> tuple[st
     return tuple(target for target in unit.targets if status_in(result, target) != "passed")
 
 
-def _edited_files(unit: Unit, bench: Bench) -> dict[str, bytes]:
+def _edited_files(unit: ProbeUnit, bench: Bench) -> dict[str, bytes]:
     """The files of the targets, or the scripts of the check, with a harmless edit."""
     tests: dict[str, list[str]] = {}
     for target in unit.targets or judging_files(unit.check.command):
@@ -74,9 +74,9 @@ def _edited_files(unit: Unit, bench: Bench) -> dict[str, bytes]:
     return found
 
 
-def _alarm(unit: Unit, lost: Sequence[str], texts: Mapping[str, bytes]) -> Probe:
+def _alarm(unit: ProbeUnit, lost: Sequence[str], texts: Mapping[str, bytes]) -> ProbeResult:
     named = ", ".join(lost[:_SHOWN])
-    return Probe(
+    return ProbeResult(
         name="harmless edit",
         check=unit.check.name,
         value="alarm",

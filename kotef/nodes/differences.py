@@ -12,7 +12,7 @@ from kotef.failures.plural import counted
 from kotef.failures.quoting import plain
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.remainder import copies_of
-from kotef.workspace.restoration import Difference, Reason, RestoreReport
+from kotef.workspace.restoration import Reason, RestoreReport, WorkspaceDifference
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 8
@@ -95,12 +95,12 @@ def noted_lines(run_dir: Path) -> tuple[str, ...]:
     return ()
 
 
-def _name(each: Difference) -> str:
+def _name(each: WorkspaceDifference) -> str:
     was = f" (was {each.copy[:12]})" if each.reason in {"refs", "mode"} and each.copy else ""
     return f"{each.path}{was}"
 
 
-def _ways(found: Sequence[Difference], snapshots: Snapshots, before: str) -> Iterator[str]:
+def _ways(found: Sequence[WorkspaceDifference], snapshots: Snapshots, before: str) -> Iterator[str]:
     """How to get the content before the run."""
     if any(each.copy.startswith("/") for each in found):
         yield f"copies from before the run are in {copies_of(snapshots, before)}"

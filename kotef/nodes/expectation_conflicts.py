@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kotef.checks.verification import Verification
-from kotef.deps import Ground
+from kotef.deps import JudgeDeps
 from kotef.nodes.decide import Ending
 from kotef.nodes.edit_guard import guard_of
 from kotef.probes.expectations import Conflict, Expectation, Product, conflicts, python_expectations
@@ -21,7 +21,7 @@ _LARGEST: Final = 1_000_000
 """Bytes of a test file that is read."""
 
 
-def contradicting_assertions(state: AgentState, deps: Ground) -> Ending | None:
+def contradicting_assertions(state: AgentState, deps: JudgeDeps) -> Ending | None:
     """The ending that two assertions call for, if this run must meet both and may change neither; else None."""
     baseline = state.get("baseline")
     if baseline is None or state.get("edits") is not None or _differ_in_environment(baseline):
@@ -35,7 +35,7 @@ def contradicting_assertions(state: AgentState, deps: Ground) -> Ending | None:
     return Ending("blocked", CONTRADICTING, f"{found.words}: no code can meet both. Which one is right?")
 
 
-def _first_conflict(state: AgentState, baseline: Verification, deps: Ground) -> Conflict | None:
+def _first_conflict(state: AgentState, baseline: Verification, deps: JudgeDeps) -> Conflict | None:
     demands = _Demands(baseline)
     if not demands.red_files:
         return None

@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.probe import (
     JUDGE_DEAF,
     NOT_BY_THE_CHANGE,
-    Probe,
+    ProbeResult,
     is_alive,
     is_caused,
     line_of,
@@ -27,7 +27,7 @@ from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
-from kotef.nodes.probe_bench import Bench, OutOfTimeError, Unit, guarded, seed_of
+from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, guarded, seed_of
 
 NOT_PROBED: Final = "judge not probed"
 """Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
@@ -56,7 +56,7 @@ async def probe(green: Verification, confirmed: Verification, judged: Judged, de
         usual=tests,
         rng=random.Random(seed_of(judged.results, judged.tree)),  # noqa: S311  a sample; the seed is what is secret
     )
-    found: list[Probe] = []
+    found: list[ProbeResult] = []
     units = list(_units(green, judged, bench))
     if units:
         deps.emit("probing", visit=green.visit, targets=sum(len(unit.targets) or 1 for unit in units))
@@ -86,7 +86,7 @@ def _told(verification: Verification) -> Verification:
     return verification.model_copy(update={"summary": summary})
 
 
-def _units(verification: Verification, judged: Judged, bench: Bench) -> Iterator[Unit]:
+def _units(verification: Verification, judged: Judged, bench: Bench) -> Iterator[ProbeUnit]:
     """What turned from red to green, check by check; where nothing did, the new tests that prove the change."""
     wanted = set(verification.fixed).intersection(verification.targets) or set(verification.proved)
     for check, result in judged.results:
@@ -104,7 +104,7 @@ def _units_of(test: str, check: str) -> Iterator[str]:
         yield from (name, f"{check}: {name}")
 
 
-async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
+async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[ProbeResult]:
     """All probes of one unit, up to the first alarm."""
     how = judged.task.limits.probes
     cause = await guarded("counter-proof", unit.check.name, counter_proof(unit, bench, judged))
@@ -138,14 +138,14 @@ async def _probes_of(unit: Unit, bench: Bench, judged: Judged) -> list[Probe]:
     return found
 
 
-async def _surroundings(unit: Unit, bench: Bench, judged: Judged) -> Probe | None:
+async def _surroundings(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
     try:
         return await surroundings_probe(unit, bench, judged)
     except OutOfTimeError:
         return not_probed("surroundings", unit.check.name, "the time for probes was used up")
 
 
-def _red_alone(asked: Unit, kept: Unit, bench: Bench) -> Unit | None:
+def _red_alone(asked: ProbeUnit, kept: ProbeUnit, bench: Bench) -> ProbeUnit | None:
     """Targets that the control left out; None where there is none."""
     left_out = [target for target in asked.targets if not kept.is_part or target not in kept.targets]
     return asked.only(left_out, bench) if asked.is_part and left_out else None

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 from kotef.checks.commands import judging_files
-from kotef.checks.probe import Probe, not_probed
+from kotef.checks.probe import ProbeResult, not_probed
 from kotef.checks.types import RED, CommandResult
 from kotef.failures.plural import counted
-from kotef.nodes.probe_bench import Unit, Workbench, status_in
+from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in
 from kotef.probes.canaries import canary
 from kotef.probes.mixture import Mixture
 from kotef.probes.oracles import WrongAnswer, wrong_answers
@@ -20,7 +20,7 @@ DEFINED: Final = 3
 """Wrong answers that are tried where the files of the targets are not found, or a check names no test."""
 
 
-async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
+async def answer_probe(unit: ProbeUnit, bench: Workbench, *, most: int) -> ProbeResult:
     """Each oracle of the targets, made wrong alone, must make its target fail."""
     known = unit.targets or _scripts(unit)
     waiting = [(target, answer) for target in known for answer in _some(target, bench, most)]
@@ -56,7 +56,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
             f"{first.path}:{first.line}: `{first.now[:120]}`",
             f"{target or unit.check.name}: {len(deaf)} of {counted(tried, 'wrong answer')} passed",
         )
-        return Probe(
+        return ProbeResult(
             name="wrong answers",
             check=unit.check.name,
             value="alarm",
@@ -66,7 +66,7 @@ async def answer_probe(unit: Unit, bench: Workbench, *, most: int) -> Probe:
     if not heard:
         why = "the test does not reach its oracles" if silent else "wrong answers kept the tests from being loaded"
         return not_probed("wrong answers", unit.check.name, why)
-    return Probe(
+    return ProbeResult(
         name="wrong answers",
         check=unit.check.name,
         value="fine",
@@ -82,7 +82,7 @@ def _defined(bench: Workbench) -> Sequence[str]:
     return bench.rng.sample(defined, min(DEFINED, len(defined)))
 
 
-def _scripts(unit: Unit) -> tuple[str, ...]:
+def _scripts(unit: ProbeUnit) -> tuple[str, ...]:
     """Scripts that a check without a list of tests is made of."""
     return judging_files(unit.check.command)
 
@@ -129,7 +129,9 @@ def _is_shared(target: str, answer: WrongAnswer, waiting: Sequence[tuple[str, Wr
     return is_beside and any(other.path == answer.path for name, other in waiting if name != target)
 
 
-async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Workbench, what: str) -> CommandResult:
+async def _with(
+    batch: Sequence[tuple[str, WrongAnswer]], unit: ProbeUnit, bench: Workbench, what: str
+) -> CommandResult:
     """The unit judged with these wrong answers."""
     mixture = Mixture()
     for _, answer in batch:
@@ -139,7 +141,7 @@ async def _with(batch: Sequence[tuple[str, WrongAnswer]], unit: Unit, bench: Wor
         return await bench.run(only, what)
 
 
-async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Workbench) -> bool:
+async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Workbench) -> bool:
     """Whether the oracle is reached, and two wrong answers in its place are called green.
 
     With an unconditional failure in its place the target must be red; else the oracle was never reached.
@@ -163,7 +165,7 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Workbenc
     return status_in(result, target if unit.targets else "") in RED
 
 
-async def canary_probe(unit: Unit, bench: Workbench) -> Probe:
+async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:
     """A test that must fail, beside a target, is listed red and turns the status."""
     for target in unit.targets or _scripts(unit):
         path = file_of(target, bench.paths(), bench.read)
@@ -173,11 +175,11 @@ async def canary_probe(unit: Unit, bench: Workbench) -> Probe:
             continue
         name = target[: len(target) - len(target.rpartition("::")[2])] + added.name if unit.targets else ""
         command = bench.alone(unit.check, [target, name]) if unit.is_part else None
-        both = Unit(unit.check, (target, name), command or unit.check.command, is_part=command is not None)
+        both = ProbeUnit(unit.check, (target, name), command or unit.check.command, is_part=command is not None)
         with bench.with_contents({path: added.content}):
             result = await bench.run(both, "canary")
         if status_in(result, name) in RED and not result.passed:
-            return Probe(
+            return ProbeResult(
                 name="canary",
                 check=unit.check.name,
                 value="fine",
@@ -185,7 +187,7 @@ async def canary_probe(unit: Unit, bench: Workbench) -> Probe:
                 proves_life=True,
             )
         if result.passed:
-            return Probe(
+            return ProbeResult(
                 name="canary",
                 check=unit.check.name,
                 value="alarm",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final, Protocol
 
-from kotef.checks.probe import Probe, ProbeName, not_probed
+from kotef.checks.probe import ProbeName, ProbeResult, not_probed
 from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results
@@ -42,7 +42,7 @@ class Workbench(Protocol):
         """The command line for these tests of a check; None where there is none."""
         ...
 
-    async def run(self, unit: "Unit", what: str) -> CommandResult:
+    async def run(self, unit: "ProbeUnit", what: str) -> CommandResult:
         """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
         ...
 
@@ -60,7 +60,7 @@ class Workbench(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ProbeUnit:
     """Targets of one check, and the command that judges them."""
 
     check: Check
@@ -70,11 +70,11 @@ class Unit:
     """Of the targets alone, or the check's own."""
     is_part: bool
 
-    def whole(self) -> "Unit":
+    def whole(self) -> "ProbeUnit":
         """The same targets, judged by the whole check."""
         return replace(self, command=self.check.command, is_part=False)
 
-    def only(self, targets: Collection[str], bench: Workbench) -> "Unit":
+    def only(self, targets: Collection[str], bench: Workbench) -> "ProbeUnit":
         """The unit for some of the targets."""
         kept = tuple(target for target in self.targets if target in targets)
         command = bench.alone(self.check, kept) if self.is_part else None
@@ -85,7 +85,7 @@ class OutOfTimeError(Exception):
     """The time for probes is used up."""
 
 
-async def guarded(name: ProbeName, check: str, act: Awaitable[Probe]) -> Probe:
+async def guarded(name: ProbeName, check: str, act: Awaitable[ProbeResult]) -> ProbeResult:
     """What the probe found; a crash of it, or of what it reads, is no finding."""
     try:
         return await act
@@ -121,15 +121,15 @@ class Bench:
         """The command line for these tests of a check."""
         return alone(check.command, targets, exists=lambda path: (self.deps.root / path).exists())
 
-    def unit(self, check: Check, targets: Sequence[str]) -> Unit:
+    def unit(self, check: Check, targets: Sequence[str]) -> ProbeUnit:
         """The smallest unit there is for these targets."""
         chosen = list(targets)
         if len(chosen) > MAX_TARGETS:
             chosen = self.rng.sample(sorted(chosen), MAX_TARGETS)
         command = self.alone(check, chosen) if chosen else None
-        return Unit(check, tuple(chosen), command or check.command, is_part=command is not None)
+        return ProbeUnit(check, tuple(chosen), command or check.command, is_part=command is not None)
 
-    async def run(self, unit: Unit, what: str) -> CommandResult:
+    async def run(self, unit: ProbeUnit, what: str) -> CommandResult:
         """Judge the unit on the tree as it stands. Raises OutOfTimeError."""
         usual = next((check.seconds for check in self.verification.checks if check.name == unit.check.name), 0.0)
         used_up = self.seconds <= 0 and self._runs >= ALWAYS
@@ -138,8 +138,8 @@ class Bench:
         check, name = self._named(unit, what)
         return self.book(await self.deps.run_check(check, name))
 
-    async def run_in_copy(self, unit: Unit, what: str, *, before: str | None) -> CommandResult:
-        """Judge the unit in a copy of the workspace, see `Surroundings`. Raises OutOfTimeError."""
+    async def run_in_copy(self, unit: ProbeUnit, what: str, *, before: str | None) -> CommandResult:
+        """Judge the unit in a copy of the workspace, see `IgnoredFiles`. Raises OutOfTimeError."""
         if self.seconds <= 0:
             raise OutOfTimeError
         check, name = self._named(unit, what)
@@ -152,7 +152,7 @@ class Bench:
         self._spent += result.seconds
         return result
 
-    def _named(self, unit: Unit, what: str) -> tuple[Check, str]:
+    def _named(self, unit: ProbeUnit, what: str) -> tuple[Check, str]:
         """The check with the unit's command, and what its log is called."""
         check = unit.check
         if unit.command != check.command:

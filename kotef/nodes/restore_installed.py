@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.checks.failure_entries import INSTALLED
 from kotef.checks.verification import Verification
-from kotef.deps import Deps, Ground
+from kotef.deps import Deps, JudgeDeps
 from kotef.nodes.untracked_files import replaced
 from kotef.state import Task
 from kotef.workspace.file_entry import LINK, write_entry
@@ -23,12 +23,12 @@ _CONFINING: Final = frozenset({"bwrap", "strict"})
 """Levels at which the sandbox makes protected environments read-only."""
 
 
-def commands_may_write(deps: Ground) -> bool:
+def commands_may_write(deps: JudgeDeps) -> bool:
     """Whether commands could write environments, so that they have to be compared."""
     return deps.confined not in _CONFINING
 
 
-def close_off_environments(verification: Verification, deps: Ground) -> None:
+def close_off_environments(verification: Verification, deps: JudgeDeps) -> None:
     """Make the environments that existed at the baseline read-only for commands, if the sandbox can."""
     known = recall(deps.snapshots, verification.unheld)
     if known is None:

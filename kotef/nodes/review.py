@@ -10,7 +10,7 @@ from kotef.deps import Deps
 from kotef.errors import ModelError
 from kotef.failures.history import MAX_SUMMARY, FailureEntry, merge_failures
 from kotef.models.response_parser import MENDED
-from kotef.models.structured_output import Answer, ask
+from kotef.models.structured_output import StructuredAnswer, ask
 from kotef.models.usage import answer_facts, spent_on
 from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.prefix import watch_prefix
@@ -72,7 +72,9 @@ def _unproved(state: AgentState, judged: Verification) -> tuple[str, ...]:
     return unproved(ticket.done, judged) if ticket else ()
 
 
-async def _ask(state: AgentState, judged: Verification, lines: tuple[str, ...], deps: Deps) -> Answer[ReviewAnswer]:
+async def _ask(
+    state: AgentState, judged: Verification, lines: tuple[str, ...], deps: Deps
+) -> StructuredAnswer[ReviewAnswer]:
     assert deps.reviewer is not None  # noqa: S101  the caller has looked
     patch = deps.snapshots.patch(state["snapshots"][0], judged.tree)
     shown = patch if len(patch) <= MAX_PATCH else patch[:MAX_PATCH] + "\n[the rest of the diff is cut]"
@@ -106,7 +108,7 @@ def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage)
     return new, {"test_results": settled, "failure_history": [entry], "usage": usage}
 
 
-def account(answer: Answer[AnswerT], visit: int, node: str, price: Price | None, deps: Deps) -> Usage:
+def account(answer: StructuredAnswer[AnswerT], visit: int, node: str, price: Price | None, deps: Deps) -> Usage:
     """What the calls behind one structured answer cost, keyed by call number; told to whoever watches."""
     by_call = {}
     for number, message in enumerate(answer.messages):

@@ -9,7 +9,7 @@ from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results, environment_fault
 from kotef.checks.verification import MAX_RED, Verification
-from kotef.deps import Ground
+from kotef.deps import JudgeDeps
 from kotef.failures.history import MAX_TESTS
 from kotef.state import Spent, Task, Usage
 from kotef.workspace.installed_environments import written_environments
@@ -20,7 +20,7 @@ QUICK: Final = 60.0
 
 
 async def baseline_results(
-    task: Task, tree: str, ignored: Sequence[str], deps: Ground
+    task: Task, tree: str, ignored: Sequence[str], deps: JudgeDeps
 ) -> tuple[Results, tuple[str, ...], frozenset[str]]:
     """What the checks say about the tree before the run, which paths they wrote, and where they install.
 
@@ -56,7 +56,7 @@ def usage_of(verification: Verification, *, seconds: float) -> Usage:
 
 
 async def run_checks(
-    checks: Sequence[Check], visit: int, deps: Ground, *, reruns: int = 0, baseline: Verification | None = None
+    checks: Sequence[Check], visit: int, deps: JudgeDeps, *, reruns: int = 0, baseline: Verification | None = None
 ) -> Results:
     """Every check, in order, one at a time: checks of one project share its files and ports.
 
@@ -78,7 +78,7 @@ async def run_checks(
     return results
 
 
-async def _reds_first(check: Check, visit: int, deps: Ground, baseline: Verification) -> CommandResult | None:
+async def _reds_first(check: Check, visit: int, deps: JudgeDeps, baseline: Verification) -> CommandResult | None:
     """The result of the tests red at the baseline, if it settles the matter; None when the whole has to be run.
 
     All that were red are run, not only those that have to turn green, and in the same order: so the failure is the one
@@ -106,7 +106,7 @@ async def _reds_first(check: Check, visit: int, deps: Ground, baseline: Verifica
 
 
 async def _again(
-    check: Check, visit: int, result: CommandResult, deps: Ground, *, reruns: int, baseline: Verification | None
+    check: Check, visit: int, result: CommandResult, deps: JudgeDeps, *, reruns: int, baseline: Verification | None
 ) -> CommandResult:
     """The result, with those of the unexpected failures named that are none when the tests are run alone."""
     tests = unexpected(check, result, baseline)
@@ -130,7 +130,7 @@ def _failing(result: CommandResult) -> int:
     return max(result.failed or 0, len(result.failing))
 
 
-def _tell(check: Check, visit: int, result: CommandResult, deps: Ground) -> None:
+def _tell(check: Check, visit: int, result: CommandResult, deps: JudgeDeps) -> None:
     deps.emit(
         "check_finished",
         visit=visit,

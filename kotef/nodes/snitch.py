@@ -41,7 +41,7 @@ async def snitch(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     return {}
 
 
-class Written(NamedTuple):
+class IssuePlace(NamedTuple):
     """Where the entry of a run stands."""
 
     path: str
@@ -50,7 +50,7 @@ class Written(NamedTuple):
     """Why it is not in the issue log but beside the run's result; empty when it is there."""
 
 
-def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
+def write_entry(state: AgentState, ending: Ending, deps: Deps) -> IssuePlace:
     """Write, or rewrite in place, the entry of this run; into its own directory where the log cannot be written.
 
     When the disk is full, what cached logs of this run can be spared makes room, and it is tried once more.
@@ -63,10 +63,10 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
         write_atomic(aside, render(entry).encode())
         shown = f"{deps.shown}/{ASIDE}"
         deps.emit("issue", path=shown, change="kept_aside")
-        return Written(shown, str(error))
+        return IssuePlace(shown, str(error))
     aside.unlink(missing_ok=True)
     deps.emit("issue", path=str(path), change=change)
-    return Written(str(path.relative_to(deps.root)))
+    return IssuePlace(str(path.relative_to(deps.root)))
 
 
 def _recorded(path: Path, entry: IssueEntry, deps: Deps) -> Change:

@@ -10,7 +10,7 @@ from kotef.checks.failure_entries import NO_SNAPSHOT
 from kotef.checks.protected_files import is_configuration, is_protected, is_test_code, matches
 from kotef.checks.runner_config_files import configures
 from kotef.checks.verification import Verification
-from kotef.deps import Deps, Ground
+from kotef.deps import Deps, JudgeDeps
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import Task
 from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
@@ -25,7 +25,7 @@ from kotef.workspace.untracked_scan import Unheld, look, recall, remember
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 
 
-class Seen(NamedTuple):
+class UntrackedBefore(NamedTuple):
     """What was found before the checks of a visit run."""
 
     restored: Restored
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
     known: Unheld | None
 
 
-def remember_unheld(task: Task, tree: str, deps: Ground, *, environments: Installed | None = None) -> str:
+def remember_unheld(task: Task, tree: str, deps: JudgeDeps, *, environments: Installed | None = None) -> str:
     """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
     root, held = deps.root, deps.snapshots.paths(tree)
 
@@ -54,17 +54,19 @@ def remember_unheld(task: Task, tree: str, deps: Ground, *, environments: Instal
     )
 
 
-def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, deps: Deps) -> Seen:
+def look_for_unheld(
+    task: Task, baseline: Verification, trees: Mapping[int, str], visit: int, deps: Deps
+) -> UntrackedBefore:
     """Put back what judged at the baseline and no snapshot holds, move new configuration away, and name the rest.
 
     Bytecode that came with the run is removed: Python would believe it rather than the source. kotef's own commands
     write none.
     """
     if not baseline.unheld:
-        return Seen(Restored((), ()), {}, None)
+        return UntrackedBefore(Restored((), ()), {}, None)
     known = recall(deps.snapshots, baseline.unheld)
     if known is None:
-        return Seen(Restored((), (LOST,)), {}, None)
+        return UntrackedBefore(Restored((), (LOST,)), {}, None)
     guard = guard_of(task, trees[0], deps.snapshots, baseline.test_files)
     awaited = sorted(known.awaited)
     found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches(path, awaited))
@@ -86,7 +88,7 @@ def look_for_unheld(task: Task, baseline: Verification, trees: Mapping[int, str]
                 done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN}/ of the run)")
         else:
             suspects[path] = old
-    return Seen(Restored(tuple(done), tuple(left)), suspects, known)
+    return UntrackedBefore(Restored(tuple(done), tuple(left)), suspects, known)
 
 
 def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: Deps) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ _NAMED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AttemptDiff:
     """One attempt against the state before the run."""
 
     attempt: int | None
@@ -39,7 +39,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RestoredFiles:
     """What `apply` or `undo` did; paths are relative to the workspace and sorted."""
 
     put_back: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> No
         log.warning("the tree run %s leaves is not on record: %s", run.run_id, error)
 
 
-def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
+def difference(root: Path, run: RunDir, attempt: int | None) -> AttemptDiff:
     """What an attempt changed; without a number the attempt the run was left at, else its last one.
 
     Of a foreign record only its own patch is used. Raises UsageError when there is no such attempt, or when neither a
@@ -94,7 +94,7 @@ def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
         number = attempt if attempt is not None else max(_patches(run), default=None)
         if number is None:
             raise UsageError(f"{run.shown} has no patch", hint="`kotef show` shows what it contains")
-        return Difference(number, _patch_of(run, number), Snapshots.open(root).store)
+        return AttemptDiff(number, _patch_of(run, number), Snapshots.open(root).store)
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
         found = _with_unjudged(run, _kept_trees(run), snapshots)
@@ -105,10 +105,10 @@ def difference(root: Path, run: RunDir, attempt: int | None) -> Difference:
             patch = snapshots.patch(found.before, tree).encode("utf-8", "surrogateescape")
         else:
             patch = _patch_of(run, number)
-        return Difference(number, patch, snapshots.store)
+        return AttemptDiff(number, patch, snapshots.store)
 
 
-def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> Placed:
+def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> RestoredFiles:
     """Put the tree of an attempt in place: every file the run ever changed, but for tickets and the like in `.sdd`.
 
     A file that is in none of the run's states was changed by somebody else: UsageError names it and nothing is
@@ -123,7 +123,7 @@ def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> Placed:
         return _place(run, snapshots, trees, trees.attempts[attempt], paths, force=force)
 
 
-def apply_saved(root: Path, run: RunDir, number: int, *, force: bool) -> Placed:
+def apply_saved(root: Path, run: RunDir, number: int, *, force: bool) -> RestoredFiles:
     """Put back what stood there before the `number`-th `apply` or `undo` of this run; guarded as `apply`."""
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
@@ -139,7 +139,7 @@ def apply_saved(root: Path, run: RunDir, number: int, *, force: bool) -> Placed:
         return _place(run, snapshots, trees, tree, paths | _touched(trees, snapshots), force=force)
 
 
-def undo(root: Path, run: RunDir, *, force: bool) -> Placed:
+def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
     """Put the state before the run in place, tickets and deleted ignored files included; guarded as `apply`."""
     with workspace_lock(root, run.run_id):
         snapshots = Snapshots.open(root)
@@ -152,18 +152,20 @@ def undo(root: Path, run: RunDir, *, force: bool) -> Placed:
         theirs = trees.foreign.intersection(snapshots.changed(trees.before, trees.left) if trees.left else ())
         said = [f"{path} was changed by somebody else during the run; left as it is" for path in sorted(theirs)]
         told = lines_of(report._replace(brought_back=()), snapshots, trees.before, replaced=replaced)
-        return Placed(placed.put_back, report.brought_back, placed.saved, (*placed.notices, *said[:_NAMED], *told))
+        return RestoredFiles(
+            placed.put_back, report.brought_back, placed.saved, (*placed.notices, *said[:_NAMED], *told)
+        )
 
 
 def _place(
     run: RunDir, snapshots: Snapshots, trees: _Trees, target: str, paths: Collection[str], *, force: bool
-) -> Placed:
+) -> RestoredFiles:
     """Make `paths` as in `target`, or refuse before the first write; what stands there now is kept first."""
     now = snapshots.take()
     todo = set(snapshots.changed(now, target)).intersection(paths)
     said = (f"the snapshots of run {run.run_id} are gone; this is from its patches",) if trees.rebuilt else ()
     if not todo:
-        return Placed(notices=said)
+        return RestoredFiles(notices=said)
     known = (*(trees.every if trees.left else ()), *_placed(run, snapshots))
     foreign = todo.intersection(*(snapshots.changed(now, tree) for tree in known))
     if foreign and not force:
@@ -184,7 +186,7 @@ def _place(
     if restored.left:
         hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
         raise WorkspaceError(_some(restored.left), "could not be replaced; the rest is in place", hint=hint)
-    return Placed(restored.put_back, saved=saved, notices=said)
+    return RestoredFiles(restored.put_back, saved=saved, notices=said)
 
 
 def _kept_trees(run: RunDir) -> _Trees:

@@ -10,7 +10,7 @@ from kotef.deps import NO_COPY
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.executor import Workshop
-from kotef.runs.replay.tape import Ran
+from kotef.runs.replay.tape import CommandKey
 from kotef.workspace.activity import activity_of
 from kotef.workspace.base_checkout import Elsewhere, elsewhere
 from kotef.workspace.git import inspect
@@ -28,17 +28,17 @@ class CopiedSurroundings:
     shop: Workshop
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
-        """As `Surroundings` has it."""
+        """As `IgnoredFiles` has it."""
 
         async def look() -> CommandResult:
             found = self._differing(before)
             return CommandResult(command=_LISTED, exit_code=0, passed=found is not None, stdout="\n".join(found or ()))
 
-        result = await self.shop.tape.command(Ran("check", f"{name}-ignored", _LISTED), look)
+        result = await self.shop.tape.command(CommandKey("check", f"{name}-ignored", _LISTED), look)
         return tuple(filter(None, result.stdout.split("\n"))) if result.passed else None
 
     async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
-        """As `Surroundings` has it."""
+        """As `IgnoredFiles` has it."""
 
         async def judge() -> CommandResult:
             try:
@@ -54,7 +54,7 @@ class CopiedSurroundings:
                     summary=why,
                 )
 
-        return await self.shop.tape.command(Ran("check", name, check.command), judge)
+        return await self.shop.tape.command(CommandKey("check", name, check.command), judge)
 
     def _differing(self, before: str) -> tuple[str, ...] | None:
         return came_or_changed(self.shop.snapshots, before, activity_of(self.shop.run.path))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
+from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, try_checks
 from kotef.checks.types import Check
 from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
@@ -15,15 +15,15 @@ from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 def tried(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
-) -> Tried:
+) -> TrialResult:
     """What of these is required here; only detected ones are tried, for the others are required anyway."""
     detected = [check for check in checks if check.origin == "detected"]
     if not detected:
-        return Tried(tuple(checks))
+        return TrialResult(tuple(checks))
     trials = asyncio.run(try_checks(detected, root=root, env=env, sandbox=sandbox, start=start))
     left_out = required(trials).left_out
     gone = {trial.check.name for trial in left_out}
-    return Tried(tuple(check for check in checks if check.name not in gone), left_out)
+    return TrialResult(tuple(check for check in checks if check.name not in gone), left_out)
 
 
 def every_trial(

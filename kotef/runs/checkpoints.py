@@ -12,12 +12,12 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
 from kotef.failures.visit_history import Visit
-from kotef.state import Asked, Edits, Plan, Task, Usage
+from kotef.state import CoderTrial, Edits, Plan, Task, Usage
 from kotef.workspace.redaction import redactor
 
 STORED: Final = [
     (model.__module__, model.__name__)
-    for model in (Task, Plan, Edits, Verification, FailureHistory, Usage, Asked, Visit)
+    for model in (Task, Plan, Edits, Verification, FailureHistory, Usage, CoderTrial, Visit)
 ]
 """The types a checkpoint may hold besides messages; anything else in the file is not brought to life."""
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from kotef.errors import KotefError
 from kotef.runs.branch import identity
-from kotef.runs.commit_rules import RefusedError, Work, ask, blob, must_be_committable, work_of
+from kotef.runs.commit_rules import CommitContent, RefusedError, ask, blob, must_be_committable, work_of
 from kotef.runs.result import ResultBranch
 from kotef.sdd.issue import one_line
 from kotef.state import AgentState, Task
@@ -47,7 +47,7 @@ def message_of(task: Task) -> str:
     return redactor().text(f"{title}\n\n{ticket}Verified by:\n{checks}\n\n{trailers}")
 
 
-def _commit(work: Work) -> str:
+def _commit(work: CommitContent) -> str:
     root, task = work.root, work.task
     with tempfile.TemporaryDirectory(prefix="kotef-commit-") as scratch:
         index = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
@@ -65,7 +65,7 @@ def _commit(work: Work) -> str:
         return _on_branch(root, task, tree, message)
 
 
-def _lines(work: Work) -> Iterator[bytes]:
+def _lines(work: CommitContent) -> Iterator[bytes]:
     """What the commit changes, as `update-index --index-info` reads it; paths are from the repository's top."""
     prefix = ask(["rev-parse", "--show-prefix"], work.root).removesuffix(b"\n")
     for path, mode, content in work.contents():

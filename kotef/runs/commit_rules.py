@@ -10,7 +10,7 @@ from typing import Final
 from kotef.errors import WorkspaceError
 from kotef.nodes.visit_record import left_by_checks
 from kotef.state import AgentState, Task
-from kotef.workspace.file_entry import LINK, PLAIN, Entry
+from kotef.workspace.file_entry import LINK, PLAIN, FileEntry
 from kotef.workspace.git import git_error, run_git
 from kotef.workspace.leaked_keys import keys_in
 from kotef.workspace.paths import resolve_inside
@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Work:
+class CommitContent:
     """What there is to commit: contents as they were judged, never as they may be by now."""
 
     root: Path
@@ -43,13 +43,13 @@ class Work:
     """Those of them that somebody else changed, too."""
 
     @cached_property
-    def tracked(self) -> Mapping[str, Entry]:
+    def tracked(self) -> Mapping[str, FileEntry]:
         """The files of the commit the run began at, as far as they lie in the workspace."""
         found = {}
         for line in filter(None, ask(["ls-tree", "-r", "-z", self.task.base], self.root).split(b"\0")):
             facts, _, path = line.partition(b"\t")
             mode, _, oid = facts.decode().split()
-            found[os.fsdecode(path)] = Entry(mode, oid)
+            found[os.fsdecode(path)] = FileEntry(mode, oid)
         return found
 
     def differs(self, path: str) -> bool:
@@ -85,7 +85,7 @@ class Work:
         return (ticket.path, "0", None), (closed, PLAIN, content)
 
 
-def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> Work:
+def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> CommitContent:
     """The work of a run that ended verified; what only somebody else changed is no part of it."""
     judged, before = state.get("test_results"), state["snapshots"][0]
     assert judged is not None, "a verified run was judged"  # noqa: S101
@@ -94,10 +94,10 @@ def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> Work:
     ours = {path for visit in visits for path in visit.changed}
     changed = [path for path in snapshots.changed(before, judged.tree) if path not in theirs | (foreign - ours)]
     mixed = tuple(path for path in changed if path in foreign)
-    return Work(root, state["task"], snapshots, before, judged.tree, tuple(changed), mixed)
+    return CommitContent(root, state["task"], snapshots, before, judged.tree, tuple(changed), mixed)
 
 
-def must_be_committable(work: Work) -> None:
+def must_be_committable(work: CommitContent) -> None:
     """Raises `RefusedError` for the first thing that stands against it."""
     base, head = work.task.base, ask(["rev-parse", "HEAD"], work.root).decode().strip()
     if head != base:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.probe import Probe
+from kotef.checks.probe import ProbeResult
 from kotef.checks.protected_files import is_protected
 from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results
 from kotef.nodes.life_probes import answer_probe, canary_probe
-from kotef.nodes.probe_bench import OutOfTimeError, Unit, guarded
+from kotef.nodes.probe_bench import OutOfTimeError, ProbeUnit, guarded
 from kotef.probes.places import file_of
 from kotef.workspace.git import run_git
 from kotef.workspace.safe_open import read_within, remove_within, write_within
@@ -49,7 +49,7 @@ class CopyBench:
         """As `Workbench` has it."""
         return alone(check.command, targets, exists=lambda path: (self.copy / path).exists())
 
-    async def run(self, unit: Unit, what: str) -> CommandResult:
+    async def run(self, unit: ProbeUnit, what: str) -> CommandResult:
         """As `Workbench` has it."""
         if self.seconds <= 0:
             raise OutOfTimeError
@@ -80,9 +80,9 @@ class CopyBench:
         return self.known
 
 
-async def probe_checks(results: Results, bench: CopyBench, changed: Sequence[str]) -> list[Probe]:
+async def probe_checks(results: Results, bench: CopyBench, changed: Sequence[str]) -> list[ProbeResult]:
     """A wrong answer, or a test that must fail, for some tests of each check that passed; up to the first alarm."""
-    found: list[Probe] = []
+    found: list[ProbeResult] = []
     for check, result in results:
         passed = [test for test, status in (result.tests or {}).items() if status == "passed"]
         if check.role != "test" or not result.passed or not passed:
@@ -93,7 +93,7 @@ async def probe_checks(results: Results, bench: CopyBench, changed: Sequence[str
     return found
 
 
-async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed: Sequence[str]) -> Probe:
+async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed: Sequence[str]) -> ProbeResult:
     near = [test for test in passed if file_of(test, bench.known, bench.read) in changed] if changed else []
     others = [test for test in passed if test not in near]
     chosen = [
@@ -101,7 +101,7 @@ async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed:
         *bench.rng.sample(others, min(OTHERS, len(others))),
     ]
     command = bench.alone(check, chosen)
-    unit = Unit(check, tuple(chosen), command or check.command, is_part=command is not None)
+    unit = ProbeUnit(check, tuple(chosen), command or check.command, is_part=command is not None)
     probe = await guarded("wrong answers", check.name, answer_probe(unit, bench, most=1))
     return probe if probe.value != "not_probed" else await guarded("canary", check.name, canary_probe(unit, bench))
 

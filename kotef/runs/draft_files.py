@@ -15,7 +15,7 @@ from kotef.workspace.redaction import redactor
 OPEN: Final = ".sdd/backlog/tickets/open"
 
 
-class Placed(NamedTuple):
+class DraftFile(NamedTuple):
     """One file of a draft."""
 
     path: str
@@ -25,7 +25,7 @@ class Placed(NamedTuple):
     """The file that is there already and is kept, where this is a draft beside it."""
 
 
-def placed(root: Path, drafted: Drafted) -> tuple[Placed, ...]:
+def placed(root: Path, drafted: Drafted) -> tuple[DraftFile, ...]:
     """Every file of the draft with a path that is free; nothing is written. Secrets are hidden.
 
     Raises `SpecError` when `.sdd` is there but is no directory.
@@ -41,27 +41,27 @@ def placed(root: Path, drafted: Drafted) -> tuple[Placed, ...]:
     }
     found = [_free(root, path, text) for path, text in pages.items()]
     if not (root / ".sdd/.gitignore").exists():
-        found.append(Placed(".sdd/.gitignore", "runs/\n"))
+        found.append(DraftFile(".sdd/.gitignore", "runs/\n"))
     first = _next_number(list_tickets(root))
     names = [f"{first + at:02}" for at in range(len(draft.tickets))]
     for ticket, number in zip(draft.tickets, names, strict=True):
         path = f"{OPEN}/{file_name(ticket, number)}"
-        found.append(Placed(path, ticket_page(ticket, number, [names[need] for need in ticket.needs])))
+        found.append(DraftFile(path, ticket_page(ticket, number, [names[need] for need in ticket.needs])))
     hide = redactor().text
     return tuple(each._replace(text=hide(each.text)) for each in found)
 
 
-def write_placed(root: Path, files: tuple[Placed, ...]) -> None:
+def write_placed(root: Path, files: tuple[DraftFile, ...]) -> None:
     """Write them. Raises `NoSpaceError` and `WorkspaceError`; what was written before stays."""
     for each in files:
         resolve_inside(root, each.path, write=False)
         write_below(root, each.path, each.text.encode())
 
 
-def _free(root: Path, path: str, text: str) -> Placed:
+def _free(root: Path, path: str, text: str) -> DraftFile:
     if not _exists(root / path):
-        return Placed(path, text)
-    return next(Placed(name, text, instead_of=path) for name in _beside(path) if not _exists(root / name))
+        return DraftFile(path, text)
+    return next(DraftFile(name, text, instead_of=path) for name in _beside(path) if not _exists(root / name))
 
 
 def _beside(path: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
 from kotef.runs.available_tools import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.prepare import spec_of
-from kotef.runs.repository import FIELDS, Repository, repository_of
+from kotef.runs.repository import FIELDS, RepositorySettings, repository_of
 from kotef.runs.result import Camel
 from kotef.runs.sandbox_setup import named_level
 from kotef.settings import PROFILES, Limits, ProfileName
@@ -28,7 +28,7 @@ KEY: Final = "OPENAI_API_KEY"
 _HEADER: Final = re.compile(r"\[([^\[\]]+)\]\s*(?:#.*)?$")
 
 
-class Setting(Camel):
+class EffectiveSetting(Camel):
     """One setting."""
 
     name: str
@@ -49,7 +49,7 @@ class InEffect(Camel):
     user_file_exists: bool
     trusted: bool
     """Whether what the repository sets counts without `--trust`."""
-    settings: tuple[Setting, ...]
+    settings: tuple[EffectiveSetting, ...]
     notices: tuple[str, ...]
 
 
@@ -62,7 +62,7 @@ class _Sources:
     user_file: Path
     users: str
     """The text of the user's configuration."""
-    repository: Repository
+    repository: RepositorySettings
     theirs: str
     """The text of the repository's settings."""
 
@@ -109,7 +109,7 @@ def _text(user_file: Path) -> str:
     return user_file.read_text(encoding="utf-8") if user_file.exists() else ""
 
 
-def _models(sources: _Sources) -> Iterator[Setting]:
+def _models(sources: _Sources) -> Iterator[EffectiveSetting]:
     """Who is asked. What the environment says counts as an option; then the user's file, then the repository's."""
     config, theirs = sources.config, sources.repository.settings
     for name, variable, mine, repositorys in (
@@ -127,15 +127,15 @@ def _models(sources: _Sources) -> Iterator[Setting]:
             value, origin = repositorys, sources.of_repository(name)
         else:
             value, origin = _default(name, sources), DEFAULT
-        yield Setting(name=name, value=(shown(value) if name == "base_url" else value) or None, origin=origin)
+        yield EffectiveSetting(name=name, value=(shown(value) if name == "base_url" else value) or None, origin=origin)
     yield _secret("api_key", KEY, sources.env)
     for name, endpoint in config.endpoints.items():
         place = sources.of_user(f"endpoints.{name}.base_url")
-        yield Setting(name=f"endpoints.{name}.base_url", value=shown(endpoint.base_url), origin=place)
+        yield EffectiveSetting(name=f"endpoints.{name}.base_url", value=shown(endpoint.base_url), origin=place)
         if endpoint.api_key_env:
             yield _secret(f"endpoints.{name}.api_key", endpoint.api_key_env, sources.env)
     tier, _ = tier_of(sources.env.get(TIER))
-    yield Setting(name="tools", value=tier, origin=f"environment {TIER}" if sources.env.get(TIER) else DEFAULT)
+    yield EffectiveSetting(name="tools", value=tier, origin=f"environment {TIER}" if sources.env.get(TIER) else DEFAULT)
 
 
 def _default(name: str, sources: _Sources) -> str:
@@ -145,70 +145,76 @@ def _default(name: str, sources: _Sources) -> str:
     return WITH_MODEL if reachable or sources.repository.settings.base_url else WITHOUT_MODEL
 
 
-def _secret(name: str, variable: str, env: Mapping[str, str]) -> Setting:
-    return Setting(name=name, value=SET if env.get(variable) else NOT_SET, origin=f"environment {variable}")
+def _secret(name: str, variable: str, env: Mapping[str, str]) -> EffectiveSetting:
+    return EffectiveSetting(name=name, value=SET if env.get(variable) else NOT_SET, origin=f"environment {variable}")
 
 
-def _confinement(sources: _Sources) -> Iterator[Setting]:
+def _confinement(sources: _Sources) -> Iterator[EffectiveSetting]:
     """As `asked_of` decides it: the repository, as far as it counts, comes before the user."""
     users, theirs = sources.config.sandbox, sources.repository.settings
     named = named_level() if sources.env is os.environ else None
     if named:
-        yield Setting(name="sandbox.level", value=named, origin="environment KOTEF_SANDBOX")
+        yield EffectiveSetting(name="sandbox.level", value=named, origin="environment KOTEF_SANDBOX")
     elif theirs.level:
-        yield Setting(name="sandbox.level", value=theirs.level, origin=sources.of_repository("sandbox.level"))
+        yield EffectiveSetting(name="sandbox.level", value=theirs.level, origin=sources.of_repository("sandbox.level"))
     elif users.level:
-        yield Setting(name="sandbox.level", value=users.level, origin=sources.of_user("sandbox.level"))
+        yield EffectiveSetting(name="sandbox.level", value=users.level, origin=sources.of_user("sandbox.level"))
     else:
-        yield Setting(name="sandbox.level", value="auto", origin=DEFAULT)
+        yield EffectiveSetting(name="sandbox.level", value="auto", origin=DEFAULT)
     if theirs.network is not None:
-        yield Setting(name="sandbox.network", value=theirs.network, origin=sources.of_repository("sandbox.network"))
+        yield EffectiveSetting(
+            name="sandbox.network", value=theirs.network, origin=sources.of_repository("sandbox.network")
+        )
     elif "network" in users.model_fields_set:
-        yield Setting(name="sandbox.network", value=users.network, origin=sources.of_user("sandbox.network"))
+        yield EffectiveSetting(name="sandbox.network", value=users.network, origin=sources.of_user("sandbox.network"))
     else:
-        yield Setting(name="sandbox.network", value=False, origin=DEFAULT)
+        yield EffectiveSetting(name="sandbox.network", value=False, origin=DEFAULT)
     if users.read:
-        yield Setting(name="sandbox.read", value=list(users.read), origin=sources.of_user("sandbox.read"))
+        yield EffectiveSetting(name="sandbox.read", value=list(users.read), origin=sources.of_user("sandbox.read"))
     if theirs.reads:
-        yield Setting(name="sandbox.read", value=list(theirs.reads), origin=sources.of_repository("sandbox.read"))
+        yield EffectiveSetting(
+            name="sandbox.read", value=list(theirs.reads), origin=sources.of_repository("sandbox.read")
+        )
 
 
-def _of_repository(sources: _Sources) -> Iterator[Setting]:
+def _of_repository(sources: _Sources) -> Iterator[EffectiveSetting]:
     """What only a repository can say."""
     theirs = sources.repository.settings
     for name, value in (("env.pass", theirs.passed), ("setup.commands", theirs.setup)):
         if value:
-            yield Setting(name=name, value=list(value), origin=sources.of_repository(name))
+            yield EffectiveSetting(name=name, value=list(value), origin=sources.of_repository(name))
 
 
-def _checks(root: Path, repository: Repository) -> Iterator[Setting]:
+def _checks(root: Path, repository: RepositorySettings) -> Iterator[EffectiveSetting]:
     spec = spec_of(root, repository.place)
     found = collect_checks(root, options=(), ticket=(), architect=spec.checks, settings=repository.place)
     places = {"architect": ".sdd/architect.md", "kotef.toml": CONFIGURATION, "pyproject": "pyproject.toml"}
     if not found:
-        yield Setting(name="checks", value=None, origin=DEFAULT)
+        yield EffectiveSetting(name="checks", value=None, origin=DEFAULT)
     for check in found:
-        yield Setting(name=f"checks.{check.name}", value=check.command, origin=places.get(check.origin, check.origin))
+        yield EffectiveSetting(
+            name=f"checks.{check.name}", value=check.command, origin=places.get(check.origin, check.origin)
+        )
 
 
-def _limits(profile: ProfileName) -> Iterator[Setting]:
+def _limits(profile: ProfileName) -> Iterator[EffectiveSetting]:
     limits, usual = PROFILES[profile].limits, Limits()
     for name in Limits.model_fields:
         value = getattr(limits, name)
         origin = DEFAULT if value == getattr(usual, name) else f"profile {profile}"
-        yield Setting(name=f"limits.{name}", value=value, origin=origin)
+        yield EffectiveSetting(name=f"limits.{name}", value=value, origin=origin)
 
 
-def _per_model(sources: _Sources) -> Iterator[Setting]:
+def _per_model(sources: _Sources) -> Iterator[EffectiveSetting]:
     config = sources.config
     for table, entries in (("models", config.models), ("prices", config.prices)):
         for model, known in entries.items():
             for name in sorted(known.model_fields_set):
                 place = sources.of_user(f"{table}.{model}.{name}")
-                yield Setting(name=f'{table}."{model}".{name}', value=getattr(known, name), origin=place)
+                yield EffectiveSetting(name=f'{table}."{model}".{name}', value=getattr(known, name), origin=place)
 
 
-def _ignored(sources: _Sources) -> Iterator[Setting]:
+def _ignored(sources: _Sources) -> Iterator[EffectiveSetting]:
     """What the repository says in vain; its value is shown only of a setting that there is."""
     asked = toml_of(sources.repository.place, CONFIGURATION)
     for name, why in sources.repository.ignored.items():
@@ -216,7 +222,7 @@ def _ignored(sources: _Sources) -> Iterator[Setting]:
         value = _value(asked, name) if name in FIELDS else SET
         if name == "base_url":
             value = shown(value) if isinstance(value, str) else SET
-        yield Setting(name=name, value=value, origin=place, ignored=why)
+        yield EffectiveSetting(name=name, value=value, origin=place, ignored=why)
 
 
 def _value(asked: Mapping[str, Any], name: str) -> Any:

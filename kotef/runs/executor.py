@@ -18,13 +18,13 @@ from kotef.deps import Ask, Clock, Emit
 from kotef.failures.tool_calls import Category
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.git_history_guard import HistoryKept
-from kotef.runs.replay.tape import Ran, Tape
+from kotef.runs.replay.tape import CommandKey, Tape
 from kotef.runs.store import RunDir
 from kotef.settings import Price
 from kotef.state import Task
 from kotef.tools.approvals import Permits
 from kotef.tools.background import LOG_CAP
-from kotef.tools.command_outcome import Told, red_of
+from kotef.tools.command_outcome import ToolAnswer, red_of
 from kotef.tools.errors import ToolFault
 from kotef.tools.external_tools import Outside
 from kotef.tools.toolset import Kit
@@ -131,7 +131,7 @@ class Workshop:
         )
 
     async def _checked(self, check: Check, log_name: str, run: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
-        result = await self.tape.command(Ran("check", log_name, check.command), run)
+        result = await self.tape.command(CommandKey("check", log_name, check.command), run)
         if check in self.task.checks:  # not a part of one, with a command line of its own
             unknown = self.clock.limit / _UNKNOWN
             self._seconds[check.name] = min(result.seconds, unknown) if result.timed_out else result.seconds
@@ -141,7 +141,7 @@ class Workshop:
         """One command of the coder, with the same environment and bounds as a check."""
         self._commands += 1
         log_name = f"command-{os.getpid()}-{self._commands}"
-        ran = Ran("command", "", command)
+        ran = CommandKey("command", "", command)
         return await self.tape.command(
             ran, lambda: self._run(command, log_name, self.rooms.coder(), worker="command", timeout=timeout, keep=WHOLE)
         )
@@ -180,7 +180,7 @@ class Workshop:
                 keep=1,
             )
 
-    async def run_checks(self, names: Sequence[str] | None, keep: Keep | None) -> Told:
+    async def run_checks(self, names: Sequence[str] | None, keep: Keep | None) -> ToolAnswer:
         """The named checks, or all, as text for the coder: what it sees is what the verifier will see.
 
         `keep` takes an output that is cut.
@@ -198,7 +198,7 @@ class Workshop:
             shown.append(f"{check.name}: `{check.command}` {state}{output}")
             if (kind := red_of(result)) or not result.passed:
                 red.append(kind or "tool_error")
-        return Told("\n\n".join(shown), "test_failure" if "test_failure" in red else next(iter(red), None))
+        return ToolAnswer("\n\n".join(shown), "test_failure" if "test_failure" in red else next(iter(red), None))
 
     def reserve(self) -> float:
         """Seconds to keep back for one verification: what the checks took last, and some more."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from kotef.coders.chain import parse_chain
-from kotef.coders.command.line import Command, command_of
+from kotef.coders.command.line import AgentCommand, command_of
 from kotef.coders.command.presets import PROXIES, Preset, names_passed
 from kotef.errors import UsageError
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
-from kotef.runs.sandbox_setup import Asked, Confined, with_network
+from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
 from kotef.settings import Price
 from kotef.workspace.paths import at_home
 from kotef.workspace.sandbox.confinement import Confinement
@@ -23,10 +23,10 @@ from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AgentGrant:
     """What one program gets."""
 
-    command: Command
+    command: AgentCommand
     sandbox: Sandbox = OFF
     names: tuple[str, ...] = ()
     """Environment variables beyond those every command gets."""
@@ -50,7 +50,7 @@ class Given:
 class Hired:
     """What the programs of a chain get."""
 
-    given: Mapping[str, Given] = field(default_factory=dict)
+    given: Mapping[str, AgentGrant] = field(default_factory=dict)
     """By the name of the coder."""
     notices: tuple[str, ...] = ()
     logins: Mapping[str, str] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Hired:
 NOBODY: Final = Hired()
 
 
-def commands_in(chain: str) -> dict[str, Command]:
+def commands_in(chain: str) -> dict[str, AgentCommand]:
     """The command lines of a chain, by the name of their coder."""
     links = [link for link in parse_chain(chain) if link.command]
     return {link.name: command for link in links if (command := command_of(link.command))}
@@ -105,7 +105,7 @@ def must_be_hireable(
 def hired_of(
     chain: str,
     root: Path,
-    asked: Asked,
+    asked: SandboxRequest,
     confined: Confined,
     *,
     more: Sequence[str],
@@ -113,7 +113,7 @@ def hired_of(
     env: Mapping[str, str] = os.environ,
 ) -> Hired:
     """What each program of the chain gets, its home prepared, and a line about it."""
-    given, notices, logins = dict[str, Given](), list[str](), dict[str, str]()
+    given, notices, logins = dict[str, AgentGrant](), list[str](), dict[str, str]()
     for name, command in commands_in(chain).items():
         names = names_passed(command.preset, more, env)
         sandbox = confined.sandbox
@@ -123,7 +123,7 @@ def hired_of(
         if sandbox.confinement is not None:
             confinement = _settled(sandbox.confinement, command, env, got)
             sandbox = replace(sandbox, confinement=confinement)
-        given[name] = Given(
+        given[name] = AgentGrant(
             _told_where(command, sandbox), sandbox, names, config.prices.get(name), env.get("PATH", ""), root
         )
         notices.append(_notice(name, sandbox, names, got))
@@ -131,7 +131,7 @@ def hired_of(
     return Hired(given, tuple(notices), logins)
 
 
-def _told_where(command: Command, sandbox: Sandbox) -> Command:
+def _told_where(command: AgentCommand, sandbox: Sandbox) -> AgentCommand:
     """The command, its program told that it is confined where it really is and wants to know."""
     preset = command.preset
     if preset is None or not preset.confined or sandbox.level != "bwrap":
@@ -156,7 +156,7 @@ def _file(word: str, root: Path) -> Path | None:
         return None
 
 
-def _near(command: Command, root: Path, env: Mapping[str, str]) -> Iterator[Path]:
+def _near(command: AgentCommand, root: Path, env: Mapping[str, str]) -> Iterator[Path]:
     """Folders its program lies in, where it is installed as a link as well."""
     program = _found(command.program, root, env.get("PATH", "")) if command.program else None
     if program is None:
@@ -168,7 +168,7 @@ def _near(command: Command, root: Path, env: Mapping[str, str]) -> Iterator[Path
         yield Path(*real.parts[: real.parts.index("node_modules") + 1])
 
 
-def _settled(confinement: Confinement, command: Command, env: Mapping[str, str], got: list[str]) -> Confinement:
+def _settled(confinement: Confinement, command: AgentCommand, env: Mapping[str, str], got: list[str]) -> Confinement:
     """Its private home with what its row lists; `got` is told what was there, as a person writes it."""
     home, place = Path(env.get("HOME") or "/nonexistent"), confinement.room / "home"
     preset = command.preset
@@ -210,7 +210,7 @@ def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
     return Path(moved, name.removeprefix(".config/")) if moved and name.startswith(".config/") else home / name
 
 
-def _named_files(command: Command, root: Path) -> Iterator[Path]:
+def _named_files(command: AgentCommand, root: Path) -> Iterator[Path]:
     """Files outside of the workspace that the command line names by their whole path: a script of the person's."""
     with suppress(ValueError):  # a quotation that does not end is the shell's to complain of
         for word in shlex.split(command.template):

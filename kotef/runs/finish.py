@@ -12,7 +12,7 @@ from kotef.failures.outcomes import EXIT_STATUS
 from kotef.nodes.decide import Ending
 from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
-from kotef.nodes.snitch import ASIDE, Written, entry_of, resume_hint, write_entry
+from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
@@ -114,7 +114,7 @@ def _held(state: AgentState, deps: Deps) -> tuple[AgentState, Deps, str, list[st
         return bare, deps, "", said
 
 
-def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
+def _entry(state: AgentState, ending: Ending, deps: Deps) -> IssuePlace:
     """Where the entry of this run stands; the snitch wrote it, unless the run ended otherwise or outside the graph."""
     issue = issues_path(deps.root)
     try:
@@ -122,7 +122,7 @@ def _entry(state: AgentState, ending: Ending, deps: Deps) -> Written:
     except WorkspaceError:
         written = False
     if written and ending.outcome == state.get("outcome"):
-        return Written(str(issue.relative_to(deps.root)))
+        return IssuePlace(str(issue.relative_to(deps.root)))
     return write_entry(state, ending, deps)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from kotef.checks.commands import judging_files, words_of
-from kotef.checks.failure_list import Told, failures_of
+from kotef.checks.failure_list import ReportedFailure, failures_of
 from kotef.checks.flaky import flaky_among, unexpected
-from kotef.checks.probe import JUDGE_DEAF, Probe, not_probed
+from kotef.checks.probe import JUDGE_DEAF, ProbeResult, not_probed
 from kotef.checks.reports import counted_tests
 from kotef.checks.runner import run_check
 from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
@@ -44,7 +44,7 @@ State = Literal["new", "still", "failing"]
 """`new`: passed (or was not there) at the earlier commit; `still`: failed there as well; `failing`: not compared."""
 
 
-class Failure(Camel):
+class CheckFailure(Camel):
     """One failing test, complaint or command."""
 
     test: str
@@ -57,7 +57,7 @@ class Failure(Camel):
     """It passed when it was run again alone."""
 
 
-class Counts(Camel):
+class CheckCounts(Camel):
     """What all checks together say about one state of the workspace."""
 
     checks: int
@@ -102,7 +102,7 @@ class Checked(Camel):
     seconds: float
     obstructions: tuple[str, ...] = ()
     """What the sandbox kept from the command and may explain the failure, with the option that opens it."""
-    failures: tuple[Failure, ...]
+    failures: tuple[CheckFailure, ...]
 
 
 class Inspection(Camel):
@@ -122,8 +122,8 @@ class Inspection(Camel):
     """The variable CI as they saw it; kotef sets it to 1, so that nothing waits for a person."""
     against: str | None
     """The commit compared with, as it was named; null without a comparison."""
-    before: Counts | None
-    now: Counts
+    before: CheckCounts | None
+    now: CheckCounts
     checks: tuple[Checked, ...]
     fixed: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class Inspection(Camel):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class InspectionRequest:
     """What is to be checked, and what it is compared with."""
 
     root: Path
@@ -155,7 +155,7 @@ class Question:
     sandbox: Sandbox = OFF
 
 
-async def inspection(question: Question, telling: Callable[[str], None]) -> Inspection:
+async def inspection(question: InspectionRequest, telling: Callable[[str], None]) -> Inspection:
     """Run the checks in place, and before that at the commit to compare with; nothing of the workspace is written.
 
     Green is when every required check passes, nothing that ran at the commit is missing or skipped now, and nothing
@@ -184,7 +184,7 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
             verdict = judge_baseline(now, named_text=_everything(question), tree="")
         else:
             verdict = judge(before, now, visit=1, tree="", changed=(), needs_proof=False)
-        probes: Sequence[Probe] = ()
+        probes: Sequence[ProbeResult] = ()
         changed: Sequence[str] = ()
         if question.against is not None and question.limits.probes != "off" and verdict.green:
             telling("probing the judge: would it still say no?")
@@ -196,7 +196,7 @@ async def inspection(question: Question, telling: Callable[[str], None]) -> Insp
     return _with_probes(told, probes, changed)
 
 
-async def _probes(question: Question, now: Results, changed: Sequence[str]) -> list[Probe]:
+async def _probes(question: InspectionRequest, now: Results, changed: Sequence[str]) -> list[ProbeResult]:
     """Probes of the checks, in a copy of the workspace as it is now."""
     root, facts = question.root, inspect(question.root)
     if facts.toplevel is None:
@@ -213,7 +213,7 @@ async def _probes(question: Question, now: Results, changed: Sequence[str]) -> l
         return [not_probed("wrong answers", check.name, f"no copy: {error}"[:100]) for check, _ in now[:1]]
 
 
-def _with_probes(told: Inspection, probes: Sequence[Probe], changed: Sequence[str]) -> Inspection:
+def _with_probes(told: Inspection, probes: Sequence[ProbeResult], changed: Sequence[str]) -> Inspection:
     """What was found, red where a probe raised an alarm."""
     found = tuple(ResultProbe(**probe.model_dump(exclude={"proves_life", "complete"})) for probe in probes)
     if not any(probe.value == "alarm" for probe in probes):
@@ -222,7 +222,7 @@ def _with_probes(told: Inspection, probes: Sequence[Probe], changed: Sequence[st
     return told.model_copy(update={"probes": found, **refused})
 
 
-def _read_of_ci(question: Question) -> list[str]:
+def _read_of_ci(question: InspectionRequest) -> list[str]:
     """A sentence where the project's code reads the variable CI, which kotef sets for checks."""
     value = question.environment.get("CI", "")
     if not value or os.environ.get("CI") == value:
@@ -235,12 +235,12 @@ def _read_of_ci(question: Question) -> list[str]:
     return [f"checks run with CI={value}, which {first} reads: without it the result may differ"] if first else []
 
 
-def _everything(question: Question) -> str:
+def _everything(question: InspectionRequest) -> str:
     """All checks are asked for: nothing red is anybody's past."""
     return "\n".join(check.command for check in question.checks)
 
 
-def _commit(question: Question) -> tuple[str, list[str]]:
+def _commit(question: InspectionRequest) -> tuple[str, list[str]]:
     """The commit to compare with; empty when there is none, or nothing differs from it."""
     if not question.compare:
         return "", []
@@ -261,7 +261,7 @@ class _Earlier(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-async def _earlier(question: Question, commit: str, telling: Callable[[str], None]) -> _Earlier:
+async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[str], None]) -> _Earlier:
     """The checks at the commit; without results, and the reason, when they cannot be run there.
 
     A commit that somebody named must be judged, so for it that is an error.
@@ -285,7 +285,7 @@ async def _earlier(question: Question, commit: str, telling: Callable[[str], Non
     return _Earlier(results, unjudged, (mounted,) if mounted else ())
 
 
-def _unjudged(result: CommandResult, question: Question, place: Elsewhere) -> str:
+def _unjudged(result: CommandResult, question: InspectionRequest, place: Elsewhere) -> str:
     """Why a check that failed at the commit says nothing about it; empty when it does.
 
     The command names a file that came later, or what it starts is not to be had there.
@@ -301,7 +301,7 @@ def _unjudged(result: CommandResult, question: Question, place: Elsewhere) -> st
 
 
 async def _run(
-    question: Question, place: Elsewhere | None, before: Verification | None, telling: Callable[[str], None]
+    question: InspectionRequest, place: Elsewhere | None, before: Verification | None, telling: Callable[[str], None]
 ) -> Results:
     """Every check once, in order, and what fails unexpectedly again alone."""
     files, limits, run = place.copy if place else question.root, question.limits, _judge_in(question, place)
@@ -319,7 +319,7 @@ async def _run(
     return results
 
 
-def _judge_in(question: Question, place: Elsewhere | None) -> Run:
+def _judge_in(question: InspectionRequest, place: Elsewhere | None) -> Run:
     """What runs a check in the workspace, or in a copy of it, in a room of its own."""
     limits = question.limits
 
@@ -338,7 +338,7 @@ def _judge_in(question: Question, place: Elsewhere | None) -> Run:
 
 
 def _told(
-    question: Question,
+    question: InspectionRequest,
     results: Results,
     verdict: Verification,
     before: Verification | None,
@@ -380,7 +380,7 @@ def _detail(verdict: Verification) -> str:
     return "flaky" if verdict.detail == "red" and red and red <= set(verdict.flaky) else verdict.detail
 
 
-def _counts(verdict: Verification) -> Counts:
+def _counts(verdict: Verification) -> CheckCounts:
     required = [check for check in verdict.checks if not check.advisory]
     counted = [check.executed for check in required if check.executed is not None]
     by_id = all(
@@ -390,7 +390,7 @@ def _counts(verdict: Verification) -> Counts:
     )
     found = Counter(counted_tests(verdict.tests).values())
     known = by_id and bool(verdict.tests)
-    return Counts(
+    return CheckCounts(
         checks=len(required),
         checks_passed=sum(check.passed for check in required),
         tests_run=sum(counted) if counted else None,
@@ -419,7 +419,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
     complaints = then.complaints(root)
     same = then.result is not None and bool(result.fingerprint) and then.result.fingerprint == result.fingerprint
 
-    def state(told: Told) -> State:
+    def state(told: ReportedFailure) -> State:
         if before is None or then.unjudged:
             return "failing"
         if told.test:
@@ -441,7 +441,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
         unjudged=then.unjudged,
         seconds=round(result.seconds, 3),
         failures=tuple(
-            Failure(**told._asdict(), state=state(told), flaky=told.test in result.flaky)
+            CheckFailure(**told._asdict(), state=state(told), flaky=told.test in result.flaky)
             for told in failures_of(result, root)
         ),
     )

@@ -41,7 +41,7 @@ MCP_UNCONFINED: Final = "MCP servers run outside of the sandbox: only bwrap conf
 _REASONS: Final = {SandboxError: "no_sandbox", SetupError: "setup_failed"}
 
 
-class Loop:
+class RunLoop:
     """One process's share of a run."""
 
     def __init__(self, opened: Opened) -> None:

@@ -23,7 +23,7 @@ FILES: Final = (".mcp.json", ".sdd/mcp.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class McpConfig:
     """The configuration of a repository, not read yet: what it says counts only where it is trusted."""
 
     texts: dict[str, str]
@@ -55,11 +55,11 @@ class Found:
         return tuple(named.values())
 
 
-NONE: Final = Found({}, "")
+NONE: Final = McpConfig({}, "")
 """As where there is no file."""
 
 
-def find_servers(root: Path) -> Found:
+def find_servers(root: Path) -> McpConfig:
     """The configuration files of a repository. Raises `SpecError` for one that cannot be read."""
     texts: dict[str, str] = {}
     for name in FILES:
@@ -71,7 +71,7 @@ def find_servers(root: Path) -> Found:
         except (OSError, UnicodeDecodeError, WorkspaceError) as error:
             raise SpecError(name, f"cannot be read: {error}", hint="mend the file, or remove it") from error
     whole = "\0".join(part for item in texts.items() for part in item)
-    return Found(texts, hashlib.sha256(whole.encode()).hexdigest()[:32] if texts else "")
+    return McpConfig(texts, hashlib.sha256(whole.encode()).hexdigest()[:32] if texts else "")
 
 
 def search_url(given: str, *, web: bool) -> str:
@@ -88,7 +88,7 @@ def search_url(given: str, *, web: bool) -> str:
 
 def trusted_servers(
     root: Path, config: UserConfig, *, asked: bool, pinned: str = "", at: Path | None = None
-) -> tuple[Found, str]:
+) -> tuple[McpConfig, str]:
     """The configuration this run may use, or an empty one and a line that says why a file is ignored.
 
     It is trusted for this run (`--mcp`), by the user's configuration while the files are the same, or, on a resume,

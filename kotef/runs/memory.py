@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.failures.memory import MAX_RUNS, Memory, Tried
+from kotef.failures.memory import MAX_RUNS, EarlierAttempt, Memory
 from kotef.runs import store
 from kotef.runs.result import Result, ResultAttempt
 from kotef.sdd.issue import IssueEntry
@@ -67,8 +67,8 @@ def _of_result(result: Result) -> Memory:
     )
 
 
-def _tried(attempt: ResultAttempt) -> Tried:
-    return Tried(
+def _tried(attempt: ResultAttempt) -> EarlierAttempt:
+    return EarlierAttempt(
         visit=attempt.visit,
         what="; ".join(text for text in (attempt.hypothesis, *attempt.steps[:2]) if text)[:MAX_TEXT],
         changed=attempt.changed,
@@ -84,7 +84,9 @@ def _of_entry(entry: IssueEntry) -> Memory:
         outcome=entry.outcome,
         sentence=entry.sentence[:MAX_TEXT],
         fingerprints=_prints(failure.fingerprint for failure in entry.entries),
-        tried=(Tried(visit=entry.attempts, what="", changed=entry.files_changed[:20]),) if entry.attempts else (),
+        tried=(EarlierAttempt(visit=entry.attempts, what="", changed=entry.files_changed[:20]),)
+        if entry.attempts
+        else (),
     )
 
 

@@ -22,7 +22,7 @@ from kotef.workspace.sandbox.sandbox import Wanted
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """The command line of `kotef run`, before the repository has been looked at."""
 
     goal: str = ""
@@ -63,7 +63,7 @@ class Prepared:
 
 
 def prepare(
-    request: Request, root: Path, *, run_id: str, coder: str, model: str, planner_model: str, base_url: str
+    request: RunRequest, root: Path, *, run_id: str, coder: str, model: str, planner_model: str, base_url: str
 ) -> Prepared:
     """Read the spec, the ticket and the checks once; nothing of it is read again during the run."""
     spec = spec_of(root, request.settings)
@@ -117,7 +117,7 @@ def prepare(
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 
 
-def _concerning(request: Request, ticket: Ticket | None) -> str:
+def _concerning(request: RunRequest, ticket: Ticket | None) -> str:
     """What the task says of itself, for choosing among packages."""
     parts = [request.goal]
     if ticket is not None:
@@ -133,7 +133,7 @@ def spec_of(root: Path, settings: Path | None = None) -> Spec:
     return spec.model_copy(update={"checks": read_spec(settings).checks})
 
 
-def _ticket(request: Request, root: Path, folder: TicketFolder) -> Ticket | None:
+def _ticket(request: RunRequest, root: Path, folder: TicketFolder) -> Ticket | None:
     if request.ticket is None:
         return None
     ticket = find_asked(root, folder, request.ticket)
@@ -168,6 +168,6 @@ def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, .
     return tuple(check for check in checks if check.origin != "detected" or check.role in roles)
 
 
-def _limits(request: Request) -> Limits:
+def _limits(request: RunRequest) -> Limits:
     named = {name: value for name, value in request.limits.items() if value is not None}
     return PROFILES[request.profile].limits.model_copy(update=named)

@@ -29,7 +29,7 @@ _PARTS: Final = ("logs", "stash")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PruneRule:
     """Which runs may go: those that fulfil all of this, never one that can be resumed unless `resumable`."""
 
     keep: int = 0
@@ -59,7 +59,7 @@ class Pruned:
         return self.run_bytes + self.stash_bytes + self.snapshot_bytes + self.baseline_bytes
 
 
-def prune(root: Path, wanted: Wanted, *, dry_run: bool) -> Pruned:
+def prune(root: Path, wanted: PruneRule, *, dry_run: bool) -> Pruned:
     """Delete what is not needed any more; with `dry_run` only look.
 
     Raises BusyError while a run is at work, and `WorkspaceError` where something cannot be deleted, or where a run
@@ -91,7 +91,7 @@ def prune(root: Path, wanted: Wanted, *, dry_run: bool) -> Pruned:
         return pruned
 
 
-def _is_old(run: RunDir, wanted: Wanted) -> bool:
+def _is_old(run: RunDir, wanted: PruneRule) -> bool:
     place = run.record if run.is_foreign else run.path
     return not wanted.older_than or _age(place) > wanted.older_than * DAY
 

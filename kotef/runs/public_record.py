@@ -57,7 +57,7 @@ _CHANGING: Final = frozenset({"run_started", "run_resumed", "planned", "coder_fi
 log = logging.getLogger("kotef")
 
 
-class _Facts(NamedTuple):
+class _RecordFacts(NamedTuple):
     size: int
     modified: int
     """In ns."""
@@ -74,7 +74,7 @@ class RecordWriter:
         """`state` is the run's state directory, `record` its folder below `.sdd/runs`."""
         self._state, self._root = state, record.parents[2]
         self._place = f"{RECORDS}/{record.name}"
-        self._written: dict[str, _Facts] = {}
+        self._written: dict[str, _RecordFacts] = {}
         """File → its size, time and mode when it was last written."""
         self._seen = 0
         """Bytes of events that the record contains."""
@@ -149,7 +149,7 @@ def _tail(path: Path, start: int) -> bytes:
         return b""
 
 
-def _files_of(state: Path) -> Iterator[tuple[str, _Facts]]:
+def _files_of(state: Path) -> Iterator[tuple[str, _RecordFacts]]:
     """Names of the files to copy into the record, relative to the state directory."""
     for folder, wanted in ((state, _SHOWN), (state / "logs", _LOG)):
         if not folder.is_dir():
@@ -157,7 +157,7 @@ def _files_of(state: Path) -> Iterator[tuple[str, _Facts]]:
         for path in sorted(folder.iterdir()):
             if wanted.fullmatch(path.name):
                 found = path.stat()
-                facts = _Facts(found.st_size, found.st_mtime_ns, stat.S_IMODE(found.st_mode))
+                facts = _RecordFacts(found.st_size, found.st_mtime_ns, stat.S_IMODE(found.st_mode))
                 yield path.relative_to(state).as_posix(), facts
 
 

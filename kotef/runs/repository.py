@@ -50,7 +50,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class RepositorySettings:
     """A workspace and what it says about how to work in it."""
 
     root: Path
@@ -79,7 +79,9 @@ class Repository:
         )
 
 
-def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[str, str] = os.environ) -> Repository:
+def repository_of(
+    root: Path, config: UserConfig, *, trust: bool, env: Mapping[str, str] = os.environ
+) -> RepositorySettings:
     """The settings in effect, with a line for each that is not.
 
     An untrusted repository can only narrow: less network, a stricter sandbox. Raises `SpecError` for a file, or a
@@ -103,7 +105,7 @@ def repository_of(root: Path, config: UserConfig, *, trust: bool, env: Mapping[s
             ignored[name] = untrusted(root, at=place)
     for name in sorted(table(toml_of(place, "pyproject.toml"), "tool", "kotef").keys() - _FREE):
         ignored[f"tool.kotef.{name}"] = f"it belongs in {CONFIGURATION}"
-    return Repository(root, place, _read(effective), read_from, ignored)
+    return RepositorySettings(root, place, _read(effective), read_from, ignored)
 
 
 def _file(name: str) -> str:

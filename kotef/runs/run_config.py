@@ -48,7 +48,7 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class RunConfig:
     """Where and with whom one run works; nothing of it is checkpointed."""
 
     root: Path

@@ -19,7 +19,7 @@ from kotef.workspace.sandbox.seed import copy_caches
 from kotef.workspace.snapshot_scope import split
 
 
-class Asked(NamedTuple):
+class SandboxRequest(NamedTuple):
     """What commands are to be confined by, and what they may have."""
 
     wanted: Wanted
@@ -46,21 +46,21 @@ class Confined:
 
 def asked_of(
     level: Wanted | None, *, network: bool, reads: Sequence[str], config: UserConfig, settings: Settings
-) -> Asked:
+) -> SandboxRequest:
     """What the command line says, else the user's configuration as far as the repository does not narrow it.
 
     The `settings` of a repository that is not trusted hold nothing that could widen anything.
     """
     users = config.sandbox
     given = users.network if settings.network is None else settings.network
-    return Asked(
+    return SandboxRequest(
         level or settings.level or users.level or "auto",
         network or given,
         tuple(dict.fromkeys((*reads, *users.read, *settings.reads))),
     )
 
 
-def confined_of(root: Path, asked: Asked, *, opened: bool) -> Confined:
+def confined_of(root: Path, asked: SandboxRequest, *, opened: bool) -> Confined:
     """The sandbox of a run; where it has to have one and there is none, the run begins all the same, and says so.
 
     `opened` is whether somebody needs the network who is allowed to have it. Raises `UsageError` as `sandbox_of` does.
@@ -110,7 +110,7 @@ def sandbox_of(
     return sandbox, (said,) if said else ()
 
 
-def with_network(root: Path, asked: Asked, sandbox: Sandbox, *, near: Sequence[Path] = ()) -> Sandbox:
+def with_network(root: Path, asked: SandboxRequest, sandbox: Sandbox, *, near: Sequence[Path] = ()) -> Sandbox:
     """The same level with the network and a home of its own, for one program that a person chose to start.
 
     `near` are folders beside those of PATH whose programs it needs.

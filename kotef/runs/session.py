@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from kotef.checks.verification import Verification
-from kotef.deps import Approval, Ground
+from kotef.deps import Approval, JudgeDeps
 from kotef.runs.events import EventLog
 from kotef.runs.executor import Workshop
 from kotef.runs.replay.tape import Tape
-from kotef.runs.run_config import Setting
+from kotef.runs.run_config import RunConfig
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
 from kotef.state import StateUpdate, Task
@@ -21,12 +21,12 @@ class Opened:
 
     run: RunDir
     task: Task
-    setting: Setting
+    setting: RunConfig
     emit: EventLog
     tape: Tape
     signals: Signals
     shop: Workshop
-    ground: Ground
+    ground: JudgeDeps
     ready: Callable[[], Awaitable[None]]
     """Prepares the workspace where that is still to be done. Raises `SandboxError`, `SetupError`."""
     baseline: Work[tuple[Verification, StateUpdate]] | None

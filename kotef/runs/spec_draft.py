@@ -71,7 +71,7 @@ class DraftAnswer(BaseModel):
     tickets: list[TicketAnswer] = Field(default_factory=list)
 
 
-class Told(NamedTuple):
+class InterviewAnswer(NamedTuple):
     """A question of the interview and what the person said."""
 
     question: str
@@ -102,13 +102,15 @@ class Drafter:
     started: float = field(default_factory=time.monotonic)
     _memory: Any = None
 
-    async def draft(self, goal: str, ask: Callable[[Sequence[str]], Awaitable[Sequence[Told]]] | None) -> Drafted:
+    async def draft(
+        self, goal: str, ask: Callable[[Sequence[str]], Awaitable[Sequence[InterviewAnswer]]] | None
+    ) -> Drafted:
         """Interview the person through `ask`, if there is one, then draft, and once more what code cannot take.
 
         Raises `ModelError` when the endpoint is of no use, or never says anything readable.
         """
         facts = _facts(self.root, goal)
-        answers: Sequence[Told] = ()
+        answers: Sequence[InterviewAnswer] = ()
         if ask is not None:
             text = self.prompts.render("spec_questions", **facts.of_questions(), most=MAX_QUESTIONS)
             asked = await self._ask(text, QuestionsAnswer)
@@ -133,8 +135,8 @@ class Drafter:
         return Drafted(draft, facts.checks, self.spent.model_copy(update={"seconds": seconds}), tuple(notices))
 
     async def _answers(
-        self, ask: Callable[[Sequence[str]], Awaitable[Sequence[Told]]], questions: Sequence[str]
-    ) -> Sequence[Told]:
+        self, ask: Callable[[Sequence[str]], Awaitable[Sequence[InterviewAnswer]]], questions: Sequence[str]
+    ) -> Sequence[InterviewAnswer]:
         """What the person says; while they think, no time of the draft passes."""
         began = time.monotonic()
         answers = await ask(questions)
@@ -156,7 +158,7 @@ class Drafter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _RepositoryFacts:
     """What the model is told of the repository."""
 
     goal: str
@@ -175,13 +177,13 @@ class _Facts:
         return {**self.of_questions(), **more, "project": self.spec.project, "architect": self.spec.architect}
 
 
-def _facts(root: Path, goal: str) -> _Facts:
+def _facts(root: Path, goal: str) -> _RepositoryFacts:
     from kotef.tools.overview import overview
 
     spec = read_spec(root)
     checks = collect_checks(root, options=(), ticket=(), architect=spec.checks)
     readme = next((file.text for name in ("README.md", "README.rst") if (file := read_file(root, name)).text), "")
-    return _Facts(
+    return _RepositoryFacts(
         goal=goal,
         overview=overview(root),
         readme=readme,

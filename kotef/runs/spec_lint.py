@@ -8,7 +8,7 @@ from kotef.checks.detect import collect_checks
 from kotef.checks.missing_program import missing_program
 from kotef.sdd.files import read_file
 from kotef.sdd.importers.folders import list_foreign
-from kotef.sdd.lint import Finding, in_order, lint_between, lint_foreign, lint_ticket
+from kotef.sdd.lint import LintFinding, in_order, lint_between, lint_foreign, lint_ticket
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 from kotef.workspace.redaction import redactor
@@ -19,7 +19,7 @@ class Linted(NamedTuple):
 
     tickets: int
     """Open ones, and the specs of other tools that are open."""
-    findings: tuple[Finding, ...]
+    findings: tuple[LintFinding, ...]
 
 
 def lint_workspace(root: Path, *, only: Collection[str] = ()) -> Linted:
@@ -37,7 +37,7 @@ def lint_workspace(root: Path, *, only: Collection[str] = ()) -> Linted:
         return missing_program(root, command)
 
     texts = {ticket.path: read_file(root, ticket.path).text for ticket in folder.open}
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     for ticket in folder.open:
         found += lint_ticket(ticket, texts[ticket.path], commands(ticket.tests), missing)
     found += lint_between(folder, texts)

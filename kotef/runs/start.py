@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kotef.checks.baselines import Baselines
 from kotef.checks.verification import Verification
 from kotef.coders.chain import parse_chain
-from kotef.deps import Clock, Emit, Ground
+from kotef.deps import Clock, Emit, JudgeDeps
 from kotef.errors import UsageError
 from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
@@ -28,12 +28,12 @@ from kotef.runs.replay.recorder import Recorder
 from kotef.runs.report.live_page import keeps_page
 from kotef.runs.result import Result
 from kotef.runs.resume_compatibility import must_fit, not_as_left
-from kotef.runs.run_config import Setting
+from kotef.runs.run_config import RunConfig
 from kotef.runs.session import Opened
 from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
-from kotef.runs.user_prompts import Asking
+from kotef.runs.user_prompts import RunPrompts
 from kotef.state import VISIT_CAPS, StateUpdate, Task
 from kotef.tools.approvals import Permits
 from kotef.workspace.environment import child_environment
@@ -45,10 +45,10 @@ from kotef.workspace.stash import drop_old
 from kotef.workspace.stop_gate import guard_steps
 
 if TYPE_CHECKING:
-    from kotef.runs.loop import Loop
+    from kotef.runs.loop import RunLoop
 
 
-def start(run: RunDir, task: Task, setting: Setting) -> Result:
+def start(run: RunDir, task: Task, setting: RunConfig) -> Result:
     """Run `task` from its baseline to its ending.
 
     BusyError when another run works here, WorkspaceError when the run directory cannot be made; nothing else.
@@ -62,7 +62,7 @@ def start(run: RunDir, task: Task, setting: Setting) -> Result:
         return asyncio.run(_go(run, task, _with(setting, told), resumed=False))
 
 
-def resume(run: RunDir, task: Task, setting: Setting) -> Result:
+def resume(run: RunDir, task: Task, setting: RunConfig) -> Result:
     """Go on with a run that `may_resume` allows; `task` is its task with the limits now in force.
 
     BusyError when another run works here, UsageError where the run has ended meanwhile, or is not this kotef's to read.
@@ -79,11 +79,11 @@ def resume(run: RunDir, task: Task, setting: Setting) -> Result:
         return asyncio.run(_go(run, task, _with(setting, told), resumed=True))
 
 
-def _with(setting: Setting, told: Sequence[str]) -> Setting:
+def _with(setting: RunConfig, told: Sequence[str]) -> RunConfig:
     return replace(setting, notices=(*told, *setting.notices))
 
 
-async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Result:
+async def _go(run: RunDir, task: Task, setting: RunConfig, *, resumed: bool) -> Result:
     """A new run's baseline is begun, and waits for its commands while a thread imports the frameworks."""
     opened = open_run(run, task, setting, resumed=resumed)
     if not resumed:
@@ -104,7 +104,7 @@ async def _go(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Re
             opened.shop.history.close()
 
 
-def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Opened:
+def open_run(run: RunDir, task: Task, setting: RunConfig, *, resumed: bool) -> Opened:
     """What a run needs before the frameworks are there; a new one's baseline is begun. The workspace is locked."""
     snapshots = Snapshots.open(setting.root)
     snapshots.sweep()
@@ -119,7 +119,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
     tape.begin(clock, snapshots, setting.kit)
     known = Baselines(state_dir(setting.root) / "baselines", setting.root, env, setting.confined.sandbox)
     baselines = tape.baselines(known)
-    asking = Asking(emit, clock, signals)
+    asking = RunPrompts(emit, clock, signals)
     approval = asking.approval(tape.approval(setting.approval))
     shop = Workshop(
         setting.root,
@@ -139,7 +139,7 @@ def open_run(run: RunDir, task: Task, setting: Setting, *, resumed: bool) -> Ope
         history=_history_kept(setting, run, snapshots, emit),
         permits=Permits(approval.command if approval else None),
     )
-    ground = Ground(
+    ground = JudgeDeps(
         root=setting.root,
         run_dir=run.path,
         snapshots=snapshots,
@@ -183,11 +183,11 @@ def announce(opened: Opened) -> None:
     opened.tell_notices()
 
 
-def _loop(opened: Opened) -> "Loop":
+def _loop(opened: Opened) -> "RunLoop":
     """What takes a second or two to import, with the models and the coders."""
-    from kotef.runs.loop import Loop
+    from kotef.runs.loop import RunLoop
 
-    return Loop(opened)
+    return RunLoop(opened)
 
 
 def may_resume(run: RunDir, task: Task, changed: Task) -> None:
@@ -224,7 +224,7 @@ def _somebody_new(task: Task, changed: Task) -> bool:
     return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before
 
 
-def _history_kept(setting: Setting, run: RunDir, snapshots: Snapshots, emit: Emit) -> HistoryKept | None:
+def _history_kept(setting: RunConfig, run: RunDir, snapshots: Snapshots, emit: Emit) -> HistoryKept | None:
     """The protection of git's history and `.sdd`; None if the sandbox protects them (bwrap)."""
     if setting.confined.sandbox.level == "bwrap":
         return None

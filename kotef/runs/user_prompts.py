@@ -12,7 +12,7 @@ _PERMISSIONS: dict[Permission, str] = {"once": "yes, once", "run": "yes, for thi
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RunPrompts:
     """Wraps what the command line gives. A question that a kill or a Ctrl-C ended has no answer, and comes again."""
 
     emit: Emit

@@ -75,7 +75,7 @@ _THEIR_HEADINGS: Final = (
 )
 
 
-class Finding(BaseModel):
+class LintFinding(BaseModel):
     """One gap, with the place to mend it."""
 
     model_config = ConfigDict(frozen=True)
@@ -92,12 +92,12 @@ class Finding(BaseModel):
         return f"{self.path}:{self.line}: {self.code}: {self.message}"
 
 
-def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Missing) -> list[Finding]:
+def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Missing) -> list[LintFinding]:
     """The gaps of one of the project's own tickets; `commands` are the checks that would judge it."""
     lines = read_markdown(text).lines
 
-    def of(code: str, line: int, message: str) -> Finding:
-        return Finding(path=ticket.path, line=line, code=code, message=message)
+    def of(code: str, line: int, message: str) -> LintFinding:
+        return LintFinding(path=ticket.path, line=line, code=code, message=message)
 
     if not (ticket.objective or ticket.done or ticket.tests):
         return [of("empty-ticket", 1, "asks for nothing; say under `## Objective & DoD` what shall be different")]
@@ -111,7 +111,7 @@ def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Mis
     return found
 
 
-def lint_between(folder: TicketFolder, texts: Mapping[str, str]) -> list[Finding]:
+def lint_between(folder: TicketFolder, texts: Mapping[str, str]) -> list[LintFinding]:
     """What is wrong between the project's own tickets; `texts` are their files by path."""
     found = [_of_problem(problem) for problem in folder.problems if "same number" not in problem.text]
     found += _duplicates(folder)
@@ -127,7 +127,7 @@ def lint_between(folder: TicketFolder, texts: Mapping[str, str]) -> list[Finding
             places.setdefault((ticket.id, keys.get(same_name(name), "")), line)
             if same_name(name) not in keys and same_name(name) not in closed:
                 message = f"depends on {name}, and there is no such ticket, open or closed"
-                found.append(Finding(path=ticket.path, line=line, code="missing-dependency", message=message))
+                found.append(LintFinding(path=ticket.path, line=line, code="missing-dependency", message=message))
     graph = {
         ticket.id: [keys[same_name(name)] for name in ticket.dependencies if same_name(name) in keys]
         for ticket in by_id.values()
@@ -135,18 +135,18 @@ def lint_between(folder: TicketFolder, texts: Mapping[str, str]) -> list[Finding
     for cycle in _cycles(graph):
         path, line = by_id[cycle[0]].path, places.get((cycle[0], cycle[1]), 1)
         message = f"these wait for each other: {' → '.join(cycle)}"
-        found.append(Finding(path=path, line=line, code="dependency-cycle", message=message))
+        found.append(LintFinding(path=path, line=line, code="dependency-cycle", message=message))
     return found
 
 
 def lint_foreign(
     spec: ForeignSpec, texts: Mapping[str, str], commands: Sequence[str], missing: Missing
-) -> list[Finding]:
+) -> list[LintFinding]:
     """The gaps of a spec of another tool; `texts` are its files by path."""
     place = spec.tasks_path or next(iter(spec.files), spec.path)
 
-    def of(code: str, line: int, message: str) -> Finding:
-        return Finding(path=place, line=line, code=code, message=message)
+    def of(code: str, line: int, message: str) -> LintFinding:
+        return LintFinding(path=place, line=line, code=code, message=message)
 
     if not (spec.tasks or spec.criteria or spec.objective):
         unread = [_of_problem(problem) for problem in spec.problems]  # what cannot be read may ask for a lot
@@ -178,16 +178,16 @@ def lint_foreign(
     return [*found, *_missing_programs(place, spec.checks, read, missing)]
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
+def in_order(findings: Iterable[LintFinding]) -> list[LintFinding]:
     """By place, each once."""
     return sorted(dict.fromkeys(findings), key=lambda found: (found.path, found.line, found.code, found.message))
 
 
-def _of_problem(problem: Problem) -> Finding:
+def _of_problem(problem: Problem) -> LintFinding:
     code, said = _SAID.get(problem.text, "unread"), problem.text
     if said.startswith(UNCLEAR):
         code, said = "needs-clarification", f"its author left open:{said.removeprefix(UNCLEAR)}"
-    return Finding(path=problem.path, line=problem.line, code=code, message=said)
+    return LintFinding(path=problem.path, line=problem.line, code=code, message=said)
 
 
 def _hopeless(done: Iterable[DoneLine], commands: Sequence[str]) -> list[DoneLine]:
@@ -200,7 +200,7 @@ def _unprovable(line: DoneLine) -> str:
     return f"no check can prove '{what}'; name a test, a check's command or a file"
 
 
-def _typos(path: str, lines: Iterable[Line], known: Mapping[str, str]) -> Iterator[Finding]:
+def _typos(path: str, lines: Iterable[Line], known: Mapping[str, str]) -> Iterator[LintFinding]:
     """Headings below the title that are not read, but nearly are."""
     for line in lines:
         name = words(line.text) if line.kind == "heading" and line.indent > 1 else ""
@@ -208,12 +208,12 @@ def _typos(path: str, lines: Iterable[Line], known: Mapping[str, str]) -> Iterat
             continue
         if close := get_close_matches(name, known, n=1, cutoff=_CLOSE):
             message = f"'{line.text[:60]}' is not read; did you mean '{close[0].capitalize()}'?"
-            yield Finding(path=path, line=line.number, code="unknown-heading", message=message)
+            yield LintFinding(path=path, line=line.number, code="unknown-heading", message=message)
 
 
 def _missing_programs(
     path: str, commands: Iterable[str], lines: Mapping[str, Sequence[Line]], missing: Missing
-) -> Iterator[Finding]:
+) -> Iterator[LintFinding]:
     for command in commands:
         if program := missing(command):
             where, number = next(
@@ -226,7 +226,7 @@ def _missing_programs(
                 (path, 1),
             )
             message = f"`{command[:80]}` starts {program}, which is not installed here"
-            yield Finding(path=where, line=number, code="missing-program", message=message)
+            yield LintFinding(path=where, line=number, code="missing-program", message=message)
 
 
 def _without_paths(lines: Sequence[Line]) -> list[int]:
@@ -241,13 +241,13 @@ def _without_paths(lines: Sequence[Line]) -> list[int]:
     return found
 
 
-def _duplicates(folder: TicketFolder) -> Iterator[Finding]:
+def _duplicates(folder: TicketFolder) -> Iterator[LintFinding]:
     first = {same_name(name): "a closed ticket" for name in reversed(folder.closed)}
     for ticket in folder.open:
         other = first.setdefault(same_name(ticket.id), ticket.path)
         if other != ticket.path:
             message = f"has the same number as {other}; give one of them another"
-            yield Finding(path=ticket.path, line=1, code="duplicate-id", message=message)
+            yield LintFinding(path=ticket.path, line=1, code="duplicate-id", message=message)
 
 
 def _dependency_line(text: str, name: str) -> int:

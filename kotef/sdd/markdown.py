@@ -34,7 +34,7 @@ class Document(NamedTuple):
     """Lines that open a fence which nothing closes; it is taken to end before the next heading."""
 
 
-class Fence(NamedTuple):
+class FencedBlock(NamedTuple):
     """One fenced block."""
 
     number: int
@@ -43,7 +43,7 @@ class Fence(NamedTuple):
     lines: tuple[Line, ...]
 
 
-class Section(NamedTuple):
+class MarkdownSection(NamedTuple):
     """What stands under one name, however often the name occurs."""
 
     number: int
@@ -182,7 +182,7 @@ def _end_of_comment(raws: Sequence[str], at: int, hopeless: dict[str, int]) -> i
     return 0
 
 
-def fences(lines: Iterable[Line]) -> list[Fence]:
+def fences(lines: Iterable[Line]) -> list[FencedBlock]:
     """The fenced blocks among these lines, in order."""
     found: list[tuple[Line, list[Line]]] = []
     for line in lines:
@@ -190,7 +190,7 @@ def fences(lines: Iterable[Line]) -> list[Fence]:
             found[-1][1].append(line)
         elif line.kind == "fence" and not line.closing:
             found.append((line, []))
-    return [Fence(opener.number, opener.text, tuple(code)) for opener, code in found]
+    return [FencedBlock(opener.number, opener.text, tuple(code)) for opener, code in found]
 
 
 def words(title: str) -> str:
@@ -204,7 +204,7 @@ def words(title: str) -> str:
 
 def sections(
     lines: Sequence[Line], names: Mapping[str, str], *, header: Collection[str] = (), nested: Collection[str] = ()
-) -> dict[str, Section]:
+) -> dict[str, MarkdownSection]:
     """The lines under each name that occurs, by name; `PREAMBLE` is always there.
 
     `names` maps the `words` of a label to its name. A label is a heading of any level or, for a name that no heading
@@ -231,7 +231,7 @@ def sections(
         else:
             found.setdefault(name, (line.number, []))[1].append(line)
     found.pop(_OTHER, None)
-    return {name: Section(number, tuple(under)) for name, (number, under) in found.items()}
+    return {name: MarkdownSection(number, tuple(under)) for name, (number, under) in found.items()}
 
 
 def _name(title: str, names: Mapping[str, str]) -> str | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from kotef.sdd.markdown import Fence, Line
+from kotef.sdd.markdown import FencedBlock, Line
 
 Complaint = tuple[int, str]
 """Line number and what is wrong there."""
@@ -25,7 +25,7 @@ _ASIDE: Final = re.compile(r" [—–→-]+ | ?[(:]")
 _PATH: Final = re.compile(r"!?[^\s`'\"(){}<>|,;:$]*(?:\{[^\s`'\"(){}<>|;:$]*\}[^\s`'\"(){}<>|,;:$]*)*")
 
 
-def fenced_commands(fences: Iterable[Fence]) -> tuple[tuple[str, ...], list[Complaint]]:
+def fenced_commands(fences: Iterable[FencedBlock]) -> tuple[tuple[str, ...], list[Complaint]]:
     """The command lines in these blocks, each once, in order; and which blocks or lines are none.
 
     Comments and prompts (`$ `) are left out; with a prompt anywhere in a block, only lines with one are commands.

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import SpecError
 from kotef.sdd.files import Problem, read_file
-from kotef.sdd.markdown import UNCLOSED, Line, Section, fences, items, read_markdown, sections
+from kotef.sdd.markdown import UNCLOSED, Line, MarkdownSection, fences, items, read_markdown, sections
 from kotef.sdd.references import Complaint, fenced_commands, is_inside, named_paths, quoted_commands
 
 MAX_TEXT: Final = 16_000
@@ -89,13 +89,13 @@ _FILES: Final = (
 )
 
 
-class _Page(NamedTuple):
+class _SpecPage(NamedTuple):
     """One file of `_FILES` and what stands under the names in it."""
 
     field: str
     path: str
     text: str
-    under: dict[str, Section]
+    under: dict[str, MarkdownSection]
     problems: tuple[Problem, ...]
 
     def lines(self, name: str) -> tuple[Line, ...]:
@@ -134,15 +134,15 @@ def read_spec(root: Path) -> Spec:
     )
 
 
-def _read_page(root: Path, field: str, path: str) -> _Page:
+def _read_page(root: Path, field: str, path: str) -> _SpecPage:
     file = read_file(root, path)
     document = read_markdown(file.text)
     unclosed = tuple(Problem(path=path, line=line, text=UNCLOSED) for line in document.unclosed)
     text = file.text.removeprefix("\ufeff").strip()
-    return _Page(field, path, text, sections(document.lines, _NAMES), file.problems + unclosed)
+    return _SpecPage(field, path, text, sections(document.lines, _NAMES), file.problems + unclosed)
 
 
-def _commands_and_globs(page: _Page) -> tuple[tuple[str, ...], tuple[str, ...], list[Complaint]]:
+def _commands_and_globs(page: _SpecPage) -> tuple[tuple[str, ...], tuple[str, ...], list[Complaint]]:
     """The checks an architect names, the paths a constraint forbids, and what was meant as one but cannot be used."""
     if page.field == "architect":
         commands, complaints = fenced_commands(fences(page.lines("checks")))
@@ -157,10 +157,10 @@ def _commands_and_globs(page: _Page) -> tuple[tuple[str, ...], tuple[str, ...], 
     return (), (), []
 
 
-def _text(pages: Iterable[_Page], field: str) -> str:
+def _text(pages: Iterable[_SpecPage], field: str) -> str:
     return "\n\n".join(page.text for page in pages if page.field == field and page.text)[:MAX_TEXT]
 
 
-def _rules(pages: Iterable[_Page], name: str) -> tuple[str, ...]:
+def _rules(pages: Iterable[_SpecPage], name: str) -> tuple[str, ...]:
     found = dict.fromkeys(rule[:MAX_RULE] for page in pages for rule in items(page.lines(name)))
     return tuple(found)[:MAX_RULES]

@@ -13,7 +13,7 @@ from kotef.sdd.markdown import (
     UNCLOSED,
     Document,
     Line,
-    Section,
+    MarkdownSection,
     fences,
     items,
     read_markdown,
@@ -158,7 +158,7 @@ def read_ticket(path: str, text: str) -> Ticket:
     document = read_markdown(text)
     title, lines = title_and_rest(document)
     found = sections(lines, NAMES, header=HEADER, nested=("done",))
-    under = {name: found.get(name, Section(1, ())) for name in (*NAMES.values(), PREAMBLE)}
+    under = {name: found.get(name, MarkdownSection(1, ())) for name in (*NAMES.values(), PREAMBLE)}
     done, objective, unboxed = _done_lines(under["objective"].lines, under["done"].lines)
     dependencies, unread = _dependencies(under["dependencies"].lines)
     tests, ignored = fenced_commands(fences(under["tests"].lines))
@@ -325,7 +325,7 @@ def allowed_edits(lines: Sequence[Line]) -> tuple[tuple[str, ...], list[Complain
     return tuple(found), refused
 
 
-def _missing(found: Mapping[str, Section], *, has_done: bool, has_tests: bool) -> list[Complaint]:
+def _missing(found: Mapping[str, MarkdownSection], *, has_done: bool, has_tests: bool) -> list[Complaint]:
     objective, tests = found.get("objective"), found.get("tests")
     complaints: list[Complaint] = []
     if objective is None:

@@ -12,7 +12,7 @@ from kotef.failures.plural import counted
 from kotef.tools import patch_format
 from kotef.tools.errors import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder
-from kotef.tools.guard import Guard
+from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_middle
 from kotef.tools.text_diff import compare
 from kotef.tools.workspace_files import Place, locate, missing, read_text
@@ -35,7 +35,7 @@ class _Step(NamedTuple):
     """Permissions of a file that is made or removed, where it is not a new one."""
 
 
-def apply_patch(root: Path, text: str, *, guard: Guard, wrote: Callable[[str], None]) -> str:
+def apply_patch(root: Path, text: str, *, guard: FileGuard, wrote: Callable[[str], None]) -> str:
     """Apply a patch; files keep their encodings and line ends. Returns what is told to the model.
 
     Everything is read and fitted before the first file is written. `wrote` is told of each file right after it was.
@@ -74,7 +74,7 @@ def rest(arguments: Mapping[str, Any], changed: Collection[str]) -> dict[str, An
     return {"patch": patch_format.render(left)} if left else None
 
 
-def _steps(root: Path, section: patch_format.Section, guard: Guard) -> tuple[list[_Step], str]:
+def _steps(root: Path, section: patch_format.PatchSection, guard: FileGuard) -> tuple[list[_Step], str]:
     """What is written for one section, in this order, and how it is told."""
     place = locate(root, section.path, guard=guard)
     if (section.kind == "Delete" or section.moved_to) and (root / section.path).is_symlink():

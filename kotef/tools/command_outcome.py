@@ -12,7 +12,7 @@ NOT_RUN: Final = frozenset({126, 127})
 """Exit statuses by which a shell says that it could not run the command (POSIX)."""
 
 
-class Told(NamedTuple):
+class ToolAnswer(NamedTuple):
     """What the model is told of something that did its work; an act that cannot end red returns the text alone."""
 
     text: str
@@ -20,7 +20,7 @@ class Told(NamedTuple):
     """What the result reports; None when all is well."""
 
 
-def tell(result: CommandResult, keep: Keep | None = None) -> Told:
+def tell(result: CommandResult, keep: Keep | None = None) -> ToolAnswer:
     """What the model is told of its command. Raises `ToolFault` where the command could not do its work.
 
     That is a name the shell does not find or may not execute, and our own limit.
@@ -28,7 +28,7 @@ def tell(result: CommandResult, keep: Keep | None = None) -> Told:
     text = render(result, keep)
     if result.timed_out or result.exit_code is None or result.exit_code in NOT_RUN:
         raise ToolFault("exec_error", text)
-    return Told(text, red_of(result))
+    return ToolAnswer(text, red_of(result))
 
 
 def red_of(result: CommandResult) -> Category | None:

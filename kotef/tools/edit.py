@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.failures.plural import counted
 from kotef.tools.errors import ToolFault
-from kotef.tools.files import Written, refuse_placeholder, store
-from kotef.tools.guard import Guard
+from kotef.tools.files import WriteResult, refuse_placeholder, store
+from kotef.tools.guard import FileGuard
 from kotef.tools.text import clip_line
 from kotef.tools.text_diff import compare
 from kotef.tools.workspace_files import locate, read_text
@@ -28,7 +28,7 @@ _NUMBERED: Final = re.compile(r"\s*\d+\t")
 """How view_file begins a line."""
 
 
-class Edit(BaseModel):
+class Replacement(BaseModel):
     """One replacement."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,7 +42,7 @@ class MismatchError(Exception):
     """An edit does not fit the text; the message says why."""
 
 
-def edit_file(root: Path, path: str, edits: Sequence[Edit], *, guard: Guard) -> Written:
+def edit_file(root: Path, path: str, edits: Sequence[Replacement], *, guard: FileGuard) -> WriteResult:
     """Apply the edits in order, all or none; the file keeps its encoding, line ends and last line as they are.
 
     Raises `ToolFault` that shows the nearest text when a search does not match.
@@ -66,10 +66,10 @@ def edit_file(root: Path, path: str, edits: Sequence[Edit], *, guard: Guard) -> 
     refuse_placeholder(place, old.plain, new.plain)
     store(root, place, old, new.raw)
     change = compare(old.plain, new.plain)
-    return Written(place.name, "\n".join([f"edited {place.name}: {change.stat}", *notes, change.hunks]))
+    return WriteResult(place.name, "\n".join([f"edited {place.name}: {change.stat}", *notes, change.hunks]))
 
 
-def _spans(text: str, edit: Edit) -> tuple[list[Span], str]:
+def _spans(text: str, edit: Replacement) -> tuple[list[Span], str]:
     """Where the edit goes, and a word on how it was found if not exactly. Raises `MismatchError`."""
     search, replace = edit.search.replace("\r\n", "\n"), edit.replace.replace("\r\n", "\n")
     if not search:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kotef.tools.tool import Feature, Row
+from kotef.tools.tool import Feature, ToolSpec
 
 if TYPE_CHECKING:
     from kotef.tools.mcp.sessions import Servers
@@ -27,7 +27,7 @@ class Outside:
         }
         return tuple(feature for feature, service in had.items() if service)
 
-    async def rows(self) -> list[Row]:
+    async def rows(self) -> list[ToolSpec]:
         """The tools of the MCP servers, which are started by the first call."""
         return await self.servers.rows() if self.servers else []
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
 from kotef.tools.errors import ToolFault
-from kotef.tools.guard import Guard
+from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_line, lines_of
 from kotef.tools.text_diff import compare
 from kotef.tools.truncated_output import Keep, note
@@ -35,7 +35,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """What a writing tool did."""
 
     path: str
@@ -110,20 +110,20 @@ def _mark(entry: Listed) -> str:
     return "@" if entry.is_link else ""
 
 
-def write_file(root: Path, path: str, content: str, *, guard: Guard) -> Written:
+def write_file(root: Path, path: str, content: str, *, guard: FileGuard) -> WriteResult:
     """Write a whole file; an existing one keeps its encoding, byte order mark and line ends. Raises `ToolFault`."""
     place = locate(root, path, guard=guard)
     if not place.real.exists():
         store(root, place, Text(content), content)
-        return Written(place.name, f"created {place.name} ({counted(len(lines_of(content)), 'line')})")
+        return WriteResult(place.name, f"created {place.name} ({counted(len(lines_of(content)), 'line')})")
     old = read_text(root, place)
     plain = content.replace("\r\n", "\n")
     new = plain.replace("\n", old.newline) if "\n" in old.raw else content
     if new == old.raw:
-        return Written(place.name, f"{place.name} has this content already")
+        return WriteResult(place.name, f"{place.name} has this content already")
     refuse_placeholder(place, old.plain, plain)
     store(root, place, old, new)
-    return Written(place.name, f"wrote {place.name}: {compare(old.plain, plain).stat}")
+    return WriteResult(place.name, f"wrote {place.name}: {compare(old.plain, plain).stat}")
 
 
 def refuse_placeholder(place: Place, old: str, new: str) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from kotef.checks.protected_files import matches
 
 
-class Guard(Protocol):
+class FileGuard(Protocol):
     """Says which files of the workspace this run may change."""
 
     def may_edit(self, path: str) -> str | None:

@@ -10,7 +10,7 @@ from kotef.context.repomap.languages import language_of
 from kotef.context.repomap.symbols import Symbol
 from kotef.failures.plural import counted
 from kotef.tools.errors import ToolFault
-from kotef.tools.repository import Repository, Seen, User, opened
+from kotef.tools.repository import IndexedFile, RepositoryIndex, User, opened
 from kotef.tools.workspace_files import locate, missing
 
 MAX_TEXT: Final = 6_000
@@ -76,10 +76,12 @@ def search_symbols(root: Path, name: str, path: str = ".") -> str:
         return "\n".join([*(lines or [f"no definition matches {name}; grep searches all text"]), *_left(repository)])
 
 
-def _found(repository: Repository, users: Sequence[User], wanted: str) -> tuple[list[tuple[int, Seen, Symbol]], int]:
+def _found(
+    repository: RepositoryIndex, users: Sequence[User], wanted: str
+) -> tuple[list[tuple[int, IndexedFile, Symbol]], int]:
     """The definitions that match, the nearest first, and how many files were not parsed for lack of time."""
     deadline = time.monotonic() + SECONDS
-    found: list[tuple[int, Seen, Symbol]] = []
+    found: list[tuple[int, IndexedFile, Symbol]] = []
     late = 0
     for number, user in enumerate(users):
         if time.monotonic() > deadline:
@@ -121,7 +123,7 @@ def _most(counts: "Counter[str]") -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _left(repository: Repository) -> list[str]:
+def _left(repository: RepositoryIndex) -> list[str]:
     return [f"[{_files(repository.left)} not looked into yet; call again]"] if repository.left else []
 
 

@@ -45,7 +45,7 @@ class Hunk(NamedTuple):
         return [line[1:] for line in self.lines if line[0] != "-"]
 
 
-class Section(NamedTuple):
+class PatchSection(NamedTuple):
     """What a patch does with one file."""
 
     kind: SectionKind
@@ -62,7 +62,7 @@ class Section(NamedTuple):
         return (self.moved_to, self.path) if self.moved_to else (self.path,)
 
 
-def parse(text: str) -> tuple[Section, ...]:
+def parse(text: str) -> tuple[PatchSection, ...]:
     """The sections of a patch, at least one, each file in one of them only. Raises `PatchError` with the line."""
     plain = text.replace("\r\n", "\n").strip()
     fenced = _FENCE.fullmatch(plain)
@@ -83,7 +83,7 @@ def parse(text: str) -> tuple[Section, ...]:
     return sections
 
 
-def _section(lines: Sequence[str], start: int, end: int) -> Section:
+def _section(lines: Sequence[str], start: int, end: int) -> PatchSection:
     header = _HEADER.match(lines[start])
     assert header is not None  # noqa: S101  it is why this is a section
     kind, path = header[1], header[2].strip()
@@ -98,17 +98,17 @@ def _section(lines: Sequence[str], start: int, end: int) -> Section:
         if kind == "Delete" or not line.startswith("+"):
             what = "a deleted file has no lines" if kind == "Delete" else "every line of an added file begins with `+`"
             raise PatchError(f"line {number}: {what}")
-    return Section("Add" if kind == "Add" else "Delete", path, content=tuple(line[1:] for _, line in body))
+    return PatchSection("Add" if kind == "Add" else "Delete", path, content=tuple(line[1:] for _, line in body))
 
 
-def _update(path: str, body: list[tuple[int, str]]) -> Section:
+def _update(path: str, body: list[tuple[int, str]]) -> PatchSection:
     moved = ""
     if body and body[0][1].startswith(_MOVE):
         moved = body.pop(0)[1].removeprefix(_MOVE).strip()
     hunks = tuple(_hunks(body))
     if not (hunks or moved):
         raise PatchError(f"{path}: the section changes nothing")
-    return Section("Update", path, moved, hunks)
+    return PatchSection("Update", path, moved, hunks)
 
 
 def _hunks(body: Sequence[tuple[int, str]]) -> Iterator[Hunk]:
@@ -147,12 +147,12 @@ def _hunks(body: Sequence[tuple[int, str]]) -> Iterator[Hunk]:
         yield hunk(at_end=False)
 
 
-def render(sections: Sequence[Section]) -> str:
+def render(sections: Sequence[PatchSection]) -> str:
     """The patch that says this."""
     return "\n".join([BEGIN, *(line for section in sections for line in _rendered(section)), END])
 
 
-def _rendered(section: Section) -> Iterator[str]:
+def _rendered(section: PatchSection) -> Iterator[str]:
     yield f"*** {section.kind} File: {section.path}"
     if section.moved_to:
         yield f"{_MOVE} {section.moved_to}"
@@ -164,14 +164,14 @@ def _rendered(section: Section) -> Iterator[str]:
             yield _END_OF_FILE
 
 
-def remaining(sections: Sequence[Section], changed: Collection[str]) -> tuple[Section, ...]:
+def remaining(sections: Sequence[PatchSection], changed: Collection[str]) -> tuple[PatchSection, ...]:
     """What is left to do once these files are changed; of a moved file perhaps only the old one's deletion."""
     left = []
     for section in sections:
         if section.path in changed:
             continue
         if section.moved_to in changed:
-            left.append(Section("Delete", section.path))
+            left.append(PatchSection("Delete", section.path))
         else:
             left.append(section)
     return tuple(left)

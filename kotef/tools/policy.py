@@ -61,15 +61,15 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class _Finding:
+class _CommandFinding:
     """What one simple command is, before the profile has its say."""
 
     kind: Class
     reason: str = ""
 
 
-_HARMLESS: Final = _Finding("harmless")
-_OTHER: Final = _Finding("other")
+_HARMLESS: Final = _CommandFinding("harmless")
+_OTHER: Final = _CommandFinding("other")
 
 
 def decide(command: str, profile: Profile, *, root: Path | None = None) -> Ruling:
@@ -84,7 +84,7 @@ def decide(command: str, profile: Profile, *, root: Path | None = None) -> Rulin
     return max(rulings, key=lambda one: (_GRAVITY[one.policy], not one.may_be_asked), default=Ruling("allowed"))
 
 
-def _rule(finding: _Finding, profile: Profile) -> Ruling:
+def _rule(finding: _CommandFinding, profile: Profile) -> Ruling:
     """What the profile makes of one finding."""
     match finding.kind:
         case "harmless":
@@ -101,13 +101,13 @@ def _rule(finding: _Finding, profile: Profile) -> Ruling:
     return Ruling(policy, "" if policy == "allowed" else reason, profile=policy != "allowed")
 
 
-def _judge_line(line: str, root: Path | None, depth: int) -> list[_Finding]:
+def _judge_line(line: str, root: Path | None, depth: int) -> list[_CommandFinding]:
     if depth > _DEPTH:
         raise UnreadableCommandError("shells are nested too deep")
     return [finding for simple in simple_commands(line) for finding in _judge(simple, root, depth)]
 
 
-def _judge(simple: Simple, root: Path | None, depth: int) -> list[_Finding]:
+def _judge(simple: Simple, root: Path | None, depth: int) -> list[_CommandFinding]:
     """Findings on one simple command, what it starts in turn included."""
     words = _unwrapped(simple.words)
     found = [_judge_redirection(target) for target in simple.writes]
@@ -115,7 +115,7 @@ def _judge(simple: Simple, root: Path | None, depth: int) -> list[_Finding]:
         return found
     name = PurePosixPath(words[0]).name
     if DYNAMIC in words[0]:
-        return [*found, _Finding("ask", "the name of the command is only known when it runs; write it out")]
+        return [*found, _CommandFinding("ask", "the name of the command is only known when it runs; write it out")]
     if name in SHELLS or name in {"eval", "source", "."}:
         return [*found, *_judge_shell(name, words[1:], simple, root, depth)]
     if name == "find":
@@ -157,16 +157,18 @@ def _after_options(words: Sequence[str], with_value: Iterable[str] = ()) -> list
     return rest
 
 
-def _judge_redirection(target: str) -> _Finding:
+def _judge_redirection(target: str) -> _CommandFinding:
     if target.startswith("/dev/") and not _QUIET_DEVICES.fullmatch(target):
-        return _Finding("refused", f"writing to {target} is refused: it is a device")
+        return _CommandFinding("refused", f"writing to {target} is refused: it is a device")
     return _HARMLESS if _QUIET_DEVICES.fullmatch(target) else _OTHER
 
 
-def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, depth: int) -> list[_Finding]:
+def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, depth: int) -> list[_CommandFinding]:
     """A shell, or `eval`, or `source`: what it would read is judged where it can be seen."""
     if _fetches(simple):
-        return [_Finding("refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it")]
+        return [
+            _CommandFinding("refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it")
+        ]
     if name == "eval":
         return _judge_script(" ".join(args), root, depth)
     if name not in SHELLS:
@@ -182,13 +184,17 @@ def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, 
     if simple.script:
         return _judge_script(simple.script, root, depth)
     if simple.feed and not rest:
-        return [_Finding("ask", f"what {name} would read from the pipe is not known; write the commands out")]
+        return [_CommandFinding("ask", f"what {name} would read from the pipe is not known; write the commands out")]
     return [_OTHER]
 
 
-def _judge_script(script: str, root: Path | None, depth: int) -> list[_Finding]:
+def _judge_script(script: str, root: Path | None, depth: int) -> list[_CommandFinding]:
     """What a shell is given to read; parts that are only known when it runs may be commands as well."""
-    unknown = [_Finding("ask", "a script that is put together when it runs; write it out")] if DYNAMIC in script else []
+    unknown = (
+        [_CommandFinding("ask", "a script that is put together when it runs; write it out")]
+        if DYNAMIC in script
+        else []
+    )
     return [*unknown, *_judge_line(script, root, depth + 1)]
 
 
@@ -196,9 +202,9 @@ def _fetches(simple: Simple) -> bool:
     return any(PurePosixPath(words[0]).name in FETCHERS for fed in simple.feed if (words := _unwrapped(fed.words)))
 
 
-def _judge_find(words: Sequence[str], root: Path | None, depth: int) -> list[_Finding]:
+def _judge_find(words: Sequence[str], root: Path | None, depth: int) -> list[_CommandFinding]:
     """What `find` would run or delete."""
-    found: list[_Finding] = []
+    found: list[_CommandFinding] = []
     for at, word in enumerate(words):
         if word in {"-exec", "-execdir", "-ok", "-okdir"}:
             inner = list(words[at + 1 :])
@@ -214,23 +220,27 @@ def _judge_find(words: Sequence[str], root: Path | None, depth: int) -> list[_Fi
                 if _is_outside(start, root) and (untested or start not in {".", "./"})
             ]
             if word == "-delete" and lost:
-                found.append(_Finding("refused", f"deleting below {lost[0]} is refused: it is not the run's to empty"))
+                found.append(
+                    _CommandFinding("refused", f"deleting below {lost[0]} is refused: it is not the run's to empty")
+                )
     return found
 
 
-def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) -> _Finding:
+def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) -> _CommandFinding:
     """The table, row by row; the first that speaks decides."""
     said = _said(name, args)
     if reason := ALWAYS_REFUSED.get(said[0]):
-        return _Finding("refused", f"{said[0]} is refused: {reason}")
+        return _CommandFinding("refused", f"{said[0]} is refused: {reason}")
     if name in INTERPRETERS and _fetches(simple) and _after_options(args) in ([], ["-"]):
-        return _Finding("refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it")
+        return _CommandFinding(
+            "refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it"
+        )
     if name.startswith("mkfs") or (name == "dd" and any(arg.startswith("of=/dev/") for arg in args)):
-        return _Finding("refused", f"{name} on a device is refused")
+        return _CommandFinding("refused", f"{name} on a device is refused")
     if name in WAITS and not WAITS[name] & set(args):
-        return _Finding("refused", f"{name} waits for a person; use view_file, edit_file, cat or sed")
+        return _CommandFinding("refused", f"{name} waits for a person; use view_file, edit_file, cat or sed")
     if name == "tail" and any(re.fullmatch(r"-[a-zA-Z]*[fF]\w*|--follow(=.*)?", arg) for arg in args):
-        return _Finding("refused", "tail that follows a file never ends; leave -f out")
+        return _CommandFinding("refused", "tail that follows a file never ends; leave -f out")
     if name in {"kill", "pkill", "killall"}:
         return _judge_kill(name, args)
     if name in {"rm", "rmdir", "unlink", "shred", "chmod", "chown", "chgrp"}:
@@ -238,9 +248,9 @@ def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) 
     if name == "git":
         return _judge_git(args)
     if row := next((row for row in PUBLISHES if said[: len(row)] == row), None):
-        return _Finding("refused", f"`{' '.join(row)}` is refused: {ABROAD}")
+        return _CommandFinding("refused", f"`{' '.join(row)}` is refused: {ABROAD}")
     if row := next((row for row in INSTALLS if said[: len(row)] == row), None):
-        return _Finding("install", f"`{' '.join(row)}`")
+        return _CommandFinding("install", f"`{' '.join(row)}`")
     return _HARMLESS if _is_harmless(name, said, args) else _OTHER
 
 
@@ -270,26 +280,32 @@ def _is_harmless(name: str, said: Sequence[str], args: Sequence[str]) -> bool:
     return said[0] in HARMLESS or any(tuple(said[: len(row)]) == row for row in HARMLESS_WITH)
 
 
-def _judge_kill(name: str, args: Sequence[str]) -> _Finding:
+def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:
     """Jobs of the same shell may be ended, processes that are somebody else's may not."""
     targets = _after_options(args, {"-s", "-n"})
     if name == "kill" and ("-l" in args or (targets and all(re.fullmatch(r"%\w+|\$!", target) for target in targets))):
         return _HARMLESS
     if name == "kill" and any(DYNAMIC in target for target in targets):
-        return _Finding("ask", "which process would end is only known when it runs; write `kill $!` or `kill %1`")
-    return _Finding("refused", f"{name} is refused: the process may be somebody else's; end your own with `kill %1`")
+        return _CommandFinding(
+            "ask", "which process would end is only known when it runs; write `kill $!` or `kill %1`"
+        )
+    return _CommandFinding(
+        "refused", f"{name} is refused: the process may be somebody else's; end your own with `kill %1`"
+    )
 
 
-def _judge_removal(name: str, args: Sequence[str], root: Path | None) -> _Finding:
+def _judge_removal(name: str, args: Sequence[str], root: Path | None) -> _CommandFinding:
     """Removing, or changing the mode of, what is not the run's to remove."""
     recursive = any(re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", arg) for arg in args)
     for target in (arg for arg in args if not arg.startswith("-")):
         if DYNAMIC in target and recursive:
-            return _Finding("ask", f"what `{name}` would remove is only known when it runs; write the paths out")
+            return _CommandFinding("ask", f"what `{name}` would remove is only known when it runs; write the paths out")
         if _is_outside(target, root):
-            return _Finding("refused", f"`{name} {target}` is refused: it is outside the workspace, or all of it")
+            return _CommandFinding(
+                "refused", f"`{name} {target}` is refused: it is outside the workspace, or all of it"
+            )
         if PurePosixPath(target).parts[:1] in {(".git",), (".sdd",)}:
-            return _Finding("refused", f"`{name} {target}` is refused: it holds the history or the task")
+            return _CommandFinding("refused", f"`{name} {target}` is refused: it holds the history or the task")
     return _OTHER
 
 
@@ -306,7 +322,7 @@ def _is_outside(target: str, root: Path | None) -> bool:
     return path.parts[:1] == ("..",) or path.parts in _ALL
 
 
-def _judge_git(args: Sequence[str]) -> _Finding:
+def _judge_git(args: Sequence[str]) -> _CommandFinding:
     """Reading is allowed; whatever writes the repository is refused, for kotef keeps the history itself."""
     rest = _after_options(args, {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"})
     if not rest:
@@ -322,7 +338,7 @@ def _judge_git(args: Sequence[str]) -> _Finding:
             return _HARMLESS
     if command == "clone" or (command == "apply" and not {"--index", "--cached", "--3way", "-3"} & set(options)):
         return _OTHER
-    return _Finding(
+    return _CommandFinding(
         "refused",
         f"`git {command}` is refused: kotef keeps the history and the index itself; "
         "change files in place and read with git status, diff, log or show",

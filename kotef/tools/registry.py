@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, get_args
 
 from kotef.tools.catalog import claims, commands, diffs, edits, files, memory, overview, web
-from kotef.tools.tool import Feature, Kind, Row, Tier, ToolContext
+from kotef.tools.tool import Feature, Kind, Tier, ToolContext, ToolSpec
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -13,7 +13,7 @@ _ROWS: Final = (
     *(*files.ROWS, *overview.ROWS, *diffs.ROWS, *web.ROWS),
     *(*edits.ROWS, *commands.ROWS, *memory.ROWS, *claims.ROWS),
 )
-TABLE: Final[tuple[Row, ...]] = tuple(sorted(_ROWS, key=lambda row: row.name))
+TABLE: Final[tuple[ToolSpec, ...]] = tuple(sorted(_ROWS, key=lambda row: row.name))
 """Sorted by name: the schemas are part of the prefix that endpoints cache. Every list of tool names comes from here."""
 
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
@@ -33,7 +33,7 @@ RUNNERS: Final = names("runner")
 NAMES: Final = names(*get_args(Kind))
 POLLS: Final = tuple(row.name for row in TABLE if row.polls)
 
-BY_NAME: Final[dict[str, Row]] = {row.name: row for row in TABLE}
+BY_NAME: Final[dict[str, ToolSpec]] = {row.name: row for row in TABLE}
 
 if len(BY_NAME) != len(TABLE):
     raise ImportError("two tools of the table have one name")
@@ -54,8 +54,8 @@ def offered(
     tier: Tier = "all",
     features: Collection[Feature] = (),
     only: Collection[str] | None = None,
-    more: Sequence[Row] = (),
-) -> list[Row]:
+    more: Sequence[ToolSpec] = (),
+) -> list[ToolSpec]:
     """The rows a model is offered, sorted by name: within the tier, of the features this run has, among `only`.
 
     `more` are rows that only this run has: the tools of its MCP servers.
@@ -68,13 +68,13 @@ def offered(
     ]
 
 
-def cannot_edit(rows: Sequence[Row]) -> str:
+def cannot_edit(rows: Sequence[ToolSpec]) -> str:
     """Why a coder that is offered these cannot do its work, in one line; empty when it can change a file."""
     if any(row.kind == "editor" for row in rows):
         return ""
     return f"none of its tools edits a file ({', '.join(row.name for row in rows) or 'it has none'})"
 
 
-def build_tools(context: ToolContext, rows: Sequence[Row] | None = None) -> "list[BaseTool]":
+def build_tools(context: ToolContext, rows: Sequence[ToolSpec] | None = None) -> "list[BaseTool]":
     """These tools on this context, sorted by name; they are async only. None: all that need no feature."""
     return [row.bind(context) for row in sorted(offered() if rows is None else rows, key=lambda row: row.name)]

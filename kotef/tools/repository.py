@@ -43,7 +43,7 @@ _ONE_AT_A_TIME: Final = threading.Lock()
 """A second call of the same turn finds what the first one has looked into; parsers are shared, too."""
 
 
-class Seen(NamedTuple):
+class IndexedFile(NamedTuple):
     """One source file as it was when it was looked into."""
 
     path: str
@@ -53,13 +53,13 @@ class Seen(NamedTuple):
 class User(NamedTuple):
     """A file that has a word."""
 
-    file: Seen
+    file: IndexedFile
     words: str
     """All of its words, separated by spaces."""
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class RepositoryIndex:
     """The workspace as the map sees it now; `opened` makes and closes it."""
 
     root: Path
@@ -69,9 +69,9 @@ class Repository:
     """How many source files are not looked into yet, for time."""
     kept: sqlite3.Connection
 
-    def ranked(self) -> Iterator[Seen]:
+    def ranked(self) -> Iterator[IndexedFile]:
         """The source files looked into, the ones most leant on first."""
-        return map(Seen._make, self.kept.execute("SELECT path, hash FROM files ORDER BY rank DESC, path"))
+        return map(IndexedFile._make, self.kept.execute("SELECT path, hash FROM files ORDER BY rank DESC, path"))
 
     def using(self, word: str) -> Iterator[User]:
         """The files that have a word with `word` in it, in any case; those that define one first, then by rank."""
@@ -80,9 +80,9 @@ class Repository:
             r"SELECT path, hash, uses FROM files JOIN sketches USING (hash) WHERE uses LIKE ?1 ESCAPE '\' "
             r"ORDER BY (defines LIKE ?1 ESCAPE '\') DESC, rank DESC, path"
         )
-        return (User(Seen(path, digest), words) for path, digest, words in self.kept.execute(query, (like,)))
+        return (User(IndexedFile(path, digest), words) for path, digest, words in self.kept.execute(query, (like,)))
 
-    def symbols(self, file: Seen) -> list[Symbol]:
+    def symbols(self, file: IndexedFile) -> list[Symbol]:
         """The definitions of a file; none when it has gone since, or may not be read."""
         language = language_of(file.path)
         if language is None:
@@ -105,7 +105,7 @@ class Repository:
 
 
 @contextmanager
-def opened(root: Path) -> Iterator[Repository]:
+def opened(root: Path) -> Iterator[RepositoryIndex]:
     """The map of the workspace, brought up to date; what changed is looked into for `SECONDS` at most.
 
     Raises `ToolFault` where it cannot be kept: a full disk, another process at work on it.
@@ -117,10 +117,10 @@ def opened(root: Path) -> Iterator[Repository]:
         raise ToolFault("exec_error", said) from error
 
 
-def _opened(root: Path) -> Iterator[Repository]:
+def _opened(root: Path) -> Iterator[RepositoryIndex]:
     with _ONE_AT_A_TIME, _no_collector(), closing(_kept(root)) as kept:
         paths = tuple(_listed(root))
-        yield Repository(root, paths, _refresh(kept, os.path.realpath(root), paths), kept)
+        yield RepositoryIndex(root, paths, _refresh(kept, os.path.realpath(root), paths), kept)
         kept.commit()
 
 

@@ -39,10 +39,10 @@ def simple_commands(line: str) -> list[Simple]:
     A reading of the POSIX grammar that is good enough to judge by, not to run by: aliases, functions, `eval` and the
     values of variables are not known here. Raises `UnreadableCommandError`.
     """
-    return _Reader(line, 0).read()
+    return _ShellReader(line, 0).read()
 
 
-class _Reader:
+class _ShellReader:
     """One pass over `text`; substitutions are read by readers of their own that share nothing but the result."""
 
     def __init__(self, text: str, depth: int) -> None:
@@ -143,7 +143,7 @@ class _Reader:
             if match is None:
                 raise UnreadableCommandError("` is not closed")
             self.at = match.end()
-            self.adopt(_Reader(re.sub(r"\\([`\\$])", r"\1", match[1]), self.depth + 1).read())
+            self.adopt(_ShellReader(re.sub(r"\\([`\\$])", r"\1", match[1]), self.depth + 1).read())
         elif match := _ARITHMETIC.match(self.text, self.at):
             self.at = match.end()
         elif following == "(":
@@ -173,7 +173,7 @@ class _Reader:
 
     def nested(self) -> None:
         """Commands up to the closing bracket; the opening one is behind us."""
-        inner = _Reader(self.text, self.depth + 1)
+        inner = _ShellReader(self.text, self.depth + 1)
         inner.at = self.at
         found = inner.read(until=")")
         self.at = inner.at
@@ -216,7 +216,7 @@ class _Reader:
         self.end_word()
         if char == "(":
             self.at += 1
-            inner = _Reader(self.text, self.depth + 1)
+            inner = _ShellReader(self.text, self.depth + 1)
             inner.at = self.at
             found = inner.read(until=")")
             self.at = inner.at
@@ -268,6 +268,6 @@ class _Reader:
 
 def _substitutions(body: str, depth: int) -> list[Simple]:
     """The commands in the `$(…)` and backticks of an unquoted here-document; its other text is not read."""
-    reader = _Reader('"' + body.replace('"', " ") + '"', depth)
+    reader = _ShellReader('"' + body.replace('"', " ") + '"', depth)
     reader.double_quoted()
     return reader.found

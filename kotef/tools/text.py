@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kotef.workspace.redaction import redactor
-from kotef.workspace.secrets import Shown
+from kotef.workspace.secrets import RedactedText
 
 MAX_BYTES: Final = 5_000_000
 """Largest file the tools read into memory, in bytes."""
@@ -50,7 +50,7 @@ class Text:
 
         Raises `UnicodeEncodeError`, and `MarkError` for the mark of a secret that this text does not hold.
         """
-        return self.bom + Shown(self.raw, self.marks).restored(raw).encode(self.encoding)
+        return self.bom + RedactedText(self.raw, self.marks).restored(raw).encode(self.encoding)
 
     def replaced(self, spans: Sequence[tuple[int, int, str]]) -> "Text":
         r"""This text with the spans of `plain` (start, end, new text; in order, apart) replaced.

@@ -17,7 +17,7 @@ _CONTEXT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TextDiff:
     """Counts of lines, and hunks for reading."""
 
     added: int
@@ -31,7 +31,7 @@ class Difference:
         return f"+{self.added} -{self.removed} lines"
 
 
-def compare(old: str, new: str) -> Difference:
+def compare(old: str, new: str) -> TextDiff:
     """Compare by lines; equal lines at both ends are set aside first, so one edit in a long file is quick."""
     before, after = old.split("\n"), new.split("\n")
     same = _equal(before, after)
@@ -52,7 +52,7 @@ def compare(old: str, new: str) -> Difference:
             shown += [f"-{line}" for line in ours[low:high]]
             shown += [f"+{line}" for line in theirs[low_new:high_new]]
     more = [f"[{counted(len(shown) - MAX_LINES, 'more line')} of diff]"] if len(shown) > MAX_LINES else []
-    return Difference(added, removed, "\n".join([clip_line(line, _WIDTH) for line in shown[:MAX_LINES]] + more))
+    return TextDiff(added, removed, "\n".join([clip_line(line, _WIDTH) for line in shown[:MAX_LINES]] + more))
 
 
 def _equal(ours: Iterable[str], theirs: Iterable[str]) -> int:

@@ -13,8 +13,8 @@ from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
 from kotef.failures.tool_calls import Category
 from kotef.sdd.memory import MemoryFiles
-from kotef.tools.command_outcome import Told
-from kotef.tools.guard import Guard
+from kotef.tools.command_outcome import ToolAnswer
+from kotef.tools.guard import FileGuard
 from kotef.tools.policy import Ruling
 from kotef.tools.truncated_output import Keep
 from kotef.workspace.stash import Stash
@@ -40,10 +40,10 @@ class ToolContext:
     """What the tools of one visit act on; one context per visit."""
 
     root: Path
-    guard: Guard
+    guard: FileGuard
     run: Callable[[str, float | None], Awaitable[CommandResult]]
     """Runs a command line with a timeout in seconds; None is the run's own limit."""
-    run_checks: Callable[[list[str] | None], Awaitable[str | Told]]
+    run_checks: Callable[[list[str] | None], Awaitable[str | ToolAnswer]]
     """Runs the checks of these names, None for all, and returns text for the model."""
     wrote: Callable[[str], None]
     """Told the workspace-relative path of each file a tool wrote, right after it did."""
@@ -96,7 +96,7 @@ def nothing_left(_: Arguments, changed: Collection[str]) -> Arguments | None:  #
 
 
 @dataclass(frozen=True)
-class Row:
+class ToolSpec:
     """One row of the table; the description and the schema are paid for with every request."""
 
     name: str
@@ -104,7 +104,7 @@ class Row:
     tier: Tier
     args: type[BaseModel] | dict[str, Any]
     """A dictionary is the JSON schema of a tool from outside, which judges the arguments itself."""
-    act: Callable[..., Awaitable[str | Told]]
+    act: Callable[..., Awaitable[str | ToolAnswer]]
     description: str
     needs: Feature | None = None
     targets: Callable[[Arguments], Collection[str]] = its_path
@@ -119,7 +119,7 @@ class Row:
 
         async def call(*whole: dict[str, Any], **arguments: Any) -> tuple[str, Category | None]:
             answer = await self.act(context, **(whole[0] if whole else arguments))
-            return (answer.text, answer.red) if isinstance(answer, Told) else (answer, None)
+            return (answer.text, answer.red) if isinstance(answer, ToolAnswer) else (answer, None)
 
         return self._tool(call)
 

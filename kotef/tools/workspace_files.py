@@ -13,7 +13,7 @@ from typing import Final
 
 from kotef.errors import WorkspaceError
 from kotef.tools.errors import ToolFault
-from kotef.tools.guard import Guard
+from kotef.tools.guard import FileGuard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
 from kotef.workspace.paths import resolve_inside, top_of
 from kotef.workspace.safe_open import read_within, walk_within
@@ -51,7 +51,7 @@ class Place:
         return self.real.relative_to(self.top).as_posix()
 
 
-def locate(root: Path, path: str, *, guard: Guard | None = None, reads: Collection[Path] = ()) -> Place:
+def locate(root: Path, path: str, *, guard: FileGuard | None = None, reads: Collection[Path] = ()) -> Place:
     """Check a path the model gave, for writing if there is a guard to ask; `reads` may be read beyond the workspace.
 
     Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected, and

@@ -57,7 +57,7 @@ class _Period(NamedTuple):
     worker: Worker
 
 
-class Activity:
+class RunActivity:
     """What a run has recorded so far."""
 
     def __init__(self, periods: tuple[_Period, ...], written: dict[str, float]) -> None:
@@ -75,7 +75,7 @@ class Activity:
         return "check" if workers else None
 
 
-def activity_of(run_dir: Path) -> Activity:
+def activity_of(run_dir: Path) -> RunActivity:
     """The activity recorded in this run directory; a period that a kill cut off ends where the next process begins."""
     begun: dict[str, tuple[float, Worker]] = {}
     periods: list[_Period] = []
@@ -92,7 +92,7 @@ def activity_of(run_dir: Path) -> Activity:
             begin, worker = begun.pop(name)
             periods.append(_Period(begin, line["end"] + _MARGIN, worker))
     periods += [_Period(begin, math.inf, worker) for begin, worker in begun.values()]
-    return Activity(tuple(periods), written)
+    return RunActivity(tuple(periods), written)
 
 
 def _process(name: str) -> str:

@@ -17,7 +17,7 @@ LARGEST: Final = 50_000_000
 Standing = Literal["new", "done", "doubt"]
 
 
-class Effect(NamedTuple):
+class RecordedEffect(NamedTuple):
     """What the ledger knows of one call."""
 
     standing: Standing
@@ -36,21 +36,21 @@ class Effects:
     def __init__(self, path: Path) -> None:
         """`path` is `effects.jsonl` of the run; a torn last line is a call whose line was never finished."""
         self.path = path
-        self._known: dict[str, Effect] = {}
+        self._known: dict[str, RecordedEffect] = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 noted = json.loads(line)
             except ValueError:
                 continue
             self._known[noted["key"]] = (
-                Effect("done", noted["result"], noted["failed"], noted["mark"])
+                RecordedEffect("done", noted["result"], noted["failed"], noted["mark"])
                 if noted["done"]
-                else Effect("doubt", before=noted["before"])
+                else RecordedEffect("doubt", before=noted["before"])
             )
 
-    def look(self, key: str) -> Effect:
+    def look(self, key: str) -> RecordedEffect:
         """Where the call stands."""
-        return self._known.get(key, Effect("new"))
+        return self._known.get(key, RecordedEffect("new"))
 
     def start(self, key: str, *, before: str = "") -> None:
         """Note that the effect is about to happen; `before` says how its target looks now."""
@@ -59,7 +59,7 @@ class Effects:
     def finish(self, key: str, result: str, *, failed: bool, mark: str = "") -> None:
         """Note that it has happened, with what the model was told."""
         self._append({"key": key, "done": True, "result": result, "failed": failed, "mark": mark})
-        self._known[key] = Effect("done", result, failed, mark)
+        self._known[key] = RecordedEffect("done", result, failed, mark)
 
     def _append(self, line: dict[str, Any]) -> None:
         try:

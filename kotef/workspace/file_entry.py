@@ -13,7 +13,7 @@ from kotef.workspace.safe_open import OPEN_FILE, parent_within, regular, walk_wi
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """One file as git knows it."""
 
     mode: str
@@ -25,21 +25,21 @@ class Entry:
 PLAIN: Final = "100644"
 EXECUTABLE: Final = "100755"
 LINK: Final = "120000"
-UNKNOWN: Final = Entry("", "")
+UNKNOWN: Final = FileEntry("", "")
 """What no snapshot holds: a device, a file too large or unreadable."""
-DIRECTORY: Final = Entry("040000", "")
+DIRECTORY: Final = FileEntry("040000", "")
 """A directory with a file somewhere below it, whatever that is."""
 _MOST_FOLDERS: Final = 1_000
 """Folders of a tree without files that are looked at; a larger tree counts as one with files."""
 
 
-def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
+def entry_at(root: Path, path: str, *, largest: int) -> FileEntry | None:
     """What is at `path` now; None if nothing is, or folders without a file. Files above `largest` bytes are unknown."""
     try:
         with parent_within(root, path) as (directory, name):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                return Entry(LINK, blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
+                return FileEntry(LINK, blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
             if stat.S_ISDIR(found.st_mode):
                 return None if _folders_alone(root, path) else DIRECTORY
             if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
@@ -50,7 +50,7 @@ def entry_at(root: Path, path: str, *, largest: int) -> Entry | None:
         return None
     except OSError:  # unreadable: whatever it is, it is not known to be ours
         return UNKNOWN
-    return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, blob_id(content))
+    return FileEntry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, blob_id(content))
 
 
 def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: int | None = None) -> None:

@@ -39,7 +39,7 @@ class Details(BaseModel):
     """False if there were more than `MOST_ENTRIES`."""
 
 
-class Found(NamedTuple):
+class WalkedFile(NamedTuple):
     """One file or folder of the walk."""
 
     path: str
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     """Whether this is a folder without entries."""
 
 
-def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
+def walk(root: Path, *, state: Path | None = None) -> Iterator[WalkedFile]:
     """Regular files and folders of the workspace, each folder before its contents.
 
     Links are not followed. Skipped are git's and kotef's own folders (`state` is kotef's folder outside `.sdd`),
@@ -72,14 +72,14 @@ def walk(root: Path, *, state: Path | None = None) -> Iterator[Found]:
         if facts is None or (here and not _CACHES.isdisjoint(entry.name for entry in entries)):
             continue
         if here:
-            yield Found(here, place, facts, is_empty)
+            yield WalkedFile(here, place, facts, is_empty)
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in REBUILT and entry.name != ".git":
                     waiting.append(f"{here}{entry.name}/")
             elif entry.is_file(follow_symlinks=False) and f"{here}{entry.name}" not in _KOTEFS:
                 with suppress(OSError):
-                    yield Found(f"{here}{entry.name}", entry.path, entry.stat(follow_symlinks=False))
+                    yield WalkedFile(f"{here}{entry.name}", entry.path, entry.stat(follow_symlinks=False))
 
 
 def details_of(root: Path, *, state: Path | None = None) -> Details:
@@ -127,7 +127,7 @@ def remove_empty(
             os.rmdir(name, dir_fd=directory)
 
 
-def _is_new_folder(found: Found, known: Details) -> bool:
+def _is_new_folder(found: WalkedFile, known: Details) -> bool:
     return found.path.endswith("/") and found.path not in known.modes
 
 

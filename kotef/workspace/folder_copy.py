@@ -44,7 +44,7 @@ def note_own_write(path: Path, content: bytes) -> None:
     _OWN_WRITES[path] = content
 
 
-class _Entry(NamedTuple):
+class _CopiedEntry(NamedTuple):
     mode: int
     """File type and permissions."""
     content: bytes | None = None
@@ -60,7 +60,7 @@ class FolderCopy:
         """`without` are names in the folder that are ignored."""
         self._root, self._folder = Path(os.path.realpath(root)), folder
         self._without = {f"{folder}/{name}" for name in without}
-        self._entries: dict[str, _Entry] | None = None
+        self._entries: dict[str, _CopiedEntry] | None = None
 
     def look(self) -> None:
         """Remember the current content. Raises `WorkspaceError` if it is too large or cannot be read."""
@@ -73,7 +73,7 @@ class FolderCopy:
             del _OWN_WRITES[self._root / own]
         self._entries = entries
 
-    def _copied(self, known: dict[str, _Entry]) -> dict[str, _Entry]:
+    def _copied(self, known: dict[str, _CopiedEntry]) -> dict[str, _CopiedEntry]:
         """The current content of the folder; unchanged entries are taken from `known`."""
         entries, size = {}, 0
         for path, facts in self._found():
@@ -103,19 +103,19 @@ class FolderCopy:
         here = self._root / self._folder
         return [path.relative_to(self._root).as_posix() for path in _OWN_WRITES if path.is_relative_to(here)]
 
-    def _with_own_writes(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
+    def _with_own_writes(self, entries: dict[str, _CopiedEntry]) -> dict[str, _CopiedEntry]:
         """`entries` plus what kotef wrote since then, and the folders it made for that."""
         known = dict(entries)
         for path in self._own_writes():
             for above in Path(path).parents:
                 folder = above.as_posix()
                 if folder.startswith(self._folder) and folder not in known:
-                    known[folder] = _Entry(stat.S_IFDIR | _FOLDER_MODE)
+                    known[folder] = _CopiedEntry(stat.S_IFDIR | _FOLDER_MODE)
             mode = known[path].mode if path in known else stat.S_IFREG | _FILE_MODE
-            known[path] = _Entry(mode, _OWN_WRITES[self._root / path])
+            known[path] = _CopiedEntry(mode, _OWN_WRITES[self._root / path])
         return known
 
-    def _folders(self, known: dict[str, _Entry]) -> Iterator[str]:
+    def _folders(self, known: dict[str, _CopiedEntry]) -> Iterator[str]:
         """Restore folders first, from the top down, because the other entries are reached through them."""
         for path in sorted(known):
             was = known[path]
@@ -132,7 +132,7 @@ class FolderCopy:
             chmod_within(self._root, path, stat.S_IMODE(was.mode), folder=True)
             yield path
 
-    def _extra(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
+    def _extra(self, known: dict[str, _CopiedEntry], aside: Path) -> Iterator[str]:
         """Remove what is new, whole folders at once."""
         if self._folder not in known and not self._is_folder(self._folder):
             if self._facts(self._folder):
@@ -145,7 +145,7 @@ class FolderCopy:
                 remove_within(self._root, path)
                 yield path
 
-    def _changed(self, known: dict[str, _Entry], aside: Path) -> Iterator[str]:
+    def _changed(self, known: dict[str, _CopiedEntry], aside: Path) -> Iterator[str]:
         """Restore files and links that differ."""
         for path, was in known.items():
             if stat.S_ISDIR(was.mode) or was.content is None:
@@ -190,7 +190,7 @@ class FolderCopy:
                         if stat.S_ISDIR(facts.st_mode) and (into is None or path in into):
                             waiting.append(path)
 
-    def _entry(self, path: str, facts: os.stat_result, known: _Entry | None) -> _Entry:
+    def _entry(self, path: str, facts: os.stat_result, known: _CopiedEntry | None) -> _CopiedEntry:
         signature = (facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
         if known and known.signature == signature and known.mode == facts.st_mode:
             return known
@@ -201,7 +201,7 @@ class FolderCopy:
                     content = os.fsencode(os.readlink(name, dir_fd=directory))
             elif stat.S_ISREG(facts.st_mode):
                 content = read_within(self._root, path, largest=LARGEST)
-        return _Entry(facts.st_mode, content, signature)
+        return _CopiedEntry(facts.st_mode, content, signature)
 
     def _facts(self, path: str) -> os.stat_result | None:
         try:

@@ -18,7 +18,7 @@ _MAX_POINTER: Final = 4096
 """Bytes of a `.git` file, or of `commondir`: each holds one path."""
 
 
-class _Entry(NamedTuple):
+class _GitEntry(NamedTuple):
     mode: int
     """Kind and permissions, as `lstat` has them."""
     content: bytes | None
@@ -30,7 +30,7 @@ class GitState:
     """What decides which programs git runs: the hooks and the configuration, a worktree's own included."""
 
     where: tuple[Path, ...]
-    entries: Mapping[Path, _Entry]
+    entries: Mapping[Path, _GitEntry]
 
     def put_back(self, aside: Path) -> tuple[str, ...]:
         """Make them as they were; returns the names of what differed, `config` or that of a hook, sorted.
@@ -97,9 +97,9 @@ def _pointer(file: Path, prefix: str) -> str:
     return text.removeprefix(prefix).strip() if text.startswith(prefix) else ""
 
 
-def _entries(where: tuple[Path, ...]) -> dict[Path, _Entry]:
+def _entries(where: tuple[Path, ...]) -> dict[Path, _GitEntry]:
     """What stands there now; of a linked directory of hooks only where it leads, for what it holds is not git's."""
-    found: dict[Path, _Entry] = {}
+    found: dict[Path, _GitEntry] = {}
     for place in where:
         hooks = place / "hooks"
         inside = []
@@ -112,28 +112,28 @@ def _entries(where: tuple[Path, ...]) -> dict[Path, _Entry]:
     return found
 
 
-def _entry(path: Path) -> _Entry | None:
+def _entry(path: Path) -> _GitEntry | None:
     try:
         facts = path.lstat()
         if stat.S_ISLNK(facts.st_mode):
-            return _Entry(facts.st_mode, os.fsencode(path.readlink()))
+            return _GitEntry(facts.st_mode, os.fsencode(path.readlink()))
         if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES:
             try:
-                return _Entry(facts.st_mode, path.read_bytes())
+                return _GitEntry(facts.st_mode, path.read_bytes())
             except PermissionError:
-                return _Entry(facts.st_mode, None)
+                return _GitEntry(facts.st_mode, None)
     except OSError:
         return None
-    return _Entry(facts.st_mode, None)
+    return _GitEntry(facts.st_mode, None)
 
 
-def _differs(was: _Entry, now: _Entry | None) -> bool:
+def _differs(was: _GitEntry, now: _GitEntry | None) -> bool:
     """Whether something that can be put back is not as it was; a directory of hooks is no more than its mode."""
     restorable = was.content is not None or stat.S_ISDIR(was.mode)
     return restorable and was != now
 
 
-def _keep(entry: _Entry | None, copy: Path) -> None:
+def _keep(entry: _GitEntry | None, copy: Path) -> None:
     if entry is not None and entry.content is not None:
         write_atomic(copy, entry.content)
 
@@ -146,7 +146,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _write(path: Path, entry: _Entry) -> None:
+def _write(path: Path, entry: _GitEntry) -> None:
     if stat.S_ISDIR(entry.mode):
         if path.is_symlink() or not path.is_dir():
             path.unlink(missing_ok=True)

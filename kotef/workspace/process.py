@@ -18,7 +18,7 @@ from kotef.workspace.output import HeadTail, Log
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
 from kotef.workspace.redaction import redactor
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.secrets import Stream
+from kotef.workspace.secrets import StreamRedactor
 
 LOG_CAP: Final = 50 * 1024 * 1024
 """Bytes of one log."""
@@ -153,7 +153,7 @@ class _Capture:
     def listen(self, loop: asyncio.AbstractEventLoop) -> None:
         """Take output in whenever there is some."""
 
-        def on_output(pipe: int, kept: HeadTail, shown: Stream) -> None:
+        def on_output(pipe: int, kept: HeadTail, shown: StreamRedactor) -> None:
             if not self._take(pipe, kept, shown):
                 loop.remove_reader(pipe)
 
@@ -179,7 +179,7 @@ class _Capture:
             self._keep(kept, shown.end())
         self.log.close()
 
-    def _take(self, pipe: int, kept: HeadTail, shown: Stream, *, when_empty: bool = True) -> bool:
+    def _take(self, pipe: int, kept: HeadTail, shown: StreamRedactor, *, when_empty: bool = True) -> bool:
         """Read once; False at the end of the stream."""
         try:
             chunk = os.read(pipe, _CHUNK)

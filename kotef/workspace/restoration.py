@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.workspace.activity import Activity
+from kotef.workspace.activity import RunActivity
 from kotef.workspace.facts import facts_within
 from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
 from kotef.workspace.file_metadata import differing, make_empty, put_back, remove_empty
@@ -29,7 +29,7 @@ _EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 Reason = Literal["theirs", "checks", "run", "blocked", "mode", "refs", "new"]
 
 
-class Difference(NamedTuple):
+class WorkspaceDifference(NamedTuple):
     """Something that differs from the state before the run."""
 
     path: str
@@ -50,13 +50,13 @@ class RestoreReport(NamedTuple):
     """Paths that the run changed and that are restored; the replaced content is in the folder `aside`."""
     gone: tuple[str, ...] = ()
     """Paths that were deleted and were too large to be kept."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[WorkspaceDifference, ...] = ()
     unknown: tuple[str, ...] = ()
     """What could not be compared, because no copy was kept; `.` stands for everything that trees do not contain."""
 
 
 def restore_remainder(
-    snapshots: Snapshots, tree: str, activity: Activity, aside: Path, *, whole: bool, touched: Collection[str] = ()
+    snapshots: Snapshots, tree: str, activity: RunActivity, aside: Path, *, whole: bool, touched: Collection[str] = ()
 ) -> RestoreReport:
     """Restore what was deleted; if the `whole` run is undone, also put back what the run changed.
 
@@ -74,7 +74,7 @@ class _Restore:
     """One pass of comparison and restoration."""
 
     def __init__(
-        self, snapshots: Snapshots, tree: str, record: Remainder, activity: Activity, aside: Path, *, whole: bool
+        self, snapshots: Snapshots, tree: str, record: Remainder, activity: RunActivity, aside: Path, *, whole: bool
     ) -> None:
         self._snapshots, self._root, self._record = snapshots, snapshots.root, record
         self._place, self._git_copies = copies_of(snapshots, tree), git_copies_of(snapshots, tree)
@@ -84,7 +84,7 @@ class _Restore:
         self._known = frozenset((*record.copied, *record.left_out))
         self._back: set[str] = set()
         self._put: set[str] = set()
-        self._differences: set[Difference] = set()
+        self._differences: set[WorkspaceDifference] = set()
 
     def all(self, touched: Collection[str]) -> RestoreReport:
         try:
@@ -92,7 +92,7 @@ class _Restore:
                 try:
                     self._repository(repository)
                 except (OSError, WorkspaceError):
-                    self._differences.add(Difference(repository.path, "blocked", repository.tree))
+                    self._differences.add(WorkspaceDifference(repository.path, "blocked", repository.tree))
             back, gone = bring_back(self._root, self._place, self._record.copied, self._record.left_out)
             self._back.update(back)
             for path in self._record.copied:
@@ -130,7 +130,7 @@ class _Restore:
             self._back.add(f"{known.path}/.git")
         nested = self._snapshots.inside(known.path)
         if not nested.root.is_dir() or nested.root.is_symlink():
-            self._differences.add(Difference(known.path, "blocked", known.tree))
+            self._differences.add(WorkspaceDifference(known.path, "blocked", known.tree))
             return
         now = _taken(nested)
         ignored = {path[len(known.path) + 1 :] for path in self._known if path.startswith(f"{known.path}/")}
@@ -147,11 +147,11 @@ class _Restore:
             changed, theirs = list(restored.left), theirs.intersection(restored.left)
         for path in changed:
             reason = "theirs" if path in theirs else self._of_run
-            self._differences.add(Difference(f"{known.path}/{path}", reason, f"{known.tree}:{path}"))
+            self._differences.add(WorkspaceDifference(f"{known.path}/{path}", reason, f"{known.tree}:{path}"))
         refs = refs_of(nested.root)
         for name in known.refs.keys() | refs:
             if refs.get(name) != known.refs.get(name):
-                self._differences.add(Difference(f"{known.path}: {name}", "refs", known.refs.get(name, "")))
+                self._differences.add(WorkspaceDifference(f"{known.path}: {name}", "refs", known.refs.get(name, "")))
 
     def _ignored(self, path: str) -> None:
         """Compare and restore one file that has a copy."""
@@ -159,22 +159,22 @@ class _Restore:
         found = facts_within(self._root, path)
         if found is None or not os.path.lexists(copy):
             if os.path.lexists(copy):
-                self._differences.add(Difference(path, "blocked", str(copy)))
+                self._differences.add(WorkspaceDifference(path, "blocked", str(copy)))
             return
         if found.st_ctime < self._record.since or is_same(copy, here, found):
             return
         author = self._author(path)
         if path in self._record.written:
             if author == "command":
-                self._differences.add(Difference(path, "checks", str(copy)))
+                self._differences.add(WorkspaceDifference(path, "checks", str(copy)))
         elif author is None:
-            self._differences.add(Difference(path, "theirs", str(copy)))
+            self._differences.add(WorkspaceDifference(path, "theirs", str(copy)))
         elif not self._whole:
-            self._differences.add(Difference(path, "run", str(copy)))
+            self._differences.add(WorkspaceDifference(path, "run", str(copy)))
         elif self._replace(path, copy, found):
             self._put.add(path)
         else:
-            self._differences.add(Difference(path, "blocked", str(copy)))
+            self._differences.add(WorkspaceDifference(path, "blocked", str(copy)))
 
     def _uncopied(self, path: str) -> None:
         """Report a file without a copy if its change time says that it was written."""
@@ -182,7 +182,7 @@ class _Restore:
         if found is None or path.endswith("/") or path in self._record.written or found.st_ctime < self._record.since:
             return
         author = self._author(path)
-        self._differences.add(Difference(path, "theirs" if author is None else self._of_run))
+        self._differences.add(WorkspaceDifference(path, "theirs" if author is None else self._of_run))
 
     def _replace(self, path: str, copy: Path, found: os.stat_result) -> bool:
         """Save the content that is there, then put the copy in place; False if that is not possible."""
@@ -212,13 +212,13 @@ class _Restore:
         folders = tuple(path for path in self._record.left_out if path.endswith("/"))
         for path in ignored_files(self._root, self._snapshots.ignored(), most=_MOST_FILES):
             if path not in self._known and not path.startswith(folders) and self._author(path) == "command":
-                self._differences.add(Difference(path, "new"))
+                self._differences.add(WorkspaceDifference(path, "new"))
         there = {*(each.path for each in self._record.repositories), *self._record.clean}
         there |= {path.rstrip("/") for path in self._record.unkept}
         now = repositories(self._root)
         made = {path for path in now.clean if self._author(path) == "command"}
         for path in {*now.kept, *made} - there:
-            self._differences.add(Difference(f"{path}/", "new"))
+            self._differences.add(WorkspaceDifference(f"{path}/", "new"))
 
     def _details(self, touched: Collection[str]) -> None:
         """Restore modes, attributes and empty folders; not of files that a person changed since."""
@@ -231,7 +231,7 @@ class _Restore:
         for path in differing(self._root, known, state=state):
             reason: Reason = "mode" if path in known.modes and facts_within(self._root, path) else "blocked"
             mode = f"{known.modes[path]:04o}" if path in known.modes else ""
-            self._differences.add(Difference(path, reason, mode))
+            self._differences.add(WorkspaceDifference(path, reason, mode))
 
     def _is_new(self, path: str, facts: os.stat_result, written: Collection[str]) -> bool:
         """Whether the run made this folder, or moved it there (its change time may then be older than the run)."""

@@ -147,7 +147,7 @@ class MarkError(ValueError):
     """A text holds the mark of a secret whose value cannot be put in its place; the message says why."""
 
 
-class Shown(NamedTuple):
+class RedactedText(NamedTuple):
     """A text as it may be shown."""
 
     text: str
@@ -207,25 +207,25 @@ class Redactor:
         places = self._places(content)
         return _replaced(content, places) if places else content
 
-    def shown(self, text: str) -> Shown:
+    def shown(self, text: str) -> RedactedText:
         """The text as it may be shown, with what it takes to put the values back."""
         content = text.encode("utf-8", "surrogatepass")
         found = [(match.start(), match.end(), match[0]) for match in _MARKS.finditer(content)]
         places = self._places(content, found)
         if not places:
-            return Shown(text)
+            return RedactedText(text)
         marks = tuple(
             (mark.decode(), content[start:end].decode("utf-8", "surrogatepass")) for start, end, mark in places
         )
-        return Shown(_replaced(content, places).decode("utf-8", "surrogatepass"), marks)
+        return RedactedText(_replaced(content, places).decode("utf-8", "surrogatepass"), marks)
 
     def whole(self, value: T) -> T:
         """A value with every text in it as it may be shown: models, mappings, sequences; keys are kept."""
         return each_text(value, self.text) if self._forms else value
 
-    def stream(self) -> "Stream":
+    def stream(self) -> "StreamRedactor":
         """For what comes in pieces."""
-        return Stream(self)
+        return StreamRedactor(self)
 
     def _places(self, content: bytes, more: Iterable[tuple[int, int, bytes]] = ()) -> list[tuple[int, int, bytes]]:
         """Start, end and mark of every place to hide, in order, apart from each other; `more` give way to values."""
@@ -274,7 +274,7 @@ NOTHING: Final = Redactor()
 """Where no secret is known."""
 
 
-class Stream:
+class StreamRedactor:
     """Redacts what comes in pieces, also where a value lies across them; it holds back what may be the start of one."""
 
     def __init__(self, redactor: Redactor) -> None:

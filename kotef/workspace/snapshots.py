@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.file_entry import DIRECTORY, Entry, delete_entry, entry_at, write_entry
+from kotef.workspace.file_entry import DIRECTORY, FileEntry, delete_entry, entry_at, write_entry
 from kotef.workspace.file_metadata import opened
 from kotef.workspace.git import git_error
 from kotef.workspace.git_layout import OF_THE_TREE
@@ -186,7 +186,7 @@ class Snapshots(TreeStore):
                 (put_back if done else left).append(path)
         return Restored(tuple(sorted(put_back)), tuple(sorted(left)))
 
-    def _in_order(self, chosen: set[str], wanted: Mapping[str, Entry]) -> Iterator[tuple[str, bytes]]:
+    def _in_order(self, chosen: set[str], wanted: Mapping[str, FileEntry]) -> Iterator[tuple[str, bytes]]:
         """Deletions first, because they make room where a file becomes a directory or the reverse; then the writes.
 
         All contents are known to exist before the first deletion, so a damaged store costs no file.
@@ -202,7 +202,7 @@ class Snapshots(TreeStore):
             some = written[start : start + _AT_ONCE]
             yield from zip(some, self._blobs([wanted[path].oid for path in some]), strict=True)
 
-    def _apply(self, path: str, want: Entry | None, content: bytes, permissions: int | None) -> bool:
+    def _apply(self, path: str, want: FileEntry | None, content: bytes, permissions: int | None) -> bool:
         try:
             if want is None:
                 delete_entry(self.root, path)

@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.workspace.file_entry import Entry, blob_id
+from kotef.workspace.file_entry import FileEntry, blob_id
 from kotef.workspace.git import git, git_error, run_git
 from kotef.workspace.snapshot_scope import split
 
@@ -85,7 +85,7 @@ class TreeStore:
         """All files of a tree."""
         return frozenset(self._entries(tree))
 
-    def entries(self, tree: str) -> Mapping[str, Entry]:
+    def entries(self, tree: str) -> Mapping[str, FileEntry]:
         """Path → mode and content id of a tree."""
         return self._entries(tree)
 
@@ -175,13 +175,13 @@ class TreeStore:
         lines = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().splitlines()
         return {name: kind for name, kind in (line.split(" ")[:2] for line in lines) if kind != "missing"}
 
-    def _read_entries(self, tree: str) -> Mapping[str, Entry]:
+    def _read_entries(self, tree: str) -> Mapping[str, FileEntry]:
         lines = self._git("ls-tree", "-r", "-z", "--full-tree", *self._trees(tree)).split(b"\0")
         entries = {}
         for line in filter(None, lines):
             facts, _, path = line.partition(b"\t")
             mode, _, oid = facts.decode().split(" ")
-            entries[os.fsdecode(path)] = Entry(mode, oid)
+            entries[os.fsdecode(path)] = FileEntry(mode, oid)
         return entries
 
     def _blobs(self, oids: Sequence[str]) -> list[bytes]:

@@ -61,7 +61,7 @@ class Unheld(BaseModel):
     """The environments among `installed`, and their state."""
 
 
-class Found(BaseModel):
+class UntrackedChanges(BaseModel):
     """What is there now and was not there, or not so, at the baseline."""
 
     model_config = ConfigDict(frozen=True)
@@ -134,7 +134,7 @@ def recall(snapshots: Snapshots, name: str) -> Unheld | None:
         return None
 
 
-def look(snapshots: Snapshots, tree: str, known: Unheld, *, judges: Judges) -> Found:
+def look(snapshots: Snapshots, tree: str, known: Unheld, *, judges: Judges) -> UntrackedChanges:
     """What came, changed or went since; a file with an older change time is as it was and is not read."""
     root = snapshots.root
     compiled: list[str] = []
@@ -156,7 +156,7 @@ def look(snapshots: Snapshots, tree: str, known: Unheld, *, judges: Judges) -> F
     plain = [path for path in fresh if known.files.get(path) and _is_plain(root / path)]
     same = {path for path, blob in snapshots.keep_files(plain).items() if known.files[path] == blob}
     outside = snapshots.keep_files([path for path in known.outside if (root / path).is_file()])
-    return Found(
+    return UntrackedChanges(
         compiled=tuple(compiled),
         new=tuple(sorted(set(fresh) - same)),
         gone=tuple(sorted(known.judging - seen)),

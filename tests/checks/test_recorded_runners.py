@@ -6,7 +6,7 @@ import pytest
 from test_runner_table import leavings, write
 
 from kotef.checks.runner_summaries import console_counts
-from kotef.checks.runners import Command, environment_for, reading_of
+from kotef.checks.runners import RunnerCommand, environment_for, reading_of
 from kotef.checks.types import TestStatus
 from kotef.failures.command_wrappers import unwrap
 
@@ -205,7 +205,7 @@ def test_catch2_is_asked_only_where_a_build_file_names_it(tmp_path: Path) -> Non
     asked = []
     for text in ("find_package(GTest)", "find_package(Catch2 3 REQUIRED)"):
         write(tmp_path, {"tests/CMakeLists.txt": text})
-        env = environment_for(Command("make", unwrap("make"), tmp_path, reports), {})
+        env = environment_for(RunnerCommand("make", unwrap("make"), tmp_path, reports), {})
         asked.append("BAZEL_TEST" in env)
     assert asked == [False, True]
 

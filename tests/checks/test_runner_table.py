@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kotef.checks.runner import run_check
-from kotef.checks.runners import RUNNERS, Command, Leavings, reading_of, says_tests_failed
+from kotef.checks.runners import RUNNERS, Leavings, RunnerCommand, reading_of, says_tests_failed
 from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.tap import read_tap
@@ -351,7 +351,7 @@ def test_ctest_tells_of_each_test(tmp_path: Path) -> None:
 
 
 def leavings(root: Path, command: str, stdout: str = "", stderr: str = "", *, started: float = 0.0) -> Leavings:
-    return Leavings(Command(command, unwrap(command), root, root), started, stdout, stderr)
+    return Leavings(RunnerCommand(command, unwrap(command), root, root), started, stdout, stderr)
 
 
 def test_reports_of_surefire_and_gradle_are_read_if_the_command_wrote_them(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.checks.detect import collect_checks, detect
-from kotef.checks.trial import Trial, Tried, required, toolchain_notes, try_checks
+from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, try_checks
 from kotef.checks.types import Check, Origin
 
 TELLS = '#!/bin/sh\necho "$0 $*" >> "$PWD/started"\necho "tool 4.5.6"\n'
@@ -220,7 +220,7 @@ def test_what_somebody_named_is_required_whether_it_starts_or_not() -> None:
     for origin in named:
         check = Check(name="x", command="no-such-program", role="test", origin=origin)
         kept = required([Trial(check, starts=False, why="it is not found")])
-        assert kept == Tried((check,))
+        assert kept == TrialResult((check,))
 
 
 ROLES = st.sampled_from(["test", "lint", "types"])
@@ -251,5 +251,5 @@ def test_every_check_is_required_or_left_out_and_broken_means_that_no_test_is_le
 def test_nothing_is_found_where_nothing_is_declared(place: Path) -> None:
     checks = collect_checks(place, options=(), ticket=(), architect=())
     assert checks == ()
-    assert required(list(tried(place, checks=checks).values())) == Tried(())
+    assert required(list(tried(place, checks=checks).values())) == TrialResult(())
     assert list(place.iterdir()) == []

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from kotef.cli.screen.live import Screen
-from kotef.cli.screen.tool_calls import Call, call_lines
+from kotef.cli.screen.tool_calls import FinishedCall, call_lines
 
 
-def viewed(*names: str, ok: bool = True) -> list[Call]:
-    return [Call("view_file", name, ok, "" if ok else "no such file") for name in names]
+def viewed(*names: str, ok: bool = True) -> list[FinishedCall]:
+    return [FinishedCall("view_file", name, ok, "" if ok else "no such file") for name in names]
 
 
-def texts(*calls: Call, told: int = 0) -> list[str]:
+def texts(*calls: FinishedCall, told: int = 0) -> list[str]:
     return [text for text, _ in call_lines(calls, told=told)]
 
 

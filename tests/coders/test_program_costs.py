@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.coders.command.cost import Told, spent_by, told_by
+from kotef.coders.command.cost import ReportedCost, spent_by, told_by
 from kotef.coders.command.presets import PRESETS
 from kotef.settings import Price
 
@@ -60,7 +60,7 @@ def mini(cost: float) -> str:
 
 
 def test_aider_tells_tokens_by_answer_and_money_by_session() -> None:
-    assert told_by("aider", AIDER, "") == Told(5400, 1212, 1500, 2, 0.0142)
+    assert told_by("aider", AIDER, "") == ReportedCost(5400, 1212, 1500, 2, 0.0142)
 
 
 def test_the_cached_tokens_of_aider_are_a_part_of_those_sent() -> None:
@@ -70,31 +70,31 @@ def test_the_cached_tokens_of_aider_are_a_part_of_those_sent() -> None:
 
 
 def test_codex_tells_tokens_and_its_last_words() -> None:
-    assert told_by("codex", CODEX, "") == Told(24763, 122, 24448, 1, None, "Fixed it.")
+    assert told_by("codex", CODEX, "") == ReportedCost(24763, 122, 24448, 1, None, "Fixed it.")
 
 
 def test_claude_tells_money() -> None:
-    assert told_by("claude", CLAUDE, "") == Told(3210, 40, 3000, 4, 0.0312, "Fixed it.")
+    assert told_by("claude", CLAUDE, "") == ReportedCost(3210, 40, 3000, 4, 0.0312, "Fixed it.")
 
 
 def test_gemini_tells_tokens_by_model() -> None:
-    assert told_by("gemini", GEMINI, "") == Told(900, 60, 100, 3, None, "Fixed it.")
+    assert told_by("gemini", GEMINI, "") == ReportedCost(900, 60, 100, 3, None, "Fixed it.")
 
 
 def test_mini_tells_money_where_it_knows_the_price() -> None:
-    assert told_by("mini", "", mini(0.25)) == Told(140, 18, 0, 2, 0.25, "Submitted")
+    assert told_by("mini", "", mini(0.25)) == ReportedCost(140, 18, 0, 2, 0.25, "Submitted")
     told = told_by("mini", "", mini(0.0))
     assert told is not None
     assert told.cost is None, "nothing for two calls is a price that it does not know"
 
 
 def test_tokens_with_a_price_are_money() -> None:
-    spent = spent_by(Told(1_000_000, 500_000, 0, 3), Price(input=2.0, output=8.0))
+    spent = spent_by(ReportedCost(1_000_000, 500_000, 0, 3), Price(input=2.0, output=8.0))
     assert (spent.cost, spent.unpriced, spent.commands, spent.calls) == (6.0, False, 1, 3)
 
 
-@pytest.mark.parametrize("told", [None, Told(10, 10)])
-def test_what_is_not_told_is_marked(told: Told | None) -> None:
+@pytest.mark.parametrize("told", [None, ReportedCost(10, 10)])
+def test_what_is_not_told_is_marked(told: ReportedCost | None) -> None:
     spent = spent_by(told, None)
     assert (spent.cost, spent.unpriced, spent.plus(spent).unpriced) == (0.0, True, True)
 

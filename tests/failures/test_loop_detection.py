@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.loop_detection import Loop, Tools, loop_in
-from kotef.failures.tool_calls import Call
+from kotef.failures.loop_detection import ToolLoop, Tools, loop_in
+from kotef.failures.tool_calls import ToolUse
 
 TOOLS = Tools(
     editors=frozenset({"write_file"}),
@@ -18,23 +18,23 @@ TOOLS = Tools(
 )
 
 
-def look(turn: int, path: str = "a.py", result: str = "1\tx = 1", words: str = "") -> Call:
-    return Call(turn, "view_file", {"path": path}, result, words=words)
+def look(turn: int, path: str = "a.py", result: str = "1\tx = 1", words: str = "") -> ToolUse:
+    return ToolUse(turn, "view_file", {"path": path}, result, words=words)
 
 
-def write(turn: int, content: str, path: str = "a.py") -> Call:
-    return Call(turn, "write_file", {"path": path, "content": content}, f"wrote {path}")
+def write(turn: int, content: str, path: str = "a.py") -> ToolUse:
+    return ToolUse(turn, "write_file", {"path": path, "content": content}, f"wrote {path}")
 
 
-def ran(turn: int, result: str, command: str = "pytest") -> Call:
-    return Call(turn, "run_command", {"command": command}, result, failure="test_failure")
+def ran(turn: int, result: str, command: str = "pytest") -> ToolUse:
+    return ToolUse(turn, "run_command", {"command": command}, result, failure="test_failure")
 
 
-def found(calls: Sequence[Call], *, warned: bool = False) -> Loop | None:
+def found(calls: Sequence[ToolUse], *, warned: bool = False) -> ToolLoop | None:
     return loop_in(calls, TOOLS, warned=warned)
 
 
-def kinds(calls: Sequence[Call]) -> list[str | None]:
+def kinds(calls: Sequence[ToolUse]) -> list[str | None]:
     """What is found after each call."""
     loops = (found(calls[: number + 1]) for number in range(len(calls)))
     return [loop.kind if loop else None for loop in loops]
@@ -112,7 +112,7 @@ def test_eight_calls_of_one_tool_that_bring_nothing_new_are_a_repeat() -> None:
 
 
 def test_reading_what_changes_by_itself_is_no_loop_and_breaks_none() -> None:
-    poll = Call(1, "read_command", {"handle": "1"}, "still at work")
+    poll = ToolUse(1, "read_command", {"handle": "1"}, "still at work")
     assert found([poll] * 50) is None
     loop = found([look(1), poll, look(2), poll, look(3)])
     assert loop is not None
@@ -120,7 +120,7 @@ def test_reading_what_changes_by_itself_is_no_loop_and_breaks_none() -> None:
 
 CALLS = st.lists(
     st.builds(
-        Call,
+        ToolUse,
         turn=st.integers(1, 30),
         tool=st.sampled_from(["view_file", "write_file", "grep"]),
         arguments=st.dictionaries(st.sampled_from(["path", "content"]), st.sampled_from("ab"), max_size=2),
@@ -159,11 +159,11 @@ def test_looking_at_ever_new_places_trips_nothing(names) -> None:
 
 def test_different_commands_that_work_in_silence_are_no_repeat() -> None:
     calls = [
-        Call(turn, "run_command", {"command": f"mv {turn} new"}, "exit 0 (0.0 s)\n[no output]") for turn in range(30)
+        ToolUse(turn, "run_command", {"command": f"mv {turn} new"}, "exit 0 (0.0 s)\n[no output]") for turn in range(30)
     ]
     assert kinds(calls) == [None] * 30
 
 
 def test_searches_that_find_nothing_are_a_repeat_although_each_result_quotes_its_question() -> None:
-    calls = [Call(turn, "grep", {"pattern": f"no{turn}"}, f"no line matches no{turn} in .") for turn in range(1, 10)]
+    calls = [ToolUse(turn, "grep", {"pattern": f"no{turn}"}, f"no line matches no{turn} in .") for turn in range(1, 10)]
     assert kinds(calls) == [None] * 7 + ["content_repeat"] * 2

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.failures.mistakes import THRESHOLD, MistakeRecovery, judge
-from kotef.failures.tool_calls import Call, MistakeKind
+from kotef.failures.tool_calls import MistakeKind, ToolUse
 from kotef.runs.events import FIELDS
 
 KINDS: tuple[MistakeKind, ...] = get_args(MistakeKind)
 
 
-def visit(turns: Sequence[Sequence[MistakeKind | None]]) -> list[Call]:
+def visit(turns: Sequence[Sequence[MistakeKind | None]]) -> list[ToolUse]:
     """One call for each kind; None is a success."""
     return [
-        Call(number, "tool", {}, "said", mistake=kind, failure="tool_error" if kind else None)
+        ToolUse(number, "tool", {}, "said", mistake=kind, failure="tool_error" if kind else None)
         for number, turn in enumerate(turns, 1)
         for kind in turn
     ]
@@ -88,7 +88,7 @@ def test_the_event_says_what_the_schema_of_the_log_says() -> None:
 
 
 def test_a_command_that_ends_red_neither_counts_nor_clears() -> None:
-    red = Call(3, "run_command", {}, "exit 1", failure="test_failure")
-    calls = [*visit([[X], [X]]), red, Call(4, "tool", {}, "said", mistake=X, failure="tool_error")]
+    red = ToolUse(3, "run_command", {}, "exit 1", failure="test_failure")
+    calls = [*visit([[X], [X]]), red, ToolUse(4, "tool", {}, "said", mistake=X, failure="tool_error")]
     assert judge(calls[:3]).kinds == (X, X)
     assert judge(calls).verdict == "nudge"

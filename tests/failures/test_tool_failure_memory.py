@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.failures.tool_calls import Call, Category
+from kotef.failures.tool_calls import Category, ToolUse
 from kotef.failures.tool_failure_memory import (
     KEPT,
     MAX_BYTES,
     MAX_DESCRIPTION,
-    Record,
+    ToolFailure,
     WrongApproach,
     added,
     remember,
@@ -21,15 +21,15 @@ from kotef.failures.tool_failure_memory import (
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 
 
-def failed(turn: int, path: str = "a.py", category: Category = "edit_mismatch", tool: str = "edit_file") -> Call:
-    return Call(turn, tool, {"path": path}, f"{path}, edit 1 of 1: search is not found", "exec_error", category)
+def failed(turn: int, path: str = "a.py", category: Category = "edit_mismatch", tool: str = "edit_file") -> ToolUse:
+    return ToolUse(turn, tool, {"path": path}, f"{path}, edit 1 of 1: search is not found", "exec_error", category)
 
 
-def worked(turn: int, path: str = "a.py", tool: str = "edit_file") -> Call:
-    return Call(turn, tool, {"path": path}, f"edited {path}")
+def worked(turn: int, path: str = "a.py", tool: str = "edit_file") -> ToolUse:
+    return ToolUse(turn, tool, {"path": path}, f"edited {path}")
 
 
-def records(*calls: Call, before: int = 0, earlier: tuple[Record, ...] = ()) -> tuple[Record, ...]:
+def records(*calls: ToolUse, before: int = 0, earlier: tuple[ToolFailure, ...] = ()) -> tuple[ToolFailure, ...]:
     return remember(earlier, calls, (), before=before)
 
 
@@ -43,7 +43,7 @@ def test_a_record_names_the_path_and_the_turn_of_the_run() -> None:
 def test_a_long_path_keeps_its_end_and_a_long_command_its_beginning() -> None:
     (record,) = records(failed(1, "a/very/long/way/" * 10 + "cart.py"))
     assert "cart.py: edit 1 of 1" in record.description
-    red = Call(
+    red = ToolUse(
         1, "run_command", {"command": "pytest " + "x" * 200}, "exit 1 (0.1 s)\nAssertionError: no", failure="tool_error"
     )
     assert records(red)[0].description.startswith("pytest xxx")
@@ -61,13 +61,13 @@ def test_a_long_path_keeps_its_end_and_a_long_command_its_beginning() -> None:
     ],
 )
 def test_of_a_red_command_the_telling_line_is_kept(output: str, telling: str) -> None:
-    (record,) = records(Call(1, "run_command", {"command": "make"}, output, failure="test_failure"))
+    (record,) = records(ToolUse(1, "run_command", {"command": "make"}, output, failure="test_failure"))
     assert record.description.startswith("make: ")
     assert telling in record.description
 
 
 def test_only_failures_are_remembered() -> None:
-    empty_search = Call(1, "grep", {"pattern": "x"}, "no line matches x in .")
+    empty_search = ToolUse(1, "grep", {"pattern": "x"}, "no line matches x in .")
     assert records(empty_search, worked(2)) == ()
 
 
@@ -96,17 +96,17 @@ def test_a_warning_and_the_stop_after_it_are_one_wrong_approach() -> None:
 
 def test_a_full_memory_replaces_its_like_or_loses_the_oldest() -> None:
     full = records(*(failed(turn, f"{turn}.py", tool=f"tool{turn}") for turn in range(1, KEPT + 1)))
-    like = Record(tool="tool4", category="edit_mismatch", description="new", turn=50)
+    like = ToolFailure(tool="tool4", category="edit_mismatch", description="new", turn=50)
     assert [record.tool for record in added(full, like)] == [
         *(f"tool{n}" for n in (1, 2, 3, 5, 6, 7, 8, 9, 10)),
         "tool4",
     ]
-    other = Record(tool="tool4", category="tool_error", description="new", turn=50)
+    other = ToolFailure(tool="tool4", category="tool_error", description="new", turn=50)
     assert added(full, other)[0].tool == "tool2"
 
 
 RECORDS = st.builds(
-    Record,
+    ToolFailure,
     tool=st.sampled_from(["a", "b", "edit_file", "x" * 90]),
     category=st.sampled_from(CATEGORIES),
     description=st.text(max_size=MAX_DESCRIPTION),
@@ -117,7 +117,7 @@ RECORDS = st.builds(
 @given(st.lists(RECORDS, max_size=40))
 @settings(max_examples=150)
 def test_the_memory_is_bounded_and_has_the_newest(made) -> None:
-    kept: tuple[Record, ...] = ()
+    kept: tuple[ToolFailure, ...] = ()
     for record in made:
         kept = added(kept, record)
         assert kept[-1] == record
@@ -128,7 +128,7 @@ def test_the_memory_is_bounded_and_has_the_newest(made) -> None:
 
 CALLS = st.lists(
     st.builds(
-        Call,
+        ToolUse,
         turn=st.integers(1, 60),
         tool=st.sampled_from(["edit_file", "run_command", "mcp"]),
         arguments=st.dictionaries(st.sampled_from(["path", "command", "other"]), st.text(max_size=120), max_size=2),
@@ -141,7 +141,9 @@ CALLS = st.lists(
 
 
 def test_letters_of_several_bytes_have_their_price() -> None:
-    made = [Record(tool="edit_file", category="tool_error", description="字" * 80, turn=turn) for turn in range(1, 11)]
+    made = [
+        ToolFailure(tool="edit_file", category="tool_error", description="字" * 80, turn=turn) for turn in range(1, 11)
+    ]
     shown = render(made)
     assert len(shown.encode()) <= MAX_BYTES
     assert "(turn 10)" in shown

@@ -7,12 +7,12 @@ import pytest
 
 import kotef
 from kotef.coders.fixers import python2_syntax, standard_library
-from kotef.coders.fixers.import_placement import Wanted, add
+from kotef.coders.fixers.import_placement import MissingImport, add
 from kotef.coders.fixers.lint_fix_commands import commands
 from kotef.coders.fixers.scopes import Scopes
 from kotef.coders.fixers.similarity import closest, likeness
-from kotef.coders.fixers.source import MAX_BYTES, Edit, Source, shape, syntax_error
-from kotef.coders.fixers.types import Failure
+from kotef.coders.fixers.source import MAX_BYTES, PythonText, SpanEdit, shape, syntax_error
+from kotef.coders.fixers.types import FailingCheck
 
 OURS = sorted(Path(kotef.__file__).parent.rglob("*.py"))
 
@@ -61,8 +61,8 @@ def test_two_equally_close_names_are_none() -> None:
     assert closest("fiels", ["field"]) == "field"
 
 
-def placed(text: str, wanted: Wanted, *own: str) -> str:
-    source = Source("a.py", text)
+def placed(text: str, wanted: MissingImport, *own: str) -> str:
+    source = PythonText("a.py", text)
     edit = add(source, wanted, frozenset(own))
     assert edit is not None
     edited = source.edited([edit])
@@ -105,31 +105,37 @@ def placed(text: str, wanted: Wanted, *own: str) -> str:
     ],
 )
 def test_an_import_goes_where_isort_would_put_it(before: str, after: str) -> None:
-    assert placed(before, Wanted("json"), "shop") == after
+    assert placed(before, MissingImport("json"), "shop") == after
 
 
 def test_a_section_of_its_own_gets_blank_lines() -> None:
     both = "import re\n\nimport shop\n\nx = 1\n"
-    assert placed(both, Wanted("requests"), "shop") == "import re\n\nimport requests\n\nimport shop\n\nx = 1\n"
+    assert placed(both, MissingImport("requests"), "shop") == "import re\n\nimport requests\n\nimport shop\n\nx = 1\n"
     assert (
-        placed("import re\n\nx = 1\n", Wanted("shop.cart", "pay"), "shop")
+        placed("import re\n\nx = 1\n", MissingImport("shop.cart", "pay"), "shop")
         == "import re\n\nfrom shop.cart import pay\n\nx = 1\n"
     )
 
 
 def test_a_name_joins_the_import_of_its_module() -> None:
-    assert placed("from re import match, sub\n", Wanted("re", "search")) == "from re import match, search, sub\n"
-    assert placed("from re import match  # why\n", Wanted("re", "sub")) == "from re import match, sub  # why\n"
+    assert placed("from re import match, sub\n", MissingImport("re", "search")) == "from re import match, search, sub\n"
+    assert placed("from re import match  # why\n", MissingImport("re", "sub")) == "from re import match, sub  # why\n"
     assert (
-        placed("from re import match as m\n", Wanted("re", "sub")) == "from re import match as m\nfrom re import sub\n"
+        placed("from re import match as m\n", MissingImport("re", "sub"))
+        == "from re import match as m\nfrom re import sub\n"
     )
 
 
 def test_names_for_the_same_place_do_not_disturb_each_other() -> None:
-    source = Source("a.py", "from re import match\n\nx = 1\n")
+    source = PythonText("a.py", "from re import match\n\nx = 1\n")
     edits = [
         add(source, one, frozenset())
-        for one in (Wanted("re", "sub"), Wanted("re", "search"), Wanted("sys"), Wanted("os"))
+        for one in (
+            MissingImport("re", "sub"),
+            MissingImport("re", "search"),
+            MissingImport("sys"),
+            MissingImport("os"),
+        )
     ]
     edited = source.edited(edit for edit in edits if edit)
     assert edited is not None
@@ -138,26 +144,26 @@ def test_names_for_the_same_place_do_not_disturb_each_other() -> None:
 
 def test_what_is_not_edited_stays_byte_for_byte() -> None:
     content = b"\xef\xbb\xbfname = 1\r\nx\x0c = 'caf\xc3\xa9'  \r\ny = nmae\rz = 2"
-    source = Source.of("a.py", content)
+    source = PythonText.of("a.py", content)
     assert source is not None
     assert source.lines == ("name = 1\r\n", "x\x0c = 'café'  \r\n", "y = nmae\r", "z = 2")
     at = source.text.index("nmae")
-    edited = source.edited([Edit("a.py", at, at + 4, "name")])
+    edited = source.edited([SpanEdit("a.py", at, at + 4, "name")])
     assert edited is not None
     assert edited.content == content.replace(b"nmae", b"name")
 
 
 def test_what_cannot_be_edited_safely_is_no_source() -> None:
-    assert Source.of("a.py", b"x = '\xe9'\n") is None
-    assert Source.of("a.py", "# coding: latin-1\nx = 'é'\n".encode()) is None
-    assert Source.of("a.py", b"x" * (MAX_BYTES + 1)) is None
-    assert Source.of("a.py", b"# coding: latin-1\nx = 1\n") is not None
+    assert PythonText.of("a.py", b"x = '\xe9'\n") is None
+    assert PythonText.of("a.py", "# coding: latin-1\nx = 'é'\n".encode()) is None
+    assert PythonText.of("a.py", b"x" * (MAX_BYTES + 1)) is None
+    assert PythonText.of("a.py", b"# coding: latin-1\nx = 1\n") is not None
 
 
 def test_overlapping_edits_are_refused_and_equal_ones_made_once() -> None:
-    source = Source("a.py", "abc")
-    assert source.edited([Edit("a.py", 0, 2, "x"), Edit("a.py", 1, 3, "y")]) is None
-    twice = source.edited([Edit("a.py", 1, 2, "x"), Edit("a.py", 1, 2, "x")])
+    source = PythonText("a.py", "abc")
+    assert source.edited([SpanEdit("a.py", 0, 2, "x"), SpanEdit("a.py", 1, 3, "y")]) is None
+    twice = source.edited([SpanEdit("a.py", 1, 2, "x"), SpanEdit("a.py", 1, 2, "x")])
     assert twice is not None
     assert twice.text == "axc"
 
@@ -178,7 +184,7 @@ def test_code_that_no_parser_can_hold_is_an_error_and_no_crash() -> None:
 def test_real_code_has_no_unbound_names_and_nothing_of_python_2(path: Path) -> None:
     """Every name that our own files read is found bound, and no rule of Python 2 finds anything in them."""
     text = path.read_text()
-    source = Source(path.name, text)
+    source = PythonText(path.name, text)
     scopes = Scopes(source)
     assert [node.id for node in source.nodes if isinstance(node, ast.Name) and not scopes.is_bound(node.id, node)] == []
     assert python2_syntax.rewritten(text) == (text, [])
@@ -192,7 +198,7 @@ def test_every_well_known_name_is_where_the_table_says() -> None:
 
 
 def ran(command: str, kind: str = "lint_failure") -> tuple[str, ...]:
-    return commands([Failure(command, "", kind, "")])
+    return commands([FailingCheck(command, "", kind, "")])
 
 
 @pytest.mark.parametrize(
@@ -240,4 +246,4 @@ def test_what_writes_already_or_is_more_than_words_is_left(command: str) -> None
 def test_only_the_parts_of_a_line_that_check_are_run_and_fixes_come_before_formatting() -> None:
     assert ran("ruff format --check . && ruff check . ; pytest") == ("ruff check --fix .", "ruff format .")
     assert ran("ruff check .", kind="test_failure") == ()
-    assert commands([Failure("ruff check .", "", "lint_failure", "")] * 3) == ("ruff check --fix .",)
+    assert commands([FailingCheck("ruff check .", "", "lint_failure", "")] * 3) == ("ruff check --fix .",)

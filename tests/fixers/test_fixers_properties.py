@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kotef.coders.fixers import python2_syntax
 from kotef.coders.fixers.complaints import complaints
 from kotef.coders.fixers.similarity import closest, likeness
-from kotef.coders.fixers.source import Edit, Source, shape, syntax_error
-from kotef.coders.fixers.table import Failure, Fix, commands, propose
+from kotef.coders.fixers.source import PythonText, SpanEdit, shape, syntax_error
+from kotef.coders.fixers.table import FailingCheck, Fix, commands, propose
 
 ROOT = Path("/w/project")
 SHOP = '''"""A shop."""
@@ -132,7 +132,7 @@ outputs = st.lists(st.sampled_from(TELLING) | tracebacks() | st.text(max_size=60
 
 
 def fixes_for(output: str, files: dict[str, str], command: str = "pytest") -> list[Fix]:
-    failure = Failure(command, output, "lint_failure", "")
+    failure = FailingCheck(command, output, "lint_failure", "")
     commands([failure])
     return list(
         propose(
@@ -226,7 +226,7 @@ def test_reading_complaints_never_raises_and_is_bounded(output: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="print exec raise except,`<>0L'\"#(){}[]:;\\\n\r\t ex=§é", max_size=120))
 def test_writing_python_2_anew_never_raises_and_leaves_python_3_alone(text: str) -> None:
-    source = Source("a.py", text)
+    source = PythonText("a.py", text)
     assert len(source.masked) == len(text)
     after, found = python2_syntax.rewritten(text)
     assert bool(found) == (after != text)
@@ -237,7 +237,7 @@ def test_writing_python_2_anew_never_raises_and_leaves_python_3_alone(text: str)
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="ab\r\n\x0c\té", max_size=40), st.text(alphabet="ab\r\n\x0c\té", max_size=40))
 def test_the_edits_from_one_text_to_another_lead_there(before: str, after: str) -> None:
-    source = Source("a.py", before)
+    source = PythonText("a.py", before)
     assert "".join(source.lines) == before
     edited = source.edited(source.rewritten(after))
     assert edited is not None
@@ -249,11 +249,11 @@ def test_the_edits_from_one_text_to_another_lead_there(before: str, after: str) 
     st.binary(max_size=60), st.lists(st.tuples(st.integers(0, 60), st.integers(0, 5), st.text(max_size=3)), max_size=3)
 )
 def test_bytes_outside_of_the_edits_are_kept(content: bytes, spans: list[tuple[int, int, str]]) -> None:
-    source = Source.of("a.py", content)
+    source = PythonText.of("a.py", content)
     if source is None:
         return
     assert source.content == content
-    edits = [Edit("a.py", at, at + length, text) for at, length, text in spans if at + length <= len(source.text)]
+    edits = [SpanEdit("a.py", at, at + length, text) for at, length, text in spans if at + length <= len(source.text)]
     edited = source.edited(edits)
     if edited is None:
         assert any(one.start < other.end for one, other in pairwise(sorted(set(edits)))), "only an overlap is refused"

@@ -15,7 +15,7 @@ from support.terminal import Terminal, at_a_terminal
 from kotef.cli.main import main
 from kotef.context.prompts import Prompts
 from kotef.models import scripted
-from kotef.runs.spec_draft import Drafter, Told
+from kotef.runs.spec_draft import Drafter, InterviewAnswer
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 
@@ -185,7 +185,7 @@ def test_what_a_useless_endpoint_cost_is_told(spec) -> None:
 
 
 def test_the_time_a_person_takes_to_answer_is_not_the_drafts(project: Path) -> None:
-    async def slowly(_: object) -> list[Told]:
+    async def slowly(_: object) -> list[InterviewAnswer]:
         await asyncio.sleep(0.6)
         return []
 

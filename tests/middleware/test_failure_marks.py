@@ -10,10 +10,10 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from kotef.checks.types import CommandResult
 from kotef.context.prompts import Prompts
-from kotef.middleware.conversation import FAILED, MISTAKE, Answered
+from kotef.middleware.conversation import FAILED, MISTAKE, AnsweredCalls
 from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.idempotency import EffectsOnce
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.settings import Limits
 from kotef.tools.command_outcome import tell
 from kotef.tools.errors import ToolFault
@@ -60,7 +60,7 @@ def test_a_replayed_effect_has_the_marks_of_the_first_time(tmp_path: Path, marks
 
     def answer(handler: Any) -> ToolMessage:
         effects = Effects(tmp_path / "effects.jsonl")
-        setting = Setting(1, tmp_path, tmp_path, Limits(), lambda *_, **__: None, Prompts(), effects, ())
+        setting = VisitContext(1, tmp_path, tmp_path, Limits(), lambda *_, **__: None, Prompts(), effects, ())
         call = {"name": "run_command", "args": {"command": "x"}, "id": "1", "type": "tool_call"}
         request = ToolCallRequest(tool_call=call, tool=None, state={}, runtime=None)  # type: ignore[arg-type]
         found = asyncio.run(EffectsOnce(setting).awrap_tool_call(request, handler))
@@ -118,4 +118,4 @@ def test_a_damaged_memory_costs_the_memory_and_not_the_run(tmp_path: Path, conte
 def test_calls_are_numbered_by_the_answers_that_make_calls() -> None:
     messages = conversation("a.py", "b.py")
     messages.insert(3, AIMessage("only words"))
-    assert [call.turn for call in Answered()(messages)] == [1, 2]
+    assert [call.turn for call in AnsweredCalls()(messages)] == [1, 2]

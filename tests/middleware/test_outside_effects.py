@@ -9,7 +9,7 @@ from langchain_core.messages import ToolMessage
 
 from kotef.context.prompts import Prompts
 from kotef.middleware.idempotency import IN_DOUBT, EffectsOnce
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.visit_context import VisitContext
 from kotef.settings import Limits
 from kotef.workspace.effect_log import Effects
 
@@ -24,7 +24,7 @@ def call(root: Path, name: str, *, killed: bool = False) -> tuple[str, int, list
             raise KeyboardInterrupt
         return ToolMessage("sent", tool_call_id="c1", name=name)
 
-    setting = Setting(
+    setting = VisitContext(
         visit=1,
         root=root,
         run_dir=root,

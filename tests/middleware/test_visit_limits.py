@@ -15,8 +15,8 @@ from kotef.context.prompts import Prompts
 from kotef.deps import Clock
 from kotef.errors import ModelError
 from kotef.middleware.ephemeral_notes import Tail
-from kotef.middleware.limits import STOP, SUMMARY, Bounds, Budget
-from kotef.middleware.visit_context import Setting
+from kotef.middleware.limits import STOP, SUMMARY, Bounds, VisitBudget
+from kotef.middleware.visit_context import VisitContext
 from kotef.models.scripted import ScriptedChatModel, calls, says
 from kotef.models.usage import estimate, spent_on
 from kotef.settings import Limits, Price
@@ -48,8 +48,10 @@ def visit(
     def emit(event: str, /, **facts: Any) -> None:
         said.append((event, facts))
 
-    setting = Setting(1, tmp_path, tmp_path, limits, emit, Prompts(), Effects(tmp_path / "effects.jsonl"), ("note",))
-    bounds = Bounds(Budget(limits, Usage(), price, Clock(60.0), 0.0), setting)
+    setting = VisitContext(
+        1, tmp_path, tmp_path, limits, emit, Prompts(), Effects(tmp_path / "effects.jsonl"), ("note",)
+    )
+    bounds = Bounds(VisitBudget(limits, Usage(), price, Clock(60.0), 0.0), setting)
     model = ScriptedChatModel(replies=list(replies))
     agent = create_agent(model, TOOLS, system_prompt="You note.", middleware=[bounds, Tail(bounds.note)])
     state = asyncio.run(agent.ainvoke({"messages": [HumanMessage("note a")]}))
@@ -113,7 +115,7 @@ CONVERSATIONS = st.lists(st.integers(0, 4), max_size=30)
 @settings(max_examples=150)
 def test_the_tool_budget_is_never_overdrawn(asked, most, continues) -> None:
     """Whatever the model asks for: at most (1 + continues) budgets are spent, and each cap is met once."""
-    budget = Budget(Limits(max_tool_calls=most, continues=continues), Usage(), None, Clock(60.0), 0.0)
+    budget = VisitBudget(Limits(max_tool_calls=most, continues=continues), Usage(), None, Clock(60.0), 0.0)
     messages: list[AnyMessage] = [HumanMessage("go")]
     caps = []
     for wanted in asked:

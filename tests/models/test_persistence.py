@@ -15,7 +15,7 @@ from support.openai_server import Call, OpenAIServer, Reply, Script
 from kotef.errors import ModelError
 from kotef.models import openai as strict
 from kotef.models.openai import StrictChatOpenAI
-from kotef.models.response_parser import MENDED, Answer
+from kotef.models.response_parser import MENDED, ModelResponse
 from kotef.models.retry_verbosity import LOUD_SECONDS, QUIET_SECONDS, loudness
 from kotef.models.usage import spent_on
 from kotef.settings import Price, Tariff
@@ -108,7 +108,7 @@ def test_an_answer_whose_last_piece_meets_the_cancellation_does_not_act(monkeypa
     whole = strict.read_answer
     calls: list[asyncio.Task[AIMessage]] = []
 
-    async def cancelled_meanwhile(pieces: Any) -> Answer:
+    async def cancelled_meanwhile(pieces: Any) -> ModelResponse:
         answer = await whole(pieces)
         calls[0].cancel()
         return answer

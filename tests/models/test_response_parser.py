@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from kotef.models.errors import AnswerError
-from kotef.models.response_parser import MAX_ANSWER, Answer, read_answer
+from kotef.models.response_parser import MAX_ANSWER, ModelResponse, read_answer
 
 
-def read(*pieces: bytes) -> Answer:
+def read(*pieces: bytes) -> ModelResponse:
     async def body() -> AsyncIterator[bytes]:
         for piece in pieces:
             yield piece
@@ -29,7 +29,7 @@ def events(*deltas: dict[str, Any], finish: str | None = "stop", ascii_only: boo
     return "".join([*lines, "data: [DONE]\n\n"]).encode()
 
 
-def message(answer: Answer) -> AIMessage:
+def message(answer: ModelResponse) -> AIMessage:
     return answer.message(used_ids=(), request_characters=0, tries=1)
 
 

@@ -14,7 +14,7 @@ from support.openai_server import Call, OpenAIServer, Reply
 from kotef.errors import ContextOverflowError, ModelError
 from kotef.models.openai import StrictChatOpenAI
 from kotef.models.scripted import ScriptedChatModel, calls, says
-from kotef.models.structured_output import Answer, RungMemory, ask, extract_json
+from kotef.models.structured_output import RungMemory, StructuredAnswer, ask, extract_json
 
 
 class Route(BaseModel):
@@ -33,7 +33,7 @@ ROUTE = Route(steps=["left", "right"], hops=2)
 
 def asked(
     script: serve.Script, *, memory: RungMemory | None = None, **server: Any
-) -> tuple[Answer[Route], OpenAIServer]:
+) -> tuple[StructuredAnswer[Route], OpenAIServer]:
     with OpenAIServer(script, **server) as running:
         model = StrictChatOpenAI(model="m", base_url=running.base_url, api_key="k", retry_base=0.001)
         return asyncio.run(ask(model, QUESTION, Route, memory=memory or RungMemory())), running

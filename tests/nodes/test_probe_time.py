@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from kotef.checks.model import Check, CommandResult
-from kotef.nodes.bench import PART, SHORT, Bench, Unit
+from kotef.checks.types import Check, CommandResult
 from kotef.nodes.life_probes import answer_probe
+from kotef.nodes.probe_bench import PART, SHORT, Bench, ProbeUnit
 
 TEST = """\
 from shop import price, name
@@ -42,7 +42,7 @@ class Memory:
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
         return f"{check.command} {' '.join(targets)}"
 
-    async def run(self, unit: Unit, what: str) -> CommandResult:
+    async def run(self, unit: ProbeUnit, what: str) -> CommandResult:
         self.runs.append(what)
         return CommandResult(
             command=unit.command, exit_code=1, seconds=0.5, tests=dict.fromkeys(unit.targets, "failed"), passed=False
@@ -63,7 +63,7 @@ class Memory:
 def test_a_second_wrong_answer_of_a_kind_is_tried_only_while_it_is_cheap(affords: bool, runs: int) -> None:
     bench = Memory(affords=affords)
     check = Check(name="pytest", command="pytest", role="test", origin="option")
-    unit = Unit(check, ("test_shop.py::test_shop",), "pytest test_shop.py::test_shop", is_part=True)
+    unit = ProbeUnit(check, ("test_shop.py::test_shop",), "pytest test_shop.py::test_shop", is_part=True)
     probe = asyncio.run(answer_probe(unit, bench, most=6))
     assert (probe.value, len(bench.runs)) == ("fine", runs)
     assert probe.told == f"{runs} of {runs} wrong answers refused"

@@ -14,7 +14,7 @@ from kotef.checks.verification import Verification
 from kotef.nodes.edit_guard import all_is_protected
 from kotef.nodes.file_swap import end_standing_in, standing_in
 from kotef.nodes.restore_protected import make_fresh, put_back
-from kotef.nodes.untracked_files import LOST, Seen, look_for_unheld, remember_unheld
+from kotef.nodes.untracked_files import LOST, UntrackedBefore, look_for_unheld, remember_unheld
 from kotef.runs.store import runs_dir
 from kotef.sdd.spec import Spec
 from kotef.settings import Limits
@@ -63,7 +63,7 @@ class Workspace:
         self.baseline = self.baseline.model_copy(update={"unheld": unheld})
         time.sleep(0.02)
 
-    def look(self, allow: tuple[str, ...] = ()) -> Seen:
+    def look(self, allow: tuple[str, ...] = ()) -> UntrackedBefore:
         """What no snapshot holds, looked at before the checks of an attempt."""
         trees = {0: self.before, 1: self.snapshots.take()}
         return look_for_unheld(self.task(allow), self.baseline, trees, 1, self.deps)

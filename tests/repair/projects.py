@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kotef.coders.repair.search import Repair, repair
+from kotef.coders.repair.search import SearchResult, repair
 
 
 def project(root: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -19,7 +19,7 @@ def project(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def search(root: Path, *, seconds: float = 30, **options: Any) -> Repair:
+def search(root: Path, *, seconds: float = 30, **options: Any) -> SearchResult:
     asked: dict[str, Any] = {
         "command": "python -m pytest -q",
         "failing": [],

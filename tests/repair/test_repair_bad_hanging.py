@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from projects import everything, left_by, project, search
 
-from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.fault_localization import Ran, measure
-from kotef.coders.repair.session import Answer
+from kotef.coders.repair.budget import SearchBudget
+from kotef.coders.repair.fault_localization import ExecutionTrace, measure
+from kotef.coders.repair.session import WorkerAnswer
 
 WALK = "def steps(n):\n    count = 0\n    while n > 0:\n        count += 1\n        n += 1\n    return count\n"
 STEPS = "from walk import steps\n\ndef test_none(): assert steps(0) == 0\n"
@@ -102,7 +102,7 @@ class Timed:
         self.cpu = cpu
         self.asked: list[tuple[list[int], float]] = []
 
-    async def ask(self, request: dict[str, object]) -> Answer:
+    async def ask(self, request: dict[str, object]) -> WorkerAnswer:
         tests, each = request["tests"], request["each"]
         assert isinstance(tests, list)
         assert isinstance(each, float)
@@ -111,14 +111,14 @@ class Timed:
         for test in tests:
             told.append(["begin", test])
             if self.cpu[test] > each:
-                return Answer("time", told)
+                return WorkerAnswer("time", told)
             told.append(["test", test, "passed", self.cpu[test], self.cpu[test], [], [], ""])
-        return Answer("done", told)
+        return WorkerAnswer("done", told)
 
 
-def measured(session: Timed, seconds: float = 6) -> dict[int, Ran]:
-    budget = Budget(seconds, wall=2 * seconds, used=lambda: 0.0)
-    found: dict[int, Ran] = asyncio.run(measure(session, range(len(session.cpu)), budget=budget))  # type: ignore[arg-type]
+def measured(session: Timed, seconds: float = 6) -> dict[int, ExecutionTrace]:
+    budget = SearchBudget(seconds, wall=2 * seconds, used=lambda: 0.0)
+    found: dict[int, ExecutionTrace] = asyncio.run(measure(session, range(len(session.cpu)), budget=budget))  # type: ignore[arg-type]
     return found
 
 

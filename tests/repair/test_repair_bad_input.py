@@ -11,8 +11,8 @@ import pytest
 from projects import everything, left_by, project, search
 
 from kotef.coders.repair.candidates import Suspects, first_order
-from kotef.coders.repair.scope import Scope, Surroundings
-from kotef.coders.repair.source import Source
+from kotef.coders.repair.scope import FileScope, FunctionScope
+from kotef.coders.repair.source import PythonSource
 
 
 @pytest.fixture
@@ -102,12 +102,12 @@ def test_a_slip_in_a_function_of_five_thousand_lines_is_repaired(tmp_path: Path)
 
 
 def test_the_first_edits_of_a_very_long_function_are_not_waited_for() -> None:
-    source = Source("long.py", LONG.encode())
+    source = PythonSource("long.py", LONG.encode())
     unit = source.units[0]
     started = time.process_time()
 
     candidates = list(
-        islice(first_order([Suspects(Scope(Surroundings(source), unit), dict.fromkeys(unit.lines, 1.0))]), 50)
+        islice(first_order([Suspects(FunctionScope(FileScope(source), unit), dict.fromkeys(unit.lines, 1.0))]), 50)
     )
 
     assert len(candidates) == 50

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from projects import everything, left_by, project, search
 
-from kotef.coders.repair.search import Repair
+from kotef.coders.repair.search import SearchResult
 
 SHOP = "RATE = 10\n\n\ndef price(count, each):\n    total = count * each\n    if count > 10:\n        total -= total * RATE // 100\n    return total\n"
 TESTS = """
@@ -39,7 +39,7 @@ def interpreter(path: Path) -> Path:
     return path
 
 
-def slowly(root: Path, python: str, **options: Any) -> Repair:
+def slowly(root: Path, python: str, **options: Any) -> SearchResult:
     command = f"{python} -m unittest -q"
     return search(root, **{"command": command, "python": python, "seconds": 20, **options})
 

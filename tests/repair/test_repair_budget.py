@@ -13,10 +13,10 @@ import pytest
 from projects import project, search
 
 from kotef.coders.repair import budget as module
-from kotef.coders.repair.budget import Budget, wall_seconds
+from kotef.coders.repair.budget import SearchBudget, wall_seconds
 from kotef.coders.repair.coder import _ended, _is_python
 from kotef.coders.repair.search import Meter
-from kotef.coders.repair.types import Repair
+from kotef.coders.repair.types import SearchResult
 from kotef.coders.repair.worker.trials import Trials, _Deadline
 
 
@@ -39,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_budget_is_used_up_by_cpu_seconds_and_not_by_a_busy_machine(clock: Clock) -> None:
-    whole = Budget(10, wall=40, used=lambda: clock.cpu)
+    whole = SearchBudget(10, wall=40, used=lambda: clock.cpu)
     clock.cpu, clock.wall = 2, 6
     assert (whole.elapsed, whole.left, whole.waited) == (2, 8, False)
     clock.cpu = 10
@@ -47,7 +47,7 @@ def test_a_budget_is_used_up_by_cpu_seconds_and_not_by_a_busy_machine(clock: Clo
 
 
 def test_the_wall_time_bounds_a_budget_that_waits(clock: Clock) -> None:
-    whole = Budget(10, wall=40, used=lambda: clock.cpu)
+    whole = SearchBudget(10, wall=40, used=lambda: clock.cpu)
     clock.cpu, clock.wall = 1, 20
     assert (whole.elapsed, whole.left, whole.wall_left) == (5, 5, 20)
     clock.wall = 41
@@ -55,7 +55,7 @@ def test_the_wall_time_bounds_a_budget_that_waits(clock: Clock) -> None:
 
 
 def test_a_phase_gets_a_share_of_what_is_left_of_both(clock: Clock) -> None:
-    whole = Budget(10, wall=40, used=lambda: clock.cpu)
+    whole = SearchBudget(10, wall=40, used=lambda: clock.cpu)
     clock.cpu, clock.wall = 6, 10
     phase = whole.part(0.5)
     assert (phase.seconds, phase.wall) == (2, 15)
@@ -115,19 +115,19 @@ def test_the_worker_counts_while_it_is_at_work() -> None:
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Repair(tried=7, singles=7, space=7), "search exhausted: 7 candidates tried"),
-        (Repair(tried=30, ending="budget", singles=30, space=120), "25 % of 120 single edits"),
+        (SearchResult(tried=7, singles=7, space=7), "search exhausted: 7 candidates tried"),
+        (SearchResult(tried=30, ending="budget", singles=30, space=120), "25 % of 120 single edits"),
         (
-            Repair(tried=30, ending="budget", singles=30, space=3000, counted=False),
+            SearchResult(tried=30, ending="budget", singles=30, space=3000, counted=False),
             "less than 1 % of over 3,000 single",
         ),
-        (Repair(tried=90, ending="budget", singles=60, space=60), "among them all 60 single edits"),
-        (Repair(ending="budget", declined="the suite is long"), "out of budget: the suite is long"),
-        (Repair(ending="cannot run", declined="no fork"), "cannot be run here: no fork"),
-        (Repair(declined="nothing to edit"), "search exhausted: nothing to edit"),
+        (SearchResult(tried=90, ending="budget", singles=60, space=60), "among them all 60 single edits"),
+        (SearchResult(ending="budget", declined="the suite is long"), "out of budget: the suite is long"),
+        (SearchResult(ending="cannot run", declined="no fork"), "cannot be run here: no fork"),
+        (SearchResult(declined="nothing to edit"), "search exhausted: nothing to edit"),
     ],
 )
-def test_each_way_to_give_up_has_its_own_words(found: Repair, said: str) -> None:
+def test_each_way_to_give_up_has_its_own_words(found: SearchResult, said: str) -> None:
     assert said in _ended(found)
 
 

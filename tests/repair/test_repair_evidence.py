@@ -10,17 +10,17 @@ from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.fault_localization import Traces
 from kotef.coders.repair.question import narrowed
 from kotef.coders.repair.rank import as_patch, ranked
-from kotef.coders.repair.source import Edit, Source
-from kotef.coders.repair.types import Disagreement, Patch, Repair
+from kotef.coders.repair.source import PythonSource, SourceEdit
+from kotef.coders.repair.types import Disagreement, Patch, SearchResult
 
 
 def patch(name: str) -> Patch:
     return Patch(name, {}, name, "comparison", name, 0.5, 1, "")
 
 
-def candidate(source: Source, old: str, new: str, *, cost: float = 1.0) -> Candidate:
+def candidate(source: PythonSource, old: str, new: str, *, cost: float = 1.0) -> Candidate:
     start = source.content.rindex(old.encode())
-    edit = Edit(source.path, start, start + len(old), new)
+    edit = SourceEdit(source.path, start, start + len(old), new)
     return Candidate((edit,), ("number",), cost, source.line_at(start), "", (source.unit_of((edit,)),))
 
 
@@ -28,7 +28,7 @@ def test_only_edits_seen_to_behave_differently_are_rivals_and_those_never_compar
     first = Disagreement("f(1)", "", ("3", "3", "4"))
     second = Disagreement("f(2)", "", ("5", "5", "6"))
     a, b, c, d = (patch(name) for name in "abcd")
-    found = Repair(patches=(a, b, c, d), plausible=4, compared=3, disagreements=(first, second))
+    found = SearchResult(patches=(a, b, c, d), plausible=4, compared=3, disagreements=(first, second))
     assert found.rivals(a) == ((c,), (d,))
     assert found.rivals(c) == ((a, b), (d,))
     assert found.rivals(d) == ((), (a, b, c)), "one that was not compared tells nothing of the others"
@@ -37,7 +37,7 @@ def test_only_edits_seen_to_behave_differently_are_rivals_and_those_never_compar
 
 
 def test_the_same_program_in_other_words_counts_once() -> None:
-    source = Source("m.py", b"def mean(xs):\n    return sum(xs) / (len(xs) - 1)\n")
+    source = PythonSource("m.py", b"def mean(xs):\n    return sum(xs) / (len(xs) - 1)\n")
     bare = candidate(source, "(len(xs) - 1)", "len(xs)", cost=2.0)
     inside = candidate(source, "len(xs) - 1", "len(xs)", cost=1.0)
     other = candidate(source, "- 1", "- 0", cost=3.0)
@@ -58,7 +58,7 @@ def test_the_same_program_in_other_words_counts_once() -> None:
 def test_parentheses_that_lost_their_purpose_are_left_out_and_no_others(
     line: str, old: str, new: str, expected: str
 ) -> None:
-    source = Source("m.py", f"def f(xs):\n    {line}\n".encode())
+    source = PythonSource("m.py", f"def f(xs):\n    {line}\n".encode())
     edited = as_patch(candidate(source, old, new), {"m.py": source}, Traces({})).files["m.py"]
     assert edited.decode() == f"def f(xs):\n    {expected}\n"
     ast.parse(edited)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from projects import project, search
 
-from kotef.coders.repair.scope import Scope, Surroundings
-from kotef.coders.repair.source import Source
+from kotef.coders.repair.scope import FileScope, FunctionScope
+from kotef.coders.repair.source import PythonSource
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_a_slip_inside_an_f_string_is_repaired(tmp_path: Path, wrong: str, right
     ],
 )
 def test_whatever_is_searched_in_an_f_string_has_its_place_and_the_rest_is_said(text: str) -> None:
-    source = Source("m.py", f"def f(a, b):\n    return {text}\n".encode())
-    scope = Scope(Surroundings(source), source.units[0])
+    source = PythonSource("m.py", f"def f(a, b):\n    return {text}\n".encode())
+    scope = FunctionScope(FileScope(source), source.units[0])
     whole = next(node for node in scope.nodes if isinstance(node, ast.JoinedStr))
     inside = [node for node in scope.nodes if source.parents.get(node) in (whole, *whole.values)]
     for node in inside:

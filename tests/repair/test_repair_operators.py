@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kotef.coders.repair.candidates import Suspects, first_order, pair, pairs
 from kotef.coders.repair.operators.table import OPERATORS
-from kotef.coders.repair.scope import Scope, Surroundings
-from kotef.coders.repair.source import Source
+from kotef.coders.repair.scope import FileScope, FunctionScope
+from kotef.coders.repair.source import PythonSource
 
 SAMPLE = '''
 LIMIT = 10
@@ -63,12 +63,12 @@ def walk(tree):
 
 
 def candidates(code: str, types: dict[str, frozenset[str]] | None = None):
-    source = Source("m.py", code.encode())
-    around = Surroundings(source, frozenset({7}), frozenset({"ValueError"}))
+    source = PythonSource("m.py", code.encode())
+    around = FileScope(source, frozenset({7}), frozenset({"ValueError"}))
     lines = dict.fromkeys(range(1, code.count("\n") + 2), 1.0)
-    units = [Suspects(Scope(around, unit, types or {}), lines) for unit in source.units]
+    units = [Suspects(FunctionScope(around, unit, types or {}), lines) for unit in source.units]
     outside = tuple(node for node in source.tree.body if isinstance(node, ast.Assign))
-    return source, first_order([*units, Suspects(Scope(around, None, {}, outside), lines)])
+    return source, first_order([*units, Suspects(FunctionScope(around, None, {}, outside), lines)])
 
 
 def results(code: str, most: int = 4000, types: dict[str, frozenset[str]] | None = None) -> dict[str, str]:

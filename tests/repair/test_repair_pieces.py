@@ -13,8 +13,8 @@ from projects import project, search
 
 from kotef.coders.repair.command import interpreter_of, invocation
 from kotef.coders.repair.differential import generated, spelled
-from kotef.coders.repair.fault_localization import Ran, Traces, suspicion
-from kotef.coders.repair.source import Edit, Source, fitted
+from kotef.coders.repair.fault_localization import ExecutionTrace, Traces, suspicion
+from kotef.coders.repair.source import PythonSource, SourceEdit, fitted
 from kotef.coders.repair.worker.tracing import literal_of
 
 HERE = Path(__file__).parent.parent.parent
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent.parent.parent
 
 def test_every_span_is_the_text_that_parses_to_its_node() -> None:
     code = "\ufeffdef f(é, b):\n    s = 'ü' + é  # ä\n    return [b.c(s)[1:], -b]\n"
-    source = Source("m.py", code.encode())
+    source = PythonSource("m.py", code.encode())
     for node in ast.walk(source.tree):
         if isinstance(node, ast.expr) and not isinstance(node, ast.Slice):
             assert ast.unparse(ast.parse(source.text(node), mode="eval")) == ast.unparse(node)
@@ -42,20 +42,20 @@ def test_every_span_is_the_text_that_parses_to_its_node() -> None:
     ],
 )
 def test_a_replacement_gets_parentheses_exactly_where_it_needs_them(new: str, whole: str, expected: str) -> None:
-    source = Source("m.py", whole.encode())
+    source = PythonSource("m.py", whole.encode())
     node = next(node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and node.id == "x")
-    edit = Edit("m.py", *source.span(node), fitted(new, source.parents[node], node))
+    edit = SourceEdit("m.py", *source.span(node), fitted(new, source.parents[node], node))
     assert source.edited((edit,)).decode() == expected
 
 
 def test_overlapping_edits_are_refused() -> None:
     with pytest.raises(ValueError, match="overlap"):
-        Source("m.py", b"abc").edited((Edit("m.py", 0, 2, "x"), Edit("m.py", 1, 3, "y")))
+        PythonSource("m.py", b"abc").edited((SourceEdit("m.py", 0, 2, "x"), SourceEdit("m.py", 1, 3, "y")))
 
 
 def test_a_method_stands_alone_inside_the_headers_of_its_classes() -> None:
     code = "if True:\n    class A:\n        class B:\n            @property\n            def f(self):\n                return self.__x\n"
-    source = Source("m.py", code.encode())
+    source = PythonSource("m.py", code.encode())
     alone = source.standalone(source.units[0], ())
     assert alone == "if 1:\n    class A:\n        class B:\n            def f(self):\n                return self.__x\n"
     ast.parse(alone)
@@ -143,7 +143,7 @@ def test_arguments_are_spelled_as_in_a_call() -> None:
 
 def test_lines_that_only_failing_tests_run_are_the_most_suspicious() -> None:
     traces = Traces({0: {"m.py": frozenset({1, 2})}, 1: {"m.py": frozenset({1, 3})}, 2: {"m.py": frozenset({1})}})
-    scores = suspicion(traces, [0], {0: Ran("failed", 0, 0, ("E",), (("t.py", 1),), "")})
+    scores = suspicion(traces, [0], {0: ExecutionTrace("failed", 0, 0, ("E",), (("t.py", 1),), "")})
     assert scores["m.py"][2] == 1.0
     assert 0 < scores["m.py"][1] < 1
     assert 3 not in scores["m.py"]
@@ -165,8 +165,8 @@ def test_the_fence_refuses_writes_kills_and_processes_without_end(tmp_path: Path
     (tmp_path / "kept").write_text("x")
     body = f"""
 import os, shutil, socket
-from kotef.coders.repair.worker.restrictions import Fence
-fence = Fence({str(scratch)!r})
+from kotef.coders.repair.worker.restrictions import Restrictions
+fence = Restrictions({str(scratch)!r})
 fence.close()
 def refused(call, *arguments):
     try:
@@ -335,8 +335,8 @@ def test_the_fence_judges_paths_by_the_directory_they_are_relative_to(tmp_path: 
     (outside / "way in").symlink_to(inside)
     body = f"""
 import os, shutil
-from kotef.coders.repair.worker.restrictions import Fence
-fence = Fence({str(inside)!r})
+from kotef.coders.repair.worker.restrictions import Restrictions
+fence = Restrictions({str(inside)!r})
 os.chdir({str(inside)!r})
 calls = {{
     "open": lambda at: os.close(os.open("new", os.O_CREAT | os.O_WRONLY, dir_fd=at)),

@@ -9,10 +9,10 @@ from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.coder import _ended
 from kotef.coders.repair.plausibility import Plausibility
 from kotef.coders.repair.question import question_of
-from kotef.coders.repair.source import Edit, Source
-from kotef.coders.repair.types import Patch, Repair
+from kotef.coders.repair.source import PythonSource, SourceEdit
+from kotef.coders.repair.types import Patch, SearchResult
 
-PROGRAM = Source(
+PROGRAM = PythonSource(
     "m.py",
     b"def outer(n):\n    return inner(n)\n\n\ndef inner(n):\n    return 1 // n\n\n\ndef other(n):\n    return n\n",
 )
@@ -22,7 +22,7 @@ UNITS = {unit.node.name: unit for unit in PROGRAM.units}
 def edit(old: str, new: str, name: str) -> Candidate:
     unit = UNITS[name]
     start = PROGRAM.content.index(old.encode(), PROGRAM.span(unit.node)[0])
-    return Candidate((Edit("m.py", start, start + len(old), new),), ("x",), 1.7, 1, "", (unit,))
+    return Candidate((SourceEdit("m.py", start, start + len(old), new),), ("x",), 1.7, 1, "", (unit,))
 
 
 @pytest.mark.parametrize("text", ["other(n)", "n", "abs(n)"])
@@ -64,22 +64,22 @@ def last(items, wanted):
 
 def test_edits_that_could_not_be_compared_are_put_to_a_person() -> None:
     patches = tuple(Patch("m.py", {}, name, "k", f"in `f` (m.py:1): {name}", 0.5, 1, "") for name in ("a", "b", "c"))
-    question = question_of(Repair(patches=patches, plausible=3, close=2))
+    question = question_of(SearchResult(patches=patches, plausible=3, close=2))
     assert question is not None
     assert list(question.options.values()) == [(patches[0],), (patches[1],)]
-    assert question_of(Repair(patches=patches, plausible=3, close=1)) is None
-    assert question_of(Repair(patches=patches, plausible=3, close=2, compared=2)) is None
+    assert question_of(SearchResult(patches=patches, plausible=3, close=1)) is None
+    assert question_of(SearchResult(patches=patches, plausible=3, close=2, compared=2)) is None
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Repair(tried=7), "search exhausted: 7 candidates tried"),
-        (Repair(tried=5, singles=5, space=10, ending="budget"), "50 % of 10 single edits"),
-        (Repair(tried=5, singles=5, space=10, ending="budget", mode="subprocess"), "out of budget: 5 candidates"),
-        (Repair(declined="too slow", ending="budget"), "out of budget: too slow; no candidate was tried"),
-        (Repair(declined="no pytest", ending="cannot run"), "cannot be run here: no pytest"),
+        (SearchResult(tried=7), "search exhausted: 7 candidates tried"),
+        (SearchResult(tried=5, singles=5, space=10, ending="budget"), "50 % of 10 single edits"),
+        (SearchResult(tried=5, singles=5, space=10, ending="budget", mode="subprocess"), "out of budget: 5 candidates"),
+        (SearchResult(declined="too slow", ending="budget"), "out of budget: too slow; no candidate was tried"),
+        (SearchResult(declined="no pytest", ending="cannot run"), "cannot be run here: no pytest"),
     ],
 )
-def test_the_reason_for_giving_up_is_one_of_four(found: Repair, said: str) -> None:
+def test_the_reason_for_giving_up_is_one_of_four(found: SearchResult, said: str) -> None:
     assert said in _ended(found)

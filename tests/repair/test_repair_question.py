@@ -13,8 +13,8 @@ from kotef.coders.repair.arguments import generated, like, varied
 from kotef.coders.repair.candidates import Candidate, needed, pair
 from kotef.coders.repair.phrase import answers_of, choice_of, phrase_of
 from kotef.coders.repair.question import question_of
-from kotef.coders.repair.source import Edit, Source
-from kotef.coders.repair.types import Disagreement, Patch, Repair
+from kotef.coders.repair.source import PythonSource, SourceEdit
+from kotef.coders.repair.types import Disagreement, Patch, SearchResult
 
 ACCOUNT = """class Account:
     def __init__(self, owner, overdraft=0):
@@ -75,7 +75,7 @@ def test_a_flipped_comparison_where_the_test_fails_is_not_asked_about_for_an_edi
 
 
 def unit_called(name: str) -> object:
-    source = Source("bank.py", ACCOUNT.format("<").encode())
+    source = PythonSource("bank.py", ACCOUNT.format("<").encode())
     return next(unit for unit in source.units if unit.node.name == name)
 
 
@@ -133,7 +133,7 @@ def test_answers_tell_what_differs_and_no_more(results: tuple[str, ...], answers
 def test_the_question_names_the_rivals_and_ends_with_what_is_asked() -> None:
     patches = tuple(Patch("m.py", {}, name, "k", f"in `f` (m.py:1): {name}", 0.5, 1, "") for name in ("a", "b"))
     differ = Disagreement("may_pay(500)", "", ("True", "False"), "With Account('bob', overdraft=500)", "return")
-    question = question_of(Repair(patches=patches, plausible=2, compared=2, disagreements=(differ,)))
+    question = question_of(SearchResult(patches=patches, plausible=2, compared=2, disagreements=(differ,)))
     assert question is not None
     assert question.text == (
         "several edits pass every test, but disagree: "
@@ -142,8 +142,8 @@ def test_the_question_names_the_rivals_and_ends_with_what_is_asked() -> None:
     assert question.rivals == ("True: in `f` (m.py:1): a", "False: in `f` (m.py:1): b")
 
 
-SOURCE = Source("m.py", b"a = 1\nb = 2\nc = 3\n")
-SINGLES = [Candidate((Edit("m.py", at, at + 1, "9"),), ("number",), 1.0, 1, "", (None,)) for at in (4, 10, 16)]
+SOURCE = PythonSource("m.py", b"a = 1\nb = 2\nc = 3\n")
+SINGLES = [Candidate((SourceEdit("m.py", at, at + 1, "9"),), ("number",), 1.0, 1, "", (None,)) for at in (4, 10, 16)]
 
 
 @given(st.sets(st.integers(0, 2)))

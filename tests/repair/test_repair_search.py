@@ -13,7 +13,7 @@ import pytest
 from projects import everything, left_by, project, search
 
 from kotef.coders.repair.arguments import generated
-from kotef.coders.repair.session import Session
+from kotef.coders.repair.session import WorkerSession
 
 TESTS = """
 from shop import price
@@ -458,7 +458,7 @@ def test_tests_that_pass_in_the_check_and_fail_here_are_the_reason(tmp_path: Pat
 
 async def screened(root: Path, scratch: Path, bodies: list[str]) -> list[list[Any]]:
     """What the worker tells of one round in which `up` of m.py returns one expression after the other."""
-    session = Session.start(root, scratch, python=sys.executable, env=dict(os.environ), arguments=[])
+    session = WorkerSession.start(root, scratch, python=sys.executable, env=dict(os.environ), arguments=[])
     try:
         tests = (await session.collected()).tests
         await session.set_jobs(1)

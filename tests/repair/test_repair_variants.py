@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kotef.coders.repair.differential import alike
 from kotef.coders.repair.question import narrowed, question_of
-from kotef.coders.repair.source import Source
-from kotef.coders.repair.types import Disagreement, Patch, Repair
+from kotef.coders.repair.source import PythonSource
+from kotef.coders.repair.types import Disagreement, Patch, SearchResult
 from kotef.coders.repair.variants import SAW, Variant, variants
 
 PYTEST = b'''
@@ -29,7 +29,7 @@ class TestTill(unittest.TestCase):
 
 
 def made(content: bytes, seed: int = 7) -> list[Variant]:
-    (unit,) = Source("test_m.py", content).units
+    (unit,) = PythonSource("test_m.py", content).units
     return list(variants(unit, 0, random.Random(seed)))
 
 
@@ -78,7 +78,7 @@ def patch(diff: str, doubt: str = "") -> Patch:
 
 def test_each_answer_leaves_the_patches_that_agree_with_it() -> None:
     differ = Disagreement("f(1)", "in test_m.py::test_f, with `1` in place of `2`", ("3", "4", "3"))
-    found = Repair(patches=(patch("a"), patch("b"), patch("c")), disagreements=(differ,))
+    found = SearchResult(patches=(patch("a"), patch("b"), patch("c")), disagreements=(differ,))
     question = question_of(found)
     assert question is not None
     assert question.text.endswith("in test_m.py::test_f, with `1` in place of `2`, should f(1) be 3 or 4?")
@@ -89,9 +89,9 @@ def test_each_answer_leaves_the_patches_that_agree_with_it() -> None:
 
 
 def test_an_unlikely_edit_is_asked_about_and_a_usual_one_is_not() -> None:
-    assert question_of(Repair(patches=(patch("a"),))) is None
-    assert question_of(Repair()) is None
-    question = question_of(Repair(patches=(patch("a", doubt="two edits at once"), patch("b"))))
+    assert question_of(SearchResult(patches=(patch("a"),))) is None
+    assert question_of(SearchResult()) is None
+    question = question_of(SearchResult(patches=(patch("a", doubt="two edits at once"), patch("b"))))
     assert question is not None
     assert "only an unlikely edit passes every test (two edits at once)" in question.text
 
@@ -100,7 +100,7 @@ def test_an_answer_leaves_what_agrees_with_it_and_the_questions_still_open() -> 
     first = Disagreement("f(1)", "", ("3", "4", "3"))
     second = Disagreement("f(2)", "", ("5", "9", "6"))
     third = Disagreement("f(3)", "", ("7", "8", "7"))
-    found = Repair(patches=(patch("a"), patch("b"), patch("c")), disagreements=(first, second, third))
+    found = SearchResult(patches=(patch("a"), patch("b"), patch("c")), disagreements=(first, second, third))
     left = narrowed(found, "3")
     assert [each.diff for each in left.patches] == ["a", "c"]
     assert left.disagreements == (Disagreement("f(2)", "", ("5", "6")),)

@@ -12,14 +12,14 @@ from kotef.checks.types import CommandResult
 from kotef.runs.replay.player import NeverHeardError, Player
 from kotef.runs.replay.record_types import Commanded, asked_of, read_record
 from kotef.runs.replay.recorder import Recorder, comes_from_outside, without_pid
-from kotef.runs.replay.tape import Ran
+from kotef.runs.replay.tape import CommandKey
 
 
 def ran(recorder: Recorder, command: str, said: str) -> None:
     async def result() -> CommandResult:
         return CommandResult(command=command, exit_code=0, passed=True, stdout=said)
 
-    asyncio.run(recorder.command(Ran("command", "", command), result))
+    asyncio.run(recorder.command(CommandKey("command", "", command), result))
 
 
 async def never() -> CommandResult:
@@ -41,11 +41,11 @@ def test_equal_commands_are_played_in_their_order(tmp_path: Path) -> None:
     player = Player(read_record(tmp_path / "record.jsonl")[0], tmp_path)
 
     async def play() -> list[str]:
-        return [(await player.command(Ran("command", "", "make"), never)).stdout for _ in range(2)]
+        return [(await player.command(CommandKey("command", "", "make"), never)).stdout for _ in range(2)]
 
     assert asyncio.run(play()) == ["first", "second"]
     with pytest.raises(NeverHeardError, match="the command `make` in visit 0 was never recorded"):
-        asyncio.run(player.command(Ran("command", "", "make"), never))
+        asyncio.run(player.command(CommandKey("command", "", "make"), never))
     with pytest.raises(NeverHeardError):
         player.answer([], [])
 

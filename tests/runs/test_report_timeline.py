@@ -3,7 +3,7 @@
 from typing import Any
 
 from kotef.runs.events import FIELDS
-from kotef.runs.report.guards import _GUARDS, Guard, guard_of
+from kotef.runs.report.guards import _GUARDS, GuardReport, guard_of
 from kotef.runs.report.timeline import record_of
 
 
@@ -43,7 +43,7 @@ def test_time_is_told_by_phase_and_a_pause_before_a_resume_is_no_work() -> None:
         "so",
         False,
     )
-    assert first.guards == (Guard("resumed", "the run was resumed here", "note"),)
+    assert first.guards == (GuardReport("resumed", "the run was resumed here", "note"),)
 
 
 def test_an_answer_of_an_older_kotef_is_read_without_its_model() -> None:

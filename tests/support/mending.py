@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kotef.coders.fixers.table import Failure, Fix, propose
+from kotef.coders.fixers.table import FailingCheck, Fix, propose
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Bench:
 
         return propose(
             self.root,
-            [Failure(command, output, kind, "")],
+            [FailingCheck(command, output, kind, "")],
             read=read,
             paths=self.paths,
             may_edit=lambda path: path not in self.forbidden,

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.tools.edit import Edit, edit_file
+from kotef.tools.edit import Replacement, edit_file
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
 
 ANYTHING = EditGuard(frozenset())
 
 
-def edit(path: Path, *edits: Edit) -> str:
+def edit(path: Path, *edits: Replacement) -> str:
     return edit_file(path.parent, path.name, edits, guard=ANYTHING).report
 
 
@@ -23,7 +23,7 @@ def given_file(tmp_path: Path, content: str | bytes) -> Path:
     return path
 
 
-def refused(path: Path, *edits: Edit) -> str:
+def refused(path: Path, *edits: Replacement) -> str:
     """The message of the fault; the file must be as it was."""
     before = path.read_bytes()
     with pytest.raises(ToolFault) as caught:
@@ -34,7 +34,7 @@ def refused(path: Path, *edits: Edit) -> str:
 
 def test_an_exact_edit_returns_its_diff(tmp_path: Path) -> None:
     path = given_file(tmp_path, "a = 1\nb = 2\nc = 3\n")
-    assert edit(path, Edit(search="b = 2", replace="b = 20")) == (
+    assert edit(path, Replacement(search="b = 2", replace="b = 20")) == (
         "edited a.py: +1 -1 lines\n@@ line 1 @@\n a = 1\n-b = 2\n+b = 20\n c = 3\n "
     )
     assert path.read_text() == "a = 1\nb = 20\nc = 3\n"
@@ -51,7 +51,7 @@ def test_a_unique_text_is_replaced_and_nothing_else(
     text = before + search + after
     newline = "\r\n" if windows and "\n" in text else "\n"
     path = given_file(tmp_path_factory.mktemp("edit"), text.replace("\n", newline))
-    edit(path, Edit(search=search, replace=replace))
+    edit(path, Replacement(search=search, replace=replace))
     assert path.read_bytes().decode() == (before + replace + after).replace("\n", newline)
 
 
@@ -61,7 +61,7 @@ def test_an_edit_that_is_refused_leaves_the_file(
 ) -> None:
     path = given_file(tmp_path_factory.mktemp("edit"), text)
     try:
-        edit(path, Edit(search=search, replace=replace, all=everywhere))
+        edit(path, Replacement(search=search, replace=replace, all=everywhere))
     except ToolFault:
         assert path.read_text() == text
     else:
@@ -70,36 +70,36 @@ def test_an_edit_that_is_refused_leaves_the_file(
 
 def test_a_text_found_twice_is_refused_with_its_lines(tmp_path: Path) -> None:
     path = given_file(tmp_path, "x = 1\ny = 2\nx = 1\n")
-    assert "found 2 times (lines 1, 3)" in refused(path, Edit(search="x = 1", replace="x = 3"))
-    edit(path, Edit(search="x = 1", replace="x = 3", all=True))
+    assert "found 2 times (lines 1, 3)" in refused(path, Replacement(search="x = 1", replace="x = 3"))
+    edit(path, Replacement(search="x = 1", replace="x = 3", all=True))
     assert path.read_text() == "x = 3\ny = 2\nx = 3\n"
 
 
 def test_overlapping_places_are_not_unique(tmp_path: Path) -> None:
     path = given_file(tmp_path, "aXaXa")
-    assert "found 2 times" in refused(path, Edit(search="aXa", replace="b"))
+    assert "found 2 times" in refused(path, Replacement(search="aXa", replace="b"))
 
 
 def test_several_edits_apply_in_order_and_all_or_none(tmp_path: Path) -> None:
     path = given_file(tmp_path, "one\ntwo\n")
-    message = refused(path, Edit(search="one", replace="1"), Edit(search="nothing alike", replace="2"))
+    message = refused(path, Replacement(search="one", replace="1"), Replacement(search="nothing alike", replace="2"))
     assert message.startswith("a.py, edit 2 of 2; no edit was applied: search is not found")
-    edit(path, Edit(search="one", replace="1"), Edit(search="1\ntwo", replace="12"))
+    edit(path, Replacement(search="one", replace="1"), Replacement(search="1\ntwo", replace="12"))
     assert path.read_text() == "12\n"
 
 
 def test_encoding_mark_and_last_line_stay(tmp_path: Path) -> None:
     path = given_file(tmp_path, "\ufeffa\r\nb".encode("utf-16-le"))
-    edit(path, Edit(search="b", replace="b\nc"))
+    edit(path, Replacement(search="b", replace="b\nc"))
     assert path.read_bytes() == "\ufeffa\r\nb\r\nc".encode("utf-16-le")
     path = given_file(tmp_path, "grün\nb\n".encode("latin-1"))
-    edit(path, Edit(search="b", replace="ü"))
+    edit(path, Replacement(search="b", replace="ü"))
     assert path.read_bytes() == "grün\nü\n".encode("latin-1")
 
 
 def test_mixed_line_ends_stay_as_they_are(tmp_path: Path) -> None:
     path = given_file(tmp_path, b"a\r\nb\nc\r\nd\n")
-    edit(path, Edit(search="c\nd", replace="c\nD"))
+    edit(path, Replacement(search="c\nd", replace="c\nD"))
     assert path.read_bytes() == b"a\r\nb\nc\r\nD\n"
 
 
@@ -121,20 +121,20 @@ def test_white_space_at_the_ends_of_lines_may_differ_if_the_shift_is_even(
 ) -> None:
     path = given_file(tmp_path, text)
     if expected is None:
-        assert "unevenly" in refused(path, Edit(search=search, replace=replace))
+        assert "unevenly" in refused(path, Replacement(search=search, replace=replace))
     else:
-        assert "indentation adapted" in edit(path, Edit(search=search, replace=replace))
+        assert "indentation adapted" in edit(path, Replacement(search=search, replace=replace))
         assert path.read_text() == expected
 
 
 def test_a_tolerant_match_must_be_unique(tmp_path: Path) -> None:
     path = given_file(tmp_path, "if a:\n    go()\n    stop()\nelse:\n  go()\n  stop()\n")
-    assert "fits 2 times (lines 2, 5)" in refused(path, Edit(search="go()\nstop()\n", replace="x\n"))
+    assert "fits 2 times (lines 2, 5)" in refused(path, Replacement(search="go()\nstop()\n", replace="x\n"))
 
 
 def test_white_space_within_a_line_is_never_tolerated(tmp_path: Path) -> None:
     path = given_file(tmp_path, "s = 'a  b'\n")
-    assert "nearest" in refused(path, Edit(search="s = 'a b'", replace="s = ''"))
+    assert "nearest" in refused(path, Replacement(search="s = 'a b'", replace="s = ''"))
 
 
 def test_a_mismatch_shows_the_nearest_lines_with_numbers_and_what_differs(root: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_mismatch_shows_the_nearest_lines_with_numbers_and_what_differs(root: 
         edit_file(
             root,
             "src/cart.py",
-            [Edit(search="    for item in items:\n        result += item.cost\n    return result", replace="x")],
+            [Replacement(search="    for item in items:\n        result += item.cost\n    return result", replace="x")],
             guard=ANYTHING,
         )
     assert caught.value.message == (
@@ -156,45 +156,45 @@ def test_a_mismatch_shows_the_nearest_lines_with_numbers_and_what_differs(root: 
 
 def test_nothing_alike_says_so(tmp_path: Path) -> None:
     assert "nor anything like it, in 2 lines" in refused(
-        given_file(tmp_path, "a\n"), Edit(search="zebra crossing", replace="x")
+        given_file(tmp_path, "a\n"), Replacement(search="zebra crossing", replace="x")
     )
 
 
 def test_line_numbers_copied_from_a_view_are_pointed_out(tmp_path: Path) -> None:
     path = given_file(tmp_path, "a = 1\nb = 2\n")
-    assert "leave them out" in refused(path, Edit(search="1\ta = 1\n2\tb = 2", replace="x"))
+    assert "leave them out" in refused(path, Replacement(search="1\ta = 1\n2\tb = 2", replace="x"))
 
 
 @pytest.mark.parametrize(
     ("edits", "words"),
     [
-        ([Edit(search="", replace="x")], "search is empty"),
-        ([Edit(search="a", replace="a")], "nothing to change"),
-        ([Edit(search="a", replace="b"), Edit(search="b", replace="a")], "nothing to change"),
+        ([Replacement(search="", replace="x")], "search is empty"),
+        ([Replacement(search="a", replace="a")], "nothing to change"),
+        ([Replacement(search="a", replace="b"), Replacement(search="b", replace="a")], "nothing to change"),
         ([], "no edit"),
     ],
 )
-def test_edits_that_say_nothing_are_refused(tmp_path: Path, edits: list[Edit], words: str) -> None:
+def test_edits_that_say_nothing_are_refused(tmp_path: Path, edits: list[Replacement], words: str) -> None:
     assert words in refused(given_file(tmp_path, "a\n"), *edits)
 
 
 def test_an_edit_that_swaps_code_for_a_placeholder_is_refused(tmp_path: Path) -> None:
     path = given_file(tmp_path, "def f():\n    a()\n    b()\n")
     assert "stands for code" in refused(
-        path, Edit(search="    a()\n    b()\n", replace="    # ... rest of the code ...\n")
+        path, Replacement(search="    a()\n    b()\n", replace="    # ... rest of the code ...\n")
     )
 
 
 def test_editing_a_missing_file_names_a_close_one(root: Path) -> None:
     with pytest.raises(ToolFault, match=r"did you mean src/cart.py"):
-        edit_file(root, "src/carts.py", [Edit(search="a", replace="b")], guard=ANYTHING)
+        edit_file(root, "src/carts.py", [Replacement(search="a", replace="b")], guard=ANYTHING)
     assert not (root / "src/carts.py").exists()
 
 
 def test_a_protected_file_is_refused_before_it_is_read(root: Path) -> None:
     guard = EditGuard(frozenset({"tests/gone.py"}))
     with pytest.raises(ToolFault, match="protected") as caught:
-        edit_file(root, "tests/gone.py", [Edit(search="a", replace="b")], guard=guard)
+        edit_file(root, "tests/gone.py", [Replacement(search="a", replace="b")], guard=guard)
     assert caught.value.kind == "permission_denied"
 
 
@@ -203,6 +203,6 @@ def test_a_mismatch_in_a_long_file_is_answered_quickly(tmp_path: Path) -> None:
 
     path = given_file(tmp_path, "".join(f"value_{number} = compute({number})\n" for number in range(60_000)))
     started = time.process_time()
-    assert "nearest" in refused(path, Edit(search="value_59999 = computed(1)\nother", replace="x"))
-    assert "not found" in refused(path, Edit(search="something else entirely = 3", replace="x"))
+    assert "nearest" in refused(path, Replacement(search="value_59999 = computed(1)\nother", replace="x"))
+    assert "not found" in refused(path, Replacement(search="something else entirely = 3", replace="x"))
     assert time.process_time() - started < 5

@@ -8,7 +8,7 @@ import pytest
 
 from kotef.runs.secret_sources import hide
 from kotef.tools.mcp.servers import Server
-from kotef.tools.mcp.sessions import ServerFault, Session
+from kotef.tools.mcp.sessions import McpSession, ServerFault
 from kotef.workspace.redaction import scope
 
 KEY = "sk-live-9fJ2mXq7Lw0aVb3TzRk8"
@@ -27,6 +27,6 @@ def test_the_key_a_server_was_given_is_not_in_its_log(tmp_path: Path) -> None:
     with scope():
         hide(tmp_path, servers=[server], env={})
         with pytest.raises(ServerFault) as fault:
-            asyncio.run(Session(server, tmp_path, log).open())
+            asyncio.run(McpSession(server, tmp_path, log).open())
     assert log.read_text() == "begin [secret:SERVICE_KEY]\nno such account: [secret:SERVICE_KEY]\n"
     assert str(fault.value).endswith("no such account: [secret:SERVICE_KEY]")

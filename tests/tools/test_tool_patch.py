@@ -15,7 +15,7 @@ from kotef.tools import apply_patch as patch_tool
 from kotef.tools.apply_patch import apply_patch, rest, targets
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
-from kotef.tools.patch_format import Hunk, PatchError, Section, fit, parse, remaining, render
+from kotef.tools.patch_format import Hunk, PatchError, PatchSection, fit, parse, remaining, render
 from kotef.tools.registry import BY_NAME
 from kotef.tools.text import Text
 
@@ -180,24 +180,24 @@ def hunks(draw: st.DrawFn) -> Hunk:
 
 
 @st.composite
-def sections(draw: st.DrawFn) -> tuple[Section, ...]:
+def sections(draw: st.DrawFn) -> tuple[PatchSection, ...]:
     names = draw(st.lists(NAME, min_size=1, max_size=6, unique=True))
-    made: list[Section] = []
+    made: list[PatchSection] = []
     while names:
         kind, path = draw(st.sampled_from(["Add", "Update", "Delete"])), names.pop()
         match kind:
             case "Add":
-                made.append(Section("Add", path, content=tuple(draw(st.lists(LINE, max_size=3)))))
+                made.append(PatchSection("Add", path, content=tuple(draw(st.lists(LINE, max_size=3)))))
             case "Delete":
-                made.append(Section("Delete", path))
+                made.append(PatchSection("Delete", path))
             case _:
                 moved = names.pop() if names and draw(st.booleans()) else ""
-                made.append(Section("Update", path, moved, tuple(draw(st.lists(hunks(), min_size=1, max_size=2)))))
+                made.append(PatchSection("Update", path, moved, tuple(draw(st.lists(hunks(), min_size=1, max_size=2)))))
     return tuple(made)
 
 
 @given(sections())
-def test_what_is_rendered_is_read_back(made: tuple[Section, ...]) -> None:
+def test_what_is_rendered_is_read_back(made: tuple[PatchSection, ...]) -> None:
     assert parse(render(made)) == made
 
 

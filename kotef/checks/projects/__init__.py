@@ -5,7 +5,7 @@ from typing import NamedTuple
 from kotef.checks.types import Role
 
 
-class Found(NamedTuple):
+class DetectedCheck(NamedTuple):
     """A check that files of the project imply."""
 
     name: str

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.project_config import readable_text
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import MAKEFILES
 from kotef.workspace.safe_open import list_within
 
@@ -20,7 +20,7 @@ _MESON_TEST: Final = re.compile(r"^\s*(?:test|subdir)\s*\(", re.MULTILINE)
 _MAKE_TEST: Final = re.compile(r"^(test|tests|check)\s*::?(?!=)", re.MULTILINE)
 
 
-def checks(root: Path) -> Iterator[Found]:
+def checks(root: Path) -> Iterator[DetectedCheck]:
     """The tests of the build folder that is configured; of none, the command that would run them once it is.
 
     A target of the Makefile is taken before a build folder that is not there.
@@ -31,12 +31,12 @@ def checks(root: Path) -> Iterator[Found]:
         yield from _unconfigured(root)
 
 
-def _cmake(root: Path) -> Iterator[Found]:
+def _cmake(root: Path) -> Iterator[DetectedCheck]:
     if not (root / "CMakeLists.txt").is_file():
         return
     for name in _folders(root):
         if (root / name / "CMakeCache.txt").is_file() and (root / name / "CTestTestfile.cmake").is_file():
-            yield Found("ctest", _ctest(name), "test", f"CMakeLists.txt: {name}/")
+            yield DetectedCheck("ctest", _ctest(name), "test", f"CMakeLists.txt: {name}/")
 
 
 def _ctest(folder: str) -> str:
@@ -44,39 +44,39 @@ def _ctest(folder: str) -> str:
     return f"cmake --build {place} && ctest --test-dir {place} --output-on-failure"
 
 
-def _meson(root: Path) -> Iterator[Found]:
+def _meson(root: Path) -> Iterator[DetectedCheck]:
     if (root / "meson.build").is_file():
         for name in _folders(root):
             if (root / name / "meson-private").is_dir():
-                yield Found("meson test", f"meson test -C {shlex.quote(name)}", "test", f"meson.build: {name}/")
+                yield DetectedCheck("meson test", f"meson test -C {shlex.quote(name)}", "test", f"meson.build: {name}/")
 
 
-def _autotools(root: Path) -> Iterator[Found]:
+def _autotools(root: Path) -> Iterator[DetectedCheck]:
     source = next((name for name in ("configure.ac", "configure.in", "configure") if (root / name).is_file()), "")
     if source and (root / "config.status").is_file() and (root / "Makefile").is_file():
         target = next(iter(sorted(_MAKE_TEST.findall(readable_text(root, "Makefile")))), "check")
-        yield Found(f"make {target}", f"make {target}", "test", source)
+        yield DetectedCheck(f"make {target}", f"make {target}", "test", source)
 
 
-def _unconfigured(root: Path) -> Iterator[Found]:
+def _unconfigured(root: Path) -> Iterator[DetectedCheck]:
     """What would run the tests: it is tried as any other, and cannot start yet."""
     if _TESTED.search(readable_text(root, "CMakeLists.txt")):
-        yield Found("ctest", _ctest("build"), "test", "CMakeLists.txt")
+        yield DetectedCheck("ctest", _ctest("build"), "test", "CMakeLists.txt")
     elif _MESON_TEST.search(readable_text(root, "meson.build")):
-        yield Found("meson test", "meson test -C build", "test", "meson.build")
+        yield DetectedCheck("meson test", "meson test -C build", "test", "meson.build")
     elif (root / "configure.ac").is_file() or (root / "Makefile.am").is_file():
-        yield Found("make check", "make check", "test", "configure.ac")
+        yield DetectedCheck("make check", "make check", "test", "configure.ac")
     else:
         yield from _in_test_folder(root)
 
 
-def _in_test_folder(root: Path) -> Iterator[Found]:
+def _in_test_folder(root: Path) -> Iterator[DetectedCheck]:
     for folder in ("tests", "test"):
         for name in MAKEFILES:
             text = readable_text(root, f"{folder}/{name}")
             if targets := sorted(_MAKE_TEST.findall(text), reverse=True):
                 command = f"make -C {folder} {targets[0]}"
-                yield Found(command, command, "test", f"{folder}/{name}: {targets[0]}")
+                yield DetectedCheck(command, command, "test", f"{folder}/{name}: {targets[0]}")
                 return
 
 

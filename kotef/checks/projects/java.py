@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 
 _GRADLE = tuple(f"{name}.gradle{ending}" for name in ("build", "settings") for ending in ("", ".kts"))
 
 
-def checks(root: Path) -> Iterator[Found]:
+def checks(root: Path) -> Iterator[DetectedCheck]:
     """The project's wrapper where it has one; Maven before Gradle."""
     if (root / "pom.xml").is_file():
         program = "./mvnw" if (root / "mvnw").is_file() else "mvn"
-        yield Found("mvn test", f"{program} -B test", "test", "pom.xml")
+        yield DetectedCheck("mvn test", f"{program} -B test", "test", "pom.xml")
     elif source := next((name for name in _GRADLE if (root / name).is_file()), ""):
         program = "./gradlew" if (root / "gradlew").is_file() else "gradle"
-        yield Found("gradle test", f"{program} --console=plain test", "test", source)
+        yield DetectedCheck("gradle test", f"{program} --console=plain test", "test", source)

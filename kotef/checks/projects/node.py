@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.project_config import json_of, table
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import needs_more
 from kotef.checks.projects.workflows import workflow_commands
 from kotef.checks.toolchain_versions import node_folder
@@ -43,7 +43,7 @@ _RUNS_ONCE: Final = (
 """Scripts that would wait for changes, and the arguments that make them end; only for the last command of a script."""
 
 
-def checks(root: Path) -> Iterator[Found]:
+def checks(root: Path) -> Iterator[DetectedCheck]:
     """The scripts `test`, `lint` and one for the types, if package.json has them; none that edits files.
 
     With the Node that the project asks for, where a version manager has it.
@@ -55,7 +55,7 @@ def checks(root: Path) -> Iterator[Found]:
         yield found._replace(command=" && ".join(f"{front}{each}" for each in found.command.split(" && ")))
 
 
-def _checks(root: Path) -> Iterator[Found]:
+def _checks(root: Path) -> Iterator[DetectedCheck]:
     package = json_of(root, "package.json")
     scripts = {name: body for name, body in table(package, "scripts").items() if isinstance(body, str) and body.strip()}
     manager = _manager(root, package)
@@ -64,13 +64,13 @@ def _checks(root: Path) -> Iterator[Found]:
         command, source = ("bun run test" if manager == "bun" else f"{manager} test"), "package.json: scripts.test"
         if manager == "npm" and (hooks := _hooks_left_out(scripts)):
             command, source = _without_hooks(scripts), f"{source}, without {' and '.join(hooks)}"
-        yield Found(f"{manager} test", _once(command, test, manager), "test", source)
+        yield DetectedCheck(f"{manager} test", _once(command, test, manager), "test", source)
     elif package:
         yield from _other_tests(root, scripts, run)
     if (lint := scripts.get("lint")) and not _EDITS.search(lint):
-        yield Found(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
+        yield DetectedCheck(f"{manager} lint", f"{run} lint", "lint", "package.json: scripts.lint")
     if name := next((name for name in _TYPECHECK if name in scripts), ""):
-        yield Found(f"{manager} {name}", f"{run} {name}", "types", f"package.json: scripts.{name}")
+        yield DetectedCheck(f"{manager} {name}", f"{run} {name}", "types", f"package.json: scripts.{name}")
 
 
 def _hooks_left_out(scripts: dict[str, str]) -> list[str]:
@@ -86,13 +86,13 @@ def _without_hooks(scripts: dict[str, str]) -> str:
     return f"npm run {_HOOKS[0]} && {_ALONE}" if is_needed else _ALONE
 
 
-def _other_tests(root: Path, scripts: dict[str, str], run: str) -> Iterator[Found]:
+def _other_tests(root: Path, scripts: dict[str, str], run: str) -> Iterator[DetectedCheck]:
     """Where there is no script `test`: what the CI workflows run, else a script that is named after unit tests."""
     hint = next((each for each in workflow_commands(root) if _OF_NODE.match(each.runner) and not each.folder), None)
     if hint is not None:
-        yield Found(hint.command, hint.command, "test", hint.source)
+        yield DetectedCheck(hint.command, hint.command, "test", hint.source)
     elif name := next((name for name in _UNIT if name in scripts and _PLACEHOLDER not in scripts[name]), ""):
-        yield Found(f"{run} {name}", f"{run} {name}", "test", f"package.json: scripts.{name}")
+        yield DetectedCheck(f"{run} {name}", f"{run} {name}", "test", f"package.json: scripts.{name}")
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.project_config import json_of, readable_text, table, toml_of
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.environments import environments
 from kotef.errors import SpecError
 from kotef.workspace.safe_open import walk_within
@@ -56,9 +56,11 @@ def concerned(root: Path, folders: Sequence[str], concerning: str) -> list[str]:
     return named or list(folders)
 
 
-def checks(root: Path, detect: Callable[[Path], Iterable[Found]], *, concerning: str = "") -> Iterator[Found]:
+def checks(
+    root: Path, detect: Callable[[Path], Iterable[DetectedCheck]], *, concerning: str = ""
+) -> Iterator[DetectedCheck]:
     """The checks of the packages that the task concerns, at most `MAX_PACKAGES`; each is run in its folder."""
-    found: list[list[Found]] = []
+    found: list[list[DetectedCheck]] = []
     for folder in concerned(root, packages(root), concerning):
         try:
             own = [_inside(root, folder, each) for each in detect(root / folder)]
@@ -78,21 +80,21 @@ def _is_narrowed(root: Path, concerning: str) -> bool:
     return len(concerned(root, folders, concerning)) < len(folders)
 
 
-def _of_workspaces(root: Path) -> Found | None:
+def _of_workspaces(root: Path) -> DetectedCheck | None:
     """The one command that runs the tests of all workspaces of npm or pnpm."""
     if (root / "pnpm-workspace.yaml").is_file():
-        return Found("pnpm -r test", "pnpm -r test", "test", "pnpm-workspace.yaml")
+        return DetectedCheck("pnpm -r test", "pnpm -r test", "test", "pnpm-workspace.yaml")
     if "workspaces" in json_of(root, "package.json") and not (root / "yarn.lock").is_file():
         line = "npm test --workspaces --if-present"
-        return Found("npm test --workspaces", line, "test", "package.json: workspaces")
+        return DetectedCheck("npm test --workspaces", line, "test", "package.json: workspaces")
     return None
 
 
-def _inside(root: Path, folder: str, found: Found) -> Found:
+def _inside(root: Path, folder: str, found: DetectedCheck) -> DetectedCheck:
     command = _with_environment_of(root, folder, found.command)
     if re.search(r" -m pytest\b", command):
         command += f" --rootdir={'/'.join('..' for _ in folder.split('/'))}"  # ids begin at the workspace's root
-    return Found(
+    return DetectedCheck(
         f"{folder} {found.name}", f"cd {shlex.quote(folder)} && {command}", found.role, f"{folder}/{found.source}"
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kotef.checks.project_config import ini_sections, readable_text, table, text_of, toml_of
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import Declared, assignments_of, declared, is_bare, module_and_arguments
 from kotef.checks.projects.environments import environment_of, environments, lock_of
 from kotef.checks.projects.pytest_command import form_in_manual, pytest_line
@@ -37,7 +37,7 @@ _DJANGO_TESTS: Final = ("test*.py",)
 """What Django's runner looks for."""
 
 
-def checks(root: Path) -> Iterator[Found]:
+def checks(root: Path) -> Iterator[DetectedCheck]:
     """How the tests are run, then ruff, flake8, mypy and pyright where they are configured.
 
     pytest where it is configured; else what the repository declares as its test command, if it needs no more than this
@@ -50,7 +50,7 @@ def checks(root: Path) -> Iterator[Found]:
     if found := _tests(root, tools, sections):
         yield found
     for name, arguments, role, source in _linters(root, tools, sections):
-        yield Found(name.strip(), _program(root, name.split()[0]) + arguments, role, source)
+        yield DetectedCheck(name.strip(), _program(root, name.split()[0]) + arguments, role, source)
 
 
 def missing(root: Path) -> Iterator[tuple[str, str]]:
@@ -64,7 +64,7 @@ def missing(root: Path) -> Iterator[tuple[str, str]]:
         yield f"{lock} is here, but no .venv", f"{lock.removesuffix('.lock')} sync"
 
 
-def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Found | None:
+def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> DetectedCheck | None:
     configured = _pytest_configured(root, tools, sections)
     is_python = bool(configured) or _is_python(root, tools)
     commands = [each for each in declared(root) if is_python or each.source.partition(":")[0] in _PYTHON_ONLY]
@@ -81,13 +81,13 @@ def _tests(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Found
     if where := _holds_tests(root):
         return _undeclared(root, where)
     if (root / "tox.ini").is_file() or (root / "tox.toml").is_file() or "tox" in tools:
-        return Found("tox", _program(root, "tox"), "test", "tox")
+        return DetectedCheck("tox", _program(root, "tox"), "test", "tox")
     if (root / "noxfile.py").is_file():
-        return Found("nox", _program(root, "nox"), "test", "noxfile.py")
+        return DetectedCheck("nox", _program(root, "nox"), "test", "noxfile.py")
     return None
 
 
-def _with_configuration(root: Path, commands: list[Declared], source: str) -> Found:
+def _with_configuration(root: Path, commands: list[Declared], source: str) -> DetectedCheck:
     """Pytest as it is configured, with the arguments, the form and the variables of the first declared command of it.
 
     Where none is declared the form is that of the CI workflows, else of the manual for contributors.
@@ -102,10 +102,10 @@ def _with_configuration(root: Path, commands: list[Declared], source: str) -> Fo
     bare = is_bare(hints[0].runner) if hints else form_in_manual(root) is True
     if front or (hints and bare):
         source = f"{source}, {hints[0].source}"
-    return Found("pytest", f"{front}{pytest_line(root, bare=bare, configured=True)}", "test", source)
+    return DetectedCheck("pytest", f"{front}{pytest_line(root, bare=bare, configured=True)}", "test", source)
 
 
-def _undeclared(root: Path, where: str) -> Found:
+def _undeclared(root: Path, where: str) -> DetectedCheck:
     """Pytest on what holds tests, in the form that the manual for contributors names.
 
     Only the folder of tests is given where pytest alone would also collect what belongs to no package and no folder of
@@ -113,9 +113,11 @@ def _undeclared(root: Path, where: str) -> Found:
     """
     environment = environment_of(root, "pytest")
     if environment and environment.directory and not environment.has(root, "pytest") and (line := _unittest(root)):
-        return Found("unittest", f"{environment.python} {line}", "test", where)
+        return DetectedCheck("unittest", f"{environment.python} {line}", "test", where)
     arguments = where.rstrip("/") if where.endswith("/") and _strays(root) else ""
-    return Found("pytest", pytest_line(root, arguments=arguments, bare=form_in_manual(root) is True), "test", where)
+    return DetectedCheck(
+        "pytest", pytest_line(root, arguments=arguments, bare=form_in_manual(root) is True), "test", where
+    )
 
 
 def _unittest(root: Path) -> str:
@@ -161,7 +163,7 @@ def _is_python(root: Path, tools: dict[str, Any]) -> bool:
     return bool(tools) or any((root / name).is_file() for name in named) or bool(_holds_tests(root))
 
 
-def _as_declared(root: Path, command: Declared, *, configured: bool = False) -> Found | None:
+def _as_declared(root: Path, command: Declared, *, configured: bool = False) -> DetectedCheck | None:
     """The declared command in the project's environment; None where pytest is what its tests need after all."""
     module, arguments = module_and_arguments(command.runner)
     folder = command.folder
@@ -171,21 +173,21 @@ def _as_declared(root: Path, command: Declared, *, configured: bool = False) -> 
         bare, front = is_bare(command.runner), assignments_of(command.runner)
         line = pytest_line(root, arguments=arguments, folder=folder, bare=bare, configured=configured)
         before, cd, after = line.rpartition(" && ")
-        return Found(module, f"{before}{cd}{front}{after}", "test", command.source)
+        return DetectedCheck(module, f"{before}{cd}{front}{after}", "test", command.source)
     if module:
         line = f"{assignments_of(command.runner)}{_module(root, module, folder)} {arguments}".strip()
-        return Found(module, f"cd {shlex.quote(folder)} && {line}" if folder else line, "test", command.source)
+        return DetectedCheck(module, f"cd {shlex.quote(folder)} && {line}" if folder else line, "test", command.source)
     if not command.command:
         return None
-    return Found(command.command, _with_programs(root, command.command), "test", command.source)
+    return DetectedCheck(command.command, _with_programs(root, command.command), "test", command.source)
 
 
-def _hinted(root: Path) -> Found | None:
+def _hinted(root: Path) -> DetectedCheck | None:
     """What the CI workflows run, where they call one of Python's runners in one way.
 
     Where they call it in several, for parts of the tests, the one at the root without arguments is taken, or none.
     """
-    found: dict[tuple[str, str], Found] = {}
+    found: dict[tuple[str, str], DetectedCheck] = {}
     for each in workflow_commands(root):
         module, arguments = module_and_arguments(each.runner)
         told = _as_declared(root, each) if module else None
@@ -194,22 +196,22 @@ def _hinted(root: Path) -> Found | None:
     return next(iter(found.values())) if len(found) == 1 else found.get(("", ""))
 
 
-def _script(root: Path) -> Found | None:
+def _script(root: Path) -> DetectedCheck | None:
     """A script of the project's own that runs its tests, as Django and its applications have one."""
     path = next((name for name in _RUN_SCRIPTS if (root / name).is_file()), "")
     if not path or not re.search(r"\b(?:unittest|django|TestRunner|pytest)\b", readable_text(root, path)):
         return None
-    return Found(path.rpartition("/")[2], f"{_interpreter(root, 'django')} {path}", "test", path)
+    return DetectedCheck(path.rpartition("/")[2], f"{_interpreter(root, 'django')} {path}", "test", path)
 
 
-def _django(root: Path) -> Found | None:
+def _django(root: Path) -> DetectedCheck | None:
     """Django's runner, where the project has its `manage.py` and tests that do not need pytest."""
     if "DJANGO_SETTINGS_MODULE" not in readable_text(root, "manage.py"):
         return None
     tests = [path for path in _modules(root, ".", _DJANGO_TESTS) if not path.startswith((".", "node_modules/"))]
     if not tests or any(_IMPORTS_PYTEST.search(readable_text(root, path)) for path in tests[:_READ]):
         return None
-    return Found("manage.py test", f"{_interpreter(root, 'django')} manage.py test", "test", "manage.py")
+    return DetectedCheck("manage.py test", f"{_interpreter(root, 'django')} manage.py test", "test", "manage.py")
 
 
 def _linters(root: Path, tools: dict[str, Any], sections: frozenset[str]) -> Iterator[tuple[str, str, Role, str]]:

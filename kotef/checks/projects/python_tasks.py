@@ -37,14 +37,14 @@ OF_COVERAGE: Final = re.compile(r"(?:\S*python[\d.]* -m )?coverage (?:report|htm
 _FACTOR: Final = re.compile(r"[\w!.,{}-]+: +")
 
 
-class Task(NamedTuple):
+class TaskCommand(NamedTuple):
     """The lines of a test command, and where they stand."""
 
     lines: tuple[str, ...]
     source: str
 
 
-def tasks(root: Path) -> Iterator[Task]:
+def tasks(root: Path) -> Iterator[TaskCommand]:
     """Every test command that such a table declares and that can be typed."""
     yield from _tox(root)
     yield from _nox(root)
@@ -70,7 +70,7 @@ def in_folder(folder: str, line: str) -> str:
     return line if place == "." else f"cd {place} && {line}"
 
 
-def _tox(root: Path) -> Iterator[Task]:
+def _tox(root: Path) -> Iterator[TaskCommand]:
     """`commands` of tox's default environment."""
     pyproject = toml_of(root, "pyproject.toml")
     legacy = table(pyproject, "tool", "tox").get("legacy_tox_ini")
@@ -78,14 +78,14 @@ def _tox(root: Path) -> Iterator[Task]:
     texts += [("pyproject.toml", legacy)] if isinstance(legacy, str) else []
     for name, text in texts:
         if lines := _of_ini(text):
-            yield Task(lines, "pyproject.toml: tool.tox" if name == "pyproject.toml" else f"{name}: testenv")
+            yield TaskCommand(lines, "pyproject.toml: tool.tox" if name == "pyproject.toml" else f"{name}: testenv")
             return
     for name, tables in (("tox.toml", toml_of(root, "tox.toml")), ("pyproject.toml", table(pyproject, "tool", "tox"))):
         base = table(tables, "env_run_base")
         commands = base.get("commands")
         words = [_joined(each) for each in commands] if isinstance(commands, list) else []
         if found := _typed(words, str(base.get("change_dir", ".")), table(base, "set_env")):
-            yield Task(found, f"{name}: env_run_base")
+            yield TaskCommand(found, f"{name}: env_run_base")
             return
 
 
@@ -151,7 +151,7 @@ def _joined(words: Any) -> str:
     return shlex.join(parts).replace("'{", "{").replace("}'", "}")
 
 
-def _nox(root: Path) -> Iterator[Task]:
+def _nox(root: Path) -> Iterator[TaskCommand]:
     """What the session that runs the tests hands to `session.run`, in the folder and with the variables it sets."""
     try:
         tree = ast.parse(readable_text(root, "noxfile.py"))
@@ -181,7 +181,7 @@ def _nox(root: Path) -> Iterator[Task]:
                     lines += [f"{front}{line}"] if unwrap(line).purpose == "test" else []
         front = plain_variables(variables)
         found = [placed for line in lines if (placed := in_folder(folder, f"{front}{line}"))]
-        yield from [Task(tuple(dict.fromkeys(found)), f"noxfile.py: {function.name}")] if found else []
+        yield from [TaskCommand(tuple(dict.fromkeys(found)), f"noxfile.py: {function.name}")] if found else []
         return
 
 
@@ -205,7 +205,7 @@ def _dictionary(keywords: list[ast.keyword]) -> dict[str, str]:
     return {}
 
 
-def _hatch(root: Path) -> Iterator[Task]:
+def _hatch(root: Path) -> Iterator[TaskCommand]:
     """The test script of one of hatch's environments, with the variables of that environment."""
     places = (
         ("hatch.toml", table(toml_of(root, "hatch.toml"), "envs")),
@@ -220,7 +220,7 @@ def _hatch(root: Path) -> Iterator[Task]:
             lines = _script(scripts, chosen, _NESTED)
             front = plain_variables(table(environment, "env-vars"))
             if lines and not any("{" in line for line in lines):
-                yield Task(tuple(f"{front}{line}" for line in lines), f"{source}: {name}.{chosen}")
+                yield TaskCommand(tuple(f"{front}{line}" for line in lines), f"{source}: {name}.{chosen}")
                 return
 
 
@@ -245,7 +245,7 @@ def _without_arguments(line: str) -> str:
     return re.sub(r"\{root\}/?", "./", line).strip()
 
 
-def _of_tables(root: Path) -> Iterator[Task]:
+def _of_tables(root: Path) -> Iterator[TaskCommand]:
     """A task named after tests: a line, or a table with `cmd` and perhaps `env` and a working folder."""
     tool = table(toml_of(root, "pyproject.toml"), "tool")
     for path in _TABLES:
@@ -258,5 +258,5 @@ def _of_tables(root: Path) -> Iterator[Task]:
             text = re.sub(r"\{args(?::([^{}]*))?\}", lambda match: match[1] or "", " ".join(line.split()))
             placed = in_folder(folder, f"{plain_variables(table(settings, 'env'))}{text}".strip())
             if placed and "{" not in placed:
-                yield Task((placed,), f"pyproject.toml: tool.{'.'.join(path)}.{name}")
+                yield TaskCommand((placed,), f"pyproject.toml: tool.{'.'.join(path)}.{name}")
                 return

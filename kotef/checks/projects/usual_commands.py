@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.checks.project_config import json_of, table
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 from kotef.checks.types import Role
 from kotef.workspace.safe_open import list_within
 
@@ -41,12 +41,12 @@ _ROWS: Final = (
 """In the order in which they are asked; the first that fits is taken."""
 
 
-def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:
+def checks(root: Path, *, have: Collection[Role]) -> Iterator[DetectedCheck]:
     """Nothing where tests are run already; the `test` script of composer.json, else the first row that fits."""
     if "test" in have:
         return
     if (root / "composer.json").is_file() and "test" in table(json_of(root, "composer.json"), "scripts"):
-        yield Found("composer test", "composer test", "test", "composer.json: scripts.test")
+        yield DetectedCheck("composer test", "composer test", "test", "composer.json: scripts.test")
         return
     try:
         names = [entry.name for entry in list_within(root, most=_MOST) if not entry.is_directory]
@@ -56,5 +56,5 @@ def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:
         file = next((name for name in names if fnmatchcase(name, row.file)), "")
         if file and (not row.beside or (root / row.beside).exists()):
             name = " ".join(word for word in row.command.split() if not word.startswith("//"))
-            yield Found(name.removeprefix("vendor/bin/"), row.command, "test", file)
+            yield DetectedCheck(name.removeprefix("vendor/bin/"), row.command, "test", file)
             return

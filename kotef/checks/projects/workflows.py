@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from kotef.checks.check_scripts import commands_behind
 from kotef.checks.project_config import readable_text
-from kotef.checks.projects import Found
+from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import Declared, assignments_of
 from kotef.checks.projects.python_tasks import in_folder
 from kotef.checks.types import Role
@@ -51,7 +51,7 @@ _SEVERAL_SHELLS: Final = re.compile(r"(?:pwsh|powershell|cmd|python)\b")
 _CD: Final = re.compile(r"cd +([\w./@+-]+|\"[\w./@+ -]+\"|'[\w./@+ -]+') *(?:&&|;|$) *")
 
 
-class Step(NamedTuple):
+class WorkflowStep(NamedTuple):
     """A step of a job."""
 
     text: str
@@ -75,10 +75,10 @@ def workflow_commands(root: Path) -> Iterator[Declared]:
             yield from _of_job(steps, path, root)
 
 
-def checks(root: Path, *, have: Collection[Role]) -> Iterator[Found]:
+def checks(root: Path, *, have: Collection[Role]) -> Iterator[DetectedCheck]:
     """The first of these commands, where nothing else runs tests."""
     if "test" not in have and (found := next(workflow_commands(root), None)):
-        yield Found(_short(found.command), found.command, "test", found.source)
+        yield DetectedCheck(_short(found.command), found.command, "test", found.source)
 
 
 def _short(command: str) -> str:
@@ -109,7 +109,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
+def _jobs(document: Any, path: str) -> Iterator[list[WorkflowStep]]:
     """The steps of each job that is run here as it would be there."""
     if not isinstance(document, dict):
         return
@@ -118,7 +118,7 @@ def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
     elif path == ".gitlab-ci.yml":
         for job in _dicts(document.values()):
             if "services" not in job and "services" not in document:
-                yield [Step("\n".join(_texts(job.get("script"))))]
+                yield [WorkflowStep("\n".join(_texts(job.get("script"))))]
     elif path == ".circleci/config.yml":
         jobs = document.get("jobs")
         for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
@@ -127,26 +127,26 @@ def _jobs(document: Any, path: str) -> Iterator[list[Step]]:
                 yield list(_circle(job.get("steps")))
     elif path == ".travis.yml":
         if "services" not in document:
-            yield [Step("\n".join(_texts(document.get("script"))))]
+            yield [WorkflowStep("\n".join(_texts(document.get("script"))))]
     else:
         yield from _azure(document)
 
 
-def _github(document: dict[str, Any]) -> Iterator[list[Step]]:
+def _github(document: dict[str, Any]) -> Iterator[list[WorkflowStep]]:
     jobs = document.get("jobs")
     for job in _dicts(jobs.values() if isinstance(jobs, dict) else ()):
         usual = _folder(job.get("defaults")) or _folder(document.get("defaults")) or "."
         if "services" in job or "container" in job:
             continue
         outer = [each["env"] for each in (document, job) if isinstance(each.get("env"), dict)]
-        steps: list[Step] = []
+        steps: list[WorkflowStep] = []
         for step in _dicts(job.get("steps")):
             own = [*outer, step["env"]] if isinstance(step.get("env"), dict) else outer
             variables = {name: value for each in own for name, value in _texts_of(each).items()}
             conditional = "if" in step or _SEVERAL_SHELLS.match(str(step.get("shell", "")))
             text = step.get("run")
             if isinstance(text, str) and not conditional:
-                steps.append(Step(text, variables, str(step.get("working-directory", usual))))
+                steps.append(WorkflowStep(text, variables, str(step.get("working-directory", usual))))
         yield steps
 
 
@@ -155,30 +155,30 @@ def _folder(defaults: Any) -> str:
     return str(run.get("working-directory", "")) if isinstance(run, dict) else ""
 
 
-def _circle(steps: Any) -> Iterator[Step]:
+def _circle(steps: Any) -> Iterator[WorkflowStep]:
     for step in _dicts(steps):
         run = step.get("run")
         settings = run if isinstance(run, dict) else {"command": run}
         text, variables = settings.get("command"), settings.get("environment", {})
         if isinstance(text, str) and isinstance(variables, dict):
-            yield Step(text, _texts_of(variables), str(settings.get("working_directory", ".")))
+            yield WorkflowStep(text, _texts_of(variables), str(settings.get("working_directory", ".")))
 
 
-def _azure(document: dict[str, Any]) -> Iterator[list[Step]]:
+def _azure(document: dict[str, Any]) -> Iterator[list[WorkflowStep]]:
     holders = [document, *_dicts(document.get("jobs"))]
     for stage in _dicts(document.get("stages")):
         holders += _dicts(stage.get("jobs"))
     for holder in holders:
-        found: list[Step] = []
+        found: list[WorkflowStep] = []
         for step in _dicts(holder.get("steps")):
             text = step.get("script", step.get("bash"))
             variables = step.get("env", {})
             if isinstance(text, str) and "condition" not in step and isinstance(variables, dict):
-                found.append(Step(text, _texts_of(variables), str(step.get("workingDirectory", "."))))
+                found.append(WorkflowStep(text, _texts_of(variables), str(step.get("workingDirectory", "."))))
         yield found
 
 
-def _of_job(steps: list[Step], path: str, root: Path) -> Iterator[Declared]:
+def _of_job(steps: list[WorkflowStep], path: str, root: Path) -> Iterator[Declared]:
     """The plain test lines of a job none of whose steps needs a container or a service."""
     if any(_NEEDS_MORE.search(step.text) for step in steps):
         return
@@ -196,7 +196,7 @@ def _of_job(steps: list[Step], path: str, root: Path) -> Iterator[Declared]:
                 yield Declared(line, (line,), source)
 
 
-def _placed(step: Step) -> Iterator[tuple[str, str]]:
+def _placed(step: WorkflowStep) -> Iterator[tuple[str, str]]:
     """Each line of a step with the folder it is run in, as `cd` on the line and above it says."""
     folder = step.folder
     for line in step.text.replace("\\\n", " ").splitlines():

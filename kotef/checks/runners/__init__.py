@@ -3,7 +3,7 @@
 A new runner is a row: an entry of `RUNNERS` in `table.py`, made in the module of its ecosystem.
 """
 
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.table import (
     RUNNERS,
     Reading,
@@ -16,10 +16,10 @@ from kotef.checks.runners.table import (
 
 __all__ = [
     "RUNNERS",
-    "Command",
     "Leavings",
     "Reading",
     "Runner",
+    "RunnerCommand",
     "Statuses",
     "environment_for",
     "names_runner",

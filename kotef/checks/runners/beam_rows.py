@@ -6,7 +6,7 @@ from typing import Final
 
 from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
+from kotef.checks.runners.row import REPORT_FOLDER, Runner, RunnerCommand
 
 _FLAGS: Final = (
     "-pa {folder} -ex_unit formatters \"['Elixir.ExUnit.CLIFormatter',kotef_exunit]\" "
@@ -16,7 +16,7 @@ _FLAGS: Final = (
 """The first virtual machine compiles the formatter."""
 
 
-def exunit_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def exunit_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """Flags for every Erlang virtual machine, in a Mix project."""
     if "mix" not in command.asked.tools and not (command.root / "mix.exs").is_file():
         return {}

@@ -9,7 +9,7 @@ from kotef.checks.reports import status_of_case
 from kotef.checks.runners.javascript_rows import by_titles
 from kotef.checks.runners.line_reports import Lines, add, read_by, tests_in
 from kotef.checks.runners.plugin_reports import name_part, numbered, place_of, test_id
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted_exactly
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted_exactly
 from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _DENO_TAKEN: Final = re.compile(
 )
 
 
-def bun_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def bun_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """Options for `bun test`, which other commands of bun ignore; bun still prints its usual lines."""
     path = command.folder / "bun.xml"
     before = env.get("BUN_OPTIONS", "")

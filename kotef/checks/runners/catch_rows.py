@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kotef.checks.reports import status_of_case, xml_root
-from kotef.checks.runner_summaries import Counts
+from kotef.checks.runner_summaries import SummaryCounts
 from kotef.checks.runners.line_reports import add
 from kotef.checks.runners.plugin_reports import test_id
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.workspace.safe_open import read_within
 
@@ -30,14 +30,14 @@ _DOCUMENT: Final = re.compile(
 _EXPECTED: Final = re.compile(r"tagged with !(?:mayfail|shouldfail)")
 
 
-def catch_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def catch_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """The variables that Bazel sets, only if a build file names Catch2, because other programs react to them too."""
     if env.keys() & {"BAZEL_TEST", "XML_OUTPUT_FILE"} or not any(_names_catch(command, name) for name in _BUILD_FILES):
         return {}
     return {"BAZEL_TEST": "1", "XML_OUTPUT_FILE": str(command.folder / _REPORT)}
 
 
-def _names_catch(command: Command, name: str) -> bool:
+def _names_catch(command: RunnerCommand, name: str) -> bool:
     try:
         return b"catch2" in read_within(command.root, name, largest=_MAX_BUILD_FILE).lower()
     except OSError:
@@ -50,7 +50,7 @@ def catch_report(left: Leavings) -> Statuses | None:
     return _as_closed([*found.items()], left.closings.of("catch2")) if found else None
 
 
-def _as_closed(found: Sequence[tuple[str, "TestStatus"]], counted: Sequence[Counts]) -> Statuses:
+def _as_closed(found: Sequence[tuple[str, "TestStatus"]], counted: Sequence[SummaryCounts]) -> Statuses:
     """The test cases. A section follows its test case after `/`, but titles may contain `/`: the counts decide."""
     whole = _merged(found)
     if any(as_counted(whole, counts) for counts in counted):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kotef.checks.runners.line_reports import Lines, read_by
 from kotef.checks.runners.plugin_reports import test_id
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.xml_reports import cases_in
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _OUTCOMES: Final[dict[str, "TestStatus"]] = {
 """What is not here failed: Failed, Timeout."""
 
 
-def dotnet_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def dotnet_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """The logger and its folder; nothing if the user has set either."""
     if env.keys() & {"VSTestLogger", "VSTestResultsDirectory"}:
         return {}

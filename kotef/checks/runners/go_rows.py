@@ -10,7 +10,7 @@ from typing import Final
 
 from kotef.checks.runners.plugin_reports import name_part, recorded
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.workspace.safe_open import read_regular, read_within
 
 _STARTER: Final = """\
@@ -31,7 +31,7 @@ _TAKES_VALUE: Final = re.compile(r"-(?!-?(?:v|race|short|cover|trimpath|a|n|x|ms
 """Options whose value may be the next word."""
 
 
-def go_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def go_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """`-exec` in GOFLAGS, which other go commands ignore; nothing if the program could not be started."""
     before = env["GOFLAGS"] if "GOFLAGS" in env else _flags_in_settings(env)
     if "-exec" in before or re.search(r"\s", str(command.folder)) or _may_not_start(command.folder):

@@ -16,7 +16,7 @@ from kotef.failures.output_lines import all_lines
 from kotef.workspace.safe_open import read_within
 
 
-class _Entry(NamedTuple):
+class _HarnessTest(NamedTuple):
     """One test of a harness."""
 
     name: str
@@ -25,7 +25,7 @@ class _Entry(NamedTuple):
     """What its program printed; empty where that is not known."""
 
 
-def tests_with_parts(entries: Iterable[_Entry]) -> Statuses:
+def tests_with_parts(entries: Iterable[_HarnessTest]) -> Statuses:
     """Each entry, because the harness counts entries, and below it the tests that its output lists."""
     tests: Statuses = {}
     for entry in entries:
@@ -36,7 +36,7 @@ def tests_with_parts(entries: Iterable[_Entry]) -> Statuses:
     return tests
 
 
-def _parts(entry: _Entry) -> Statuses:
+def _parts(entry: _HarnessTest) -> Statuses:
     """The tests inside one entry; empty if there is only one, or if a failure was expected."""
     if not entry.output or entry.status not in {"passed", "failed"}:
         return {}
@@ -70,7 +70,7 @@ def ctest_lines(left: Leavings) -> Statuses | None:
     if not any(as_counted(tests, counts) for counts in left.closings.of("ctest")):
         return None
     output = {name_part(name): text for name, text in _ctest_outputs(left)}
-    return tests_with_parts(_Entry(name, status, output.get(name, "")) for name, status in tests.items())
+    return tests_with_parts(_HarnessTest(name, status, output.get(name, "")) for name, status in tests.items())
 
 
 def _ctest_outputs(left: Leavings) -> Iterator[tuple[str, str]]:
@@ -104,7 +104,7 @@ def meson_report(left: Leavings) -> Statuses | None:
     """The tests of the log in the build folder, one JSON object each."""
     if "meson" not in left.command.asked.tools and not any(line.startswith("Ok: ") for line in left.out):
         return None
-    entries: list[_Entry] = []
+    entries: list[_HarnessTest] = []
     for path in _written(left, _MESON_FOLDER, _MESON_LOG):
         for line in _text(left, path).splitlines():
             entry = _meson_entry(line)
@@ -114,14 +114,14 @@ def meson_report(left: Leavings) -> Statuses | None:
     return tests_with_parts(entries) or None
 
 
-def _meson_entry(line: str) -> _Entry | None:
+def _meson_entry(line: str) -> _HarnessTest | None:
     try:
         test: Any = json.loads(line)
     except (ValueError, RecursionError):
         return None
     match test:
         case {"name": str(name), "result": str(result)}:
-            return _Entry(name, _MESON.get(result, "failed"), str(test.get("stdout") or ""))
+            return _HarnessTest(name, _MESON.get(result, "failed"), str(test.get("stdout") or ""))
         case _:
             return None
 
@@ -157,14 +157,14 @@ def automake_report(left: Leavings) -> Statuses | None:
     """The tests of the `.trs` files that the command wrote, and the tests inside if the `.log` file lists them."""
     if not any(line.startswith("# TOTAL: ") for line in left.out):
         return None
-    entries: list[_Entry] = []
+    entries: list[_HarnessTest] = []
     for path in _written(left, _ANY_FOLDER, _TRS):
         name = path.removesuffix(".trs")
         results = list(_TRS_RESULT.finditer(_text(left, path)))
         if len(results) == 1 and not results[0]["name"]:
-            entries.append(_Entry(name, _status(results[0]), _text(left, f"{name}.log")))
+            entries.append(_HarnessTest(name, _status(results[0]), _text(left, f"{name}.log")))
         else:
-            entries += [_Entry(f"{name}::{found['name']}", _status(found)) for found in results]
+            entries += [_HarnessTest(f"{name}::{found['name']}", _status(found)) for found in results]
     return tests_with_parts(entries) or None
 
 

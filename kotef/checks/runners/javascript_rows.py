@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner, Single
+from kotef.checks.runners.row import REPORT_FOLDER, Runner, RunnerCommand, Single
 
 _PLUGINS: Final = ("preload.cjs", "reporter.mjs", "mocha_hooks.cjs", "ava_messages.cjs", "playwright_reporter.cjs")
 _OPTION_WITH_VALUE: Final = re.compile(r"--(?:test-)?(?:reporter|require|import|config|timeout)|-[rcRt]")
 
 
-def node_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def node_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """The plug-in as the first module; it checks the version of Node itself, so any version can load it."""
     folder = copy_of(command.folder, *_PLUGINS)
     module = str(folder / "preload.cjs")

@@ -8,7 +8,7 @@ from kotef.checks.reports import status_of_case
 from kotef.checks.runner_summaries import Closings
 from kotef.checks.runners.line_reports import Lines, read_by, tests_in
 from kotef.checks.runners.plugin_reports import name_part, test_id
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses, as_counted, as_many_ran
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted, as_many_ran
 from kotef.checks.runners.tap_rows import tests_of_tap
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
@@ -46,7 +46,7 @@ def tests_of_program(lines: Sequence[str]) -> Statuses | None:
     return tests_of_tap(lines)
 
 
-def variable(name: str, value: str) -> Callable[[Command, Mapping[str, str]], dict[str, str]]:
+def variable(name: str, value: str) -> Callable[[RunnerCommand, Mapping[str, str]], dict[str, str]]:
     """An environment variable, unless the user has set it; `{folder}` is the report folder."""
     return lambda command, env: {} if name in env else {name: value.format(folder=command.folder)}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kotef.checks.reports import status_of
 from kotef.checks.runners.plugin_reports import place_of, test_id
 from kotef.checks.runners.plugins import copy_of, settings_file
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import REPORT_FOLDER, Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
 
@@ -18,7 +18,7 @@ _CHOICE: Final = re.compile(r"--(?:filter|group|exclude-group|testsuite|stop-on-
 _OPTION_WITH_VALUE: Final = re.compile(r"-[cd]|--(?:configuration|bootstrap|cache-result-file|test-suffix|columns)")
 
 
-def php_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def php_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """An additional settings folder that sets `auto_prepend_file`."""
     folder = copy_of(command.folder, "phpunit_report.php")
     path = folder / "phpunit_report.php"

@@ -9,7 +9,7 @@ from kotef.checks.runners.line_reports import together
 from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of, first_on
 from kotef.checks.runners.report_files import written_files
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import REPORT_FOLDER, Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.types import RED
 from kotef.workspace.safe_open import read_within
 
@@ -53,7 +53,7 @@ def pytest_report(left: Leavings) -> Statuses | None:
     return tests
 
 
-def unittest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def unittest_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """The `sitecustomize` of kotef before all other modules, also inside tox."""
     folder = copy_of(command.folder, "sitecustomize.py")
     added = {REPORT_FOLDER: str(command.folder), "PYTHONPATH": first_on(env.get("PYTHONPATH", ""), folder)}

@@ -14,7 +14,7 @@ _SLACK: Final = 1.0
 """Seconds: file systems keep times less exactly than the clock."""
 
 
-class Written(NamedTuple):
+class WrittenReport(NamedTuple):
     """A file that a command wrote."""
 
     path: str
@@ -32,7 +32,7 @@ def written_files(
     name: re.Pattern[str],
     *,
     passed_over: frozenset[str] = frozenset(),
-) -> Iterator[Written]:
+) -> Iterator[WrittenReport]:
     """The files below the root that are newer than `started` and whose folder and name match in full.
 
     Folders named in `passed_over` are not searched.
@@ -49,7 +49,7 @@ def written_files(
             path = f"{here.path}/{file}" if here.path else file
             changed = _changed(root, path)
             if changed >= started - _SLACK:
-                yield Written(path, matched, changed)
+                yield WrittenReport(path, matched, changed)
 
 
 def _changed(root: Path, path: str) -> float:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.checks.reports import executed
-from kotef.checks.runner_summaries import Closings, Counts
+from kotef.checks.runner_summaries import Closings, SummaryCounts
 from kotef.checks.types import RED, TestStatus
-from kotef.failures.command_wrappers import Asked
+from kotef.failures.command_wrappers import CommandPurpose
 from kotef.failures.output_lines import all_lines
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"
@@ -20,11 +20,11 @@ Statuses = dict[str, TestStatus]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class RunnerCommand:
     """A command that is about to be run."""
 
     line: str
-    asked: Asked
+    asked: CommandPurpose
     """The tools in it, wrappers taken off."""
     root: Path
     folder: Path
@@ -35,7 +35,7 @@ class Command:
 class Leavings:
     """What a command left behind."""
 
-    command: Command
+    command: RunnerCommand
     started: float
     """Seconds since 1970, before the command began."""
     stdout: str
@@ -57,24 +57,24 @@ class Leavings:
         return Closings((*self.out, *self.err))
 
 
-def as_counted(tests: Statuses, counts: Counts) -> bool:
+def as_counted(tests: Statuses, counts: SummaryCounts) -> bool:
     """Whether as many tests ran and failed as the runner counts; some runners count skipped tests as run."""
     failed = sum(status in RED for status in tests.values())
     return failed == counts.failed and executed(tests) <= counts.executed <= len(tests)
 
 
-def as_many_ran(tests: Statuses, counts: Counts) -> bool:
+def as_many_ran(tests: Statuses, counts: SummaryCounts) -> bool:
     """Whether as many tests ran, and some failed if the runner says so; the number may be of failed assertions."""
     ran = sum(status != "skipped" for status in tests.values())
     return ran == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
 
 
-def as_counted_exactly(tests: Statuses, counts: Counts) -> bool:
+def as_counted_exactly(tests: Statuses, counts: SummaryCounts) -> bool:
     """Whether as many tests ran and failed; for runners that do not count skipped tests as run."""
     return as_counted(tests, counts) and as_many_ran(tests, counts)
 
 
-def as_many_or_skipped(tests: Statuses, counts: Counts) -> bool:
+def as_many_or_skipped(tests: Statuses, counts: SummaryCounts) -> bool:
     """Whether as many tests ran or were skipped, and some failed if the runner says so."""
     return len(tests) == counts.executed and bool(counts.failed) == any(status in RED for status in tests.values())
 
@@ -92,7 +92,7 @@ class Runner:
     """What an id looks like."""
     tools: frozenset[str] = frozenset()
     """Names of the program, as `unwrap` tells them, where a command may run single tests."""
-    environment: Callable[[Command, Mapping[str, str]], dict[str, str]] | None = None
+    environment: Callable[[RunnerCommand, Mapping[str, str]], dict[str, str]] | None = None
     """What is added to the environment of the command, so that a report is written; None: nothing."""
     report: Callable[[Leavings], Statuses | None] | None = None
     """The report the runner wrote; None where it wrote none, or one that cannot be trusted."""
@@ -101,7 +101,7 @@ class Runner:
     closing: str = ""
     """The runner's name in `closings`: with whose counts lines, and the report of a program, have to agree; empty where
     the reader itself makes sure that nothing is missing. A report is a nested run's where only others close."""
-    agrees: Callable[[Statuses, Counts], bool] = as_counted
+    agrees: Callable[[Statuses, SummaryCounts], bool] = as_counted
     """Whether what was read is what the runner counts."""
     kind: Literal["runner", "harness", "program"] = "runner"
     """A harness starts programs and takes them for tests; a program is a test binary with a library in it. Of a program

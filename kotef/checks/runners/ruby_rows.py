@@ -6,12 +6,12 @@ from typing import Final
 
 from kotef.checks.runners.plugin_reports import report_of
 from kotef.checks.runners.plugins import copy_of, first_on
-from kotef.checks.runners.row import REPORT_FOLDER, Command, Runner
+from kotef.checks.runners.row import REPORT_FOLDER, Runner, RunnerCommand
 
 _RSPEC_CHOICE: Final = re.compile(r"-[eEtPn]|--(?:example|example-matches|tag|pattern|only-failures)(?:=.*)?")
 
 
-def rspec_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def rspec_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """`--require` in SPEC_OPTS; formatters and other required files stay."""
     path = copy_of(command.folder, "rspec_report.rb") / "rspec_report.rb"
     if re.search(r"[\s\"'\\]", str(path)):
@@ -20,7 +20,7 @@ def rspec_environment(command: Command, env: Mapping[str, str]) -> dict[str, str
     return {REPORT_FOLDER: str(command.folder), "SPEC_OPTS": options}
 
 
-def minitest_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def minitest_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """A folder with the plug-in, first on the load path."""
     folder = copy_of(command.folder, "kotef_plugin.rb", to="ruby/minitest").parent
     return {REPORT_FOLDER: str(command.folder), "RUBYLIB": first_on(env.get("RUBYLIB", ""), folder)}

@@ -19,7 +19,7 @@ from kotef.checks.runners.line_reports import together
 from kotef.checks.runners.native_rows import PROGRAMS
 from kotef.checks.runners.php_rows import PHPUNIT
 from kotef.checks.runners.python_rows import PYTEST, UNITTEST
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.ruby_rows import MINITEST, RSPEC
 from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
@@ -73,7 +73,7 @@ class Reading(NamedTuple):
     evidence: Evidence
 
 
-def environment_for(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def environment_for(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """The environment of the command, with the requests for all reports."""
     whole = dict(env)
     for runner in RUNNERS:

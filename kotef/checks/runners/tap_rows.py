@@ -8,8 +8,8 @@ from typing import Final
 from kotef.checks.reports import MAX_REPORT
 from kotef.checks.runners.line_reports import add
 from kotef.checks.runners.plugin_reports import name_part, numbered, test_id
-from kotef.checks.runners.row import Command, Leavings, Runner, Statuses
-from kotef.checks.tap import Stream, leaves, read_tap
+from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
+from kotef.checks.tap import TapStream, leaves, read_tap
 from kotef.workspace.safe_open import read_within, walk_within
 
 _PERL_FOLDER: Final = "perl"
@@ -22,7 +22,7 @@ def tests_of_tap(lines: Iterable[str]) -> Statuses | None:
     return _tests(stream) if stream.is_whole else None
 
 
-def _tests(stream: Stream, place: str = "") -> Statuses | None:
+def _tests(stream: TapStream, place: str = "") -> Statuses | None:
     """The points by their names; the second of the same name is `name [2]`."""
     tests: Statuses = {}
     seen: Counter[str] = Counter()
@@ -31,7 +31,7 @@ def _tests(stream: Stream, place: str = "") -> Statuses | None:
     return tests or None
 
 
-def perl_environment(command: Command, env: Mapping[str, str]) -> dict[str, str]:
+def perl_environment(command: RunnerCommand, env: Mapping[str, str]) -> dict[str, str]:
     """The folder in which Perl's harness saves the output of each test file."""
     if "PERL_TEST_HARNESS_DUMP_TAP" in env:
         return {}

@@ -71,7 +71,7 @@ EQUAL: Final = "equal to anything"
 ENDS: Final = "ends the process"
 
 
-class Finding(NamedTuple):
+class TamperingFinding(NamedTuple):
     """One construct that speaks to the judge."""
 
     path: str
@@ -89,14 +89,14 @@ class Finding(NamedTuple):
 
 def speaks_to_the_judge(
     before: Mapping[str, str], now: Mapping[str, str], *, told_by_status: bool = False
-) -> tuple[Finding, ...]:
+) -> tuple[TamperingFinding, ...]:
     """What is new in the changed files of the product, given as path and text before the run and now.
 
     A construct moved from one of the files to another is not new. `told_by_status` says that nothing but an exit status
     tells how the tests went, so that a function that exits with success speaks for them.
     """
     known = Counter(key for path, text in before.items() for key, _ in _constructs(path, text, told_by_status))
-    found: list[Finding] = []
+    found: list[TamperingFinding] = []
     for path in sorted(now):
         for key, finding in _constructs(path, now[path], told_by_status):
             if known[key]:
@@ -106,22 +106,22 @@ def speaks_to_the_judge(
     return tuple(dict.fromkeys(found))
 
 
-def _constructs(path: str, text: str, told_by_status: bool) -> Iterator[tuple[str, Finding]]:
+def _constructs(path: str, text: str, told_by_status: bool) -> Iterator[tuple[str, TamperingFinding]]:
     """Each construct with a key that stays the same when it moves, in the order of the file."""
     if not path.endswith((".py", ".pyw")):
-        yield from ((what, Finding(path, line, what)) for line, what in javascript.constructs(text))
+        yield from ((what, TamperingFinding(path, line, what)) for line, what in javascript.constructs(text))
         return
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         for number, line in enumerate(text.splitlines(), 1):
             if match := _WORDS.search(line):
-                yield match[0], Finding(path, number, f"`{match[0]}` in code that could not be read")
+                yield match[0], TamperingFinding(path, number, f"`{match[0]}` in code that could not be read")
         return
     is_script = path.rpartition("/")[2] in {"__main__.py", "setup.py", "manage.py"}
-    reader = _Reader(tree, is_script=is_script, told_by_status=told_by_status)
+    reader = _ModuleReader(tree, is_script=is_script, told_by_status=told_by_status)
     for node, what in reader.found():
-        yield what, Finding(path, getattr(node, "lineno", 1), what)
+        yield what, TamperingFinding(path, getattr(node, "lineno", 1), what)
 
 
 class _Where(NamedTuple):
@@ -135,7 +135,7 @@ class _Where(NamedTuple):
     """Names of what was read from files."""
 
 
-class _Reader:
+class _ModuleReader:
     """Reads one module."""
 
     def __init__(self, tree: ast.Module, *, is_script: bool, told_by_status: bool) -> None:

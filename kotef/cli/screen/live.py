@@ -14,10 +14,10 @@ from rich.text import Text
 
 from kotef.cli.screen.console import coloured, console, is_live
 from kotef.cli.screen.event_text import said, steps_told
-from kotef.cli.screen.prompts import Asking
+from kotef.cli.screen.prompts import TerminalPrompts
 from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.cli.screen.status import clock, status_line
-from kotef.cli.screen.tool_calls import FOLDED, Call, call_lines
+from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
 from kotef.runs.progress import Doing, Event, doing_after
 from kotef.workspace.redaction import redactor
@@ -47,13 +47,13 @@ class Screen:
     screen: Console = field(default_factory=console)
     doing: Doing = field(default_factory=Doing)
     _live: Live | None = None
-    _calls: tuple[Call, ...] = ()
+    _calls: tuple[FinishedCall, ...] = ()
     """Of one tool, in a row, and not told yet, or not wholly."""
     _told: int = 0
     """How many of them are."""
     _planned: tuple[str, ...] = ()
     """The steps as they were printed last of all; empty once anything else was."""
-    _asking: Asking | None = None
+    _asking: TerminalPrompts | None = None
 
     def catch_up(self, events: Sequence[Event]) -> None:
         """Take in what happened before this process, without a word."""
@@ -94,9 +94,9 @@ class Screen:
             live.start()
 
     @property
-    def _questions(self) -> Asking:
+    def _questions(self) -> TerminalPrompts:
         if self._asking is None:
-            self._asking = Asking(self.screen, self._still)
+            self._asking = TerminalPrompts(self.screen, self._still)
         return self._asking
 
     async def ask(self, question: str, options: Sequence["Option"]) -> int | None:
@@ -116,7 +116,7 @@ class Screen:
         """Take in one event, and say it if it is worth a line."""
         self.doing = self.doing.after(event)
         if event["event"] == "tool_finished":
-            self._take_call(Call.of(event))
+            self._take_call(FinishedCall.of(event))
             return
         words = said(event, self.max_attempts, elsewhere=self.elsewhere)
         if event["event"] == "verified" and event["visit"] and self.runs is not None:
@@ -134,7 +134,7 @@ class Screen:
         self._planned = ()
         self.screen.print(Text(plain(text), style=style))
 
-    def _take_call(self, call: Call) -> None:
+    def _take_call(self, call: FinishedCall) -> None:
         """Hold calls of one tool together; where nothing shows what is held, the first two are told at once."""
         if self._calls and self._calls[0].tool != call.tool:
             self._tell_calls()

@@ -28,7 +28,7 @@ EDITORS: Final = ("VISUAL", "EDITOR")
 _HELP: Final = "# One step a line; lines that begin with # are not read. Without a step the plan stays as it was.\n"
 
 
-class Asking:
+class TerminalPrompts:
     """Puts questions one at a time; `still` keeps the live view away from them."""
 
     def __init__(self, screen: Console, still: Callable[[], AbstractContextManager[None]]) -> None:

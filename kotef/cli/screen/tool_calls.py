@@ -15,7 +15,7 @@ Line = tuple[str, str]
 """Text and style."""
 
 
-class Call(NamedTuple):
+class FinishedCall(NamedTuple):
     """One tool call that has ended."""
 
     tool: str
@@ -24,12 +24,12 @@ class Call(NamedTuple):
     note: str
 
     @classmethod
-    def of(cls, event: Event) -> "Call":
+    def of(cls, event: Event) -> "FinishedCall":
         """As a `tool_finished` tells it."""
         return cls(event["tool"], event["arguments"], bool(event["ok"]), event["note"])
 
 
-def call_lines(calls: Sequence[Call], *, told: int = 0, width: int = 80) -> list[Line]:
+def call_lines(calls: Sequence[FinishedCall], *, told: int = 0, width: int = 80) -> list[Line]:
     """Lines for calls of one tool in a row, the first `told` of which stand on the screen already.
 
     Three and more are one line, and one more for each that failed; arguments are cut to `width`.
@@ -50,11 +50,11 @@ def call_lines(calls: Sequence[Call], *, told: int = 0, width: int = 80) -> list
     return [(head, "red" if failed else ""), *(_failed(call, width) for call in failed)]
 
 
-def _single(call: Call, width: int) -> Line:
+def _single(call: FinishedCall, width: int) -> Line:
     note = "" if call.ok else f" {one_line(call.note, 100)}"
     text = f"  ↳ {call.tool} {one_line(call.arguments, width)} {'✓' if call.ok else '✗'}{note}"
     return text, "" if call.ok else "red"
 
 
-def _failed(call: Call, width: int) -> Line:
+def _failed(call: FinishedCall, width: int) -> Line:
     return f"      ✗ {one_line(call.arguments, width)} {one_line(call.note, 100)}", "red"

@@ -18,7 +18,7 @@ TABLE: Final = 60
 """Columns from which on there is room for a table; on a narrower screen lines are easier to read."""
 
 
-class Row(NamedTuple):
+class VerdictRow(NamedTuple):
     """One check."""
 
     check: str
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 class Verdict:
     """Both states side by side."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     units: tuple[tuple[str, tuple[str, ...]], ...]
     """Title → tests and checks, those that are not empty: fixed, broken, new, …"""
 
@@ -89,8 +89,8 @@ def unit_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield f"    {title}: {some(tests)}", style
 
 
-def _row(before: "CheckVerdict | None", after: "CheckVerdict") -> Row:
-    return Row(
+def _row(before: "CheckVerdict | None", after: "CheckVerdict") -> VerdictRow:
+    return VerdictRow(
         after.name,
         _state(before) if before else "not run",
         _state(after),

@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
 from kotef.coders.command.brief import NAME, brief_text
-from kotef.coders.command.cost import Told, spent_by, told_by
-from kotef.coders.command.line import Command
+from kotef.coders.command.cost import ReportedCost, spent_by, told_by
+from kotef.coders.command.line import AgentCommand
 from kotef.coders.command.presets import IDLE
 from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
@@ -62,7 +62,7 @@ class Hand:
 class CommandCoder:
     """Writes the brief to a file, runs the program, and takes the tree it leaves behind; its words are only claims."""
 
-    command: Command
+    command: AgentCommand
     root: Path
     run_dir: Path
     snapshots: Snapshots
@@ -94,7 +94,7 @@ class CommandCoder:
             return f"{NO_TIME} for {self.name}"
         return ""
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """One run of the program; whatever ends it, the verifier judges what it left."""
         visit = brief.plan.visit
         seconds = min(self._left(), self.seconds or self._left())
@@ -125,7 +125,7 @@ class CommandCoder:
             edits = edits.model_copy(update={"detail": why or f"{self.name} changed nothing"})
         used = {f"{visit}/coder/{self.name}": spent.model_copy(update={"written": hands.written})}
         hints = (f"{self.name}: {why}",) if why else ()
-        return Work(edits, Usage(by_call=used), found=bool(changed) or claim is not None, hints=hints)
+        return CoderResult(edits, Usage(by_call=used), found=bool(changed) or claim is not None, hints=hints)
 
     def _claim(self, words: str, brief: Brief) -> Contradiction | None:
         """What its last words report as impossible; None without a report, and where code finds it wrong."""
@@ -197,7 +197,7 @@ class CommandCoder:
             if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):
                 yield entry.name
 
-    def _ending(self, done: Completed, told: Told | None, seconds: float) -> tuple[StoppedBy, str]:
+    def _ending(self, done: Completed, told: ReportedCost | None, seconds: float) -> tuple[StoppedBy, str]:
         """Why it ended, and where it was not of its own will, or by a failure, what it said last."""
         if done.timed_out == "wall" and self.seconds is not None and seconds == self.seconds:
             return "program_timeout", f"{self.name} was ended after {seconds:g} s, the time it is given"

@@ -17,7 +17,7 @@ _AIDER_COST: Final = re.compile(r"Cost: \$[\d.,]+ message, \$([\d.,]+) session")
 _SCALE: Final = {"k": 1_000, "M": 1_000_000}
 
 
-class Told(NamedTuple):
+class ReportedCost(NamedTuple):
     """A program's own account; a claim, like all it says."""
 
     tokens_in: int = 0
@@ -30,7 +30,7 @@ class Told(NamedTuple):
     """Its last words, where its output is no text for people."""
 
 
-def told_by(name: str, stdout: str, account: str) -> Told | None:
+def told_by(name: str, stdout: str, account: str) -> ReportedCost | None:
     """The account of the program `name`, from its output and the file it wrote; None where there is none to be read."""
     read = _READERS.get(name)
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
@@ -38,7 +38,7 @@ def told_by(name: str, stdout: str, account: str) -> Told | None:
     return None
 
 
-def spent_by(told: Told | None, price: Price | None) -> Spent:
+def spent_by(told: ReportedCost | None, price: Price | None) -> Spent:
     """The same as the run books it; what has neither a price nor a sum is marked, never taken for nothing."""
     if told is None:
         return Spent(commands=1, unpriced=True)
@@ -56,7 +56,7 @@ def spent_by(told: Told | None, price: Price | None) -> Spent:
     )
 
 
-def _aider(stdout: str, _: str) -> Told | None:
+def _aider(stdout: str, _: str) -> ReportedCost | None:
     """A line after each answer; the sum of money stands in the last."""
     lines = _AIDER_TOKENS.findall(stdout)
     costs = _AIDER_COST.findall(stdout)
@@ -64,7 +64,7 @@ def _aider(stdout: str, _: str) -> Told | None:
         return None
     sent, cached, received = ([_number(line[at]) for line in lines] for at in range(3))
     cost = float(costs[-1].replace(",", "")) if costs else None
-    return Told(sum(sent), sum(received), sum(cached), len(lines), cost)
+    return ReportedCost(sum(sent), sum(received), sum(cached), len(lines), cost)
 
 
 def _number(text: str) -> int:
@@ -72,7 +72,7 @@ def _number(text: str) -> int:
     return int(float(text.rstrip("kM") or 0) * _SCALE.get(text[-1:], 1))
 
 
-def _codex(stdout: str, _: str) -> Told | None:
+def _codex(stdout: str, _: str) -> ReportedCost | None:
     """One event a line; each turn ends with its usage."""
     events = list(_objects(stdout))
     turns = [event["usage"] for event in events if event.get("type") == "turn.completed" and event.get("usage")]
@@ -81,8 +81,8 @@ def _codex(stdout: str, _: str) -> Told | None:
     failed = [_error(event) for event in events if event.get("type") in {"error", "turn.failed"}]
     words = (failed or said or [""])[-1]
     if not turns:
-        return Told(words=words) if words else None
-    return Told(
+        return ReportedCost(words=words) if words else None
+    return ReportedCost(
         _sum(turns, "input_tokens"),
         _sum(turns, "output_tokens"),
         _sum(turns, "cached_input_tokens"),
@@ -96,7 +96,7 @@ def _error(event: Mapping[str, Any]) -> str:
     return str(event.get("message") or (inner.get("message") if isinstance(inner, dict) else "") or "")
 
 
-def _claude(stdout: str, _: str) -> Told | None:
+def _claude(stdout: str, _: str) -> ReportedCost | None:
     """One object, `type` result."""
     found = next((one for one in _objects(stdout) if one.get("type") == "result"), None)
     if found is None:
@@ -106,7 +106,7 @@ def _claude(stdout: str, _: str) -> Told | None:
     tokens_in = _count(usage, "input_tokens") + _count(usage, "cache_creation_input_tokens") + cached
     cost = found.get("total_cost_usd")
     words = found.get("result")
-    return Told(
+    return ReportedCost(
         tokens_in,
         _count(usage, "output_tokens"),
         cached,
@@ -116,7 +116,7 @@ def _claude(stdout: str, _: str) -> Told | None:
     )
 
 
-def _gemini(stdout: str, _: str) -> Told | None:
+def _gemini(stdout: str, _: str) -> ReportedCost | None:
     """One object over several lines, with statistics by model."""
     found = _whole(stdout)
     words = found.get("response") or (found.get("error") or {}).get("message")
@@ -127,10 +127,10 @@ def _gemini(stdout: str, _: str) -> Told | None:
     said = words if isinstance(words, str) else ""
     if not tokens and not said:
         return None
-    return Told(_sum(tokens, "prompt"), out, _sum(tokens, "cached"), calls, words=said)
+    return ReportedCost(_sum(tokens, "prompt"), out, _sum(tokens, "cached"), calls, words=said)
 
 
-def _mini(_: str, account: str) -> Told | None:
+def _mini(_: str, account: str) -> ReportedCost | None:
     """A trajectory: its statistics, and the usage in each answer; a sum of nothing for some calls is none."""
     found = json.loads(account)
     stats = found["info"]["model_stats"]
@@ -139,10 +139,10 @@ def _mini(_: str, account: str) -> Told | None:
     cost, calls = float(stats.get("instance_cost") or 0), int(stats.get("api_calls") or 0)
     known = cost if cost > 0 or not calls else None
     words = found["info"].get("submission") or found["info"].get("exit_status") or ""
-    return Told(_sum(usages, "prompt_tokens"), _sum(usages, "completion_tokens"), 0, calls, known, str(words))
+    return ReportedCost(_sum(usages, "prompt_tokens"), _sum(usages, "completion_tokens"), 0, calls, known, str(words))
 
 
-_READERS: Final[Mapping[str, Callable[[str, str], Told | None]]] = {
+_READERS: Final[Mapping[str, Callable[[str, str], ReportedCost | None]]] = {
     "aider": _aider,
     "codex": _codex,
     "claude": _claude,

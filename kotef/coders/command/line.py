@@ -28,7 +28,7 @@ _BUILT_IN: Final = frozenset(
 """Words of the shell that no program of that name has to exist for."""
 
 
-class Command(NamedTuple):
+class AgentCommand(NamedTuple):
     """One agent's command line."""
 
     name: str
@@ -50,7 +50,7 @@ def is_command(part: str) -> bool:
     return any(char.isspace() for char in part.strip()) or BRIEF in part or TEXT in part
 
 
-def command_of(text: str) -> Command | None:
+def command_of(text: str) -> AgentCommand | None:
     """The command meant by `aider`, `A=b aider --model x` or any line with a placeholder; None where it takes no brief.
 
     A program of the table gets its subcommand and those of its flags that are not there already: they keep it from
@@ -64,9 +64,9 @@ def command_of(text: str) -> Command | None:
     preset = PRESETS.get(Path(program).name) if program else None
     takes_brief = BRIEF in text or TEXT in text
     if preset is None:
-        return Command("command", text, program, None) if takes_brief else None
+        return AgentCommand("command", text, program, None) if takes_brief else None
     completed = _completed(found["rest"].strip(), program, preset, takes_brief=takes_brief)
-    return Command(preset.name, found["set"] + completed, program, preset)
+    return AgentCommand(preset.name, found["set"] + completed, program, preset)
 
 
 def _completed(rest: str, program: str, preset: Preset, *, takes_brief: bool) -> str:

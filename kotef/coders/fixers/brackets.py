@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from kotef.coders.fixers.source import CLOSING, Source
+from kotef.coders.fixers.source import CLOSING, PythonText
 
 MAX_LINES: Final = 40
 """Lines below an opening bracket in which it may close."""
@@ -21,23 +21,23 @@ _SPLIT: Final = re.compile(r"(?:^|[(\[{])[ \t]+[-+*/%@&|^<>=]")
 _KEYWORD: Final = re.compile(r"\b(?:return|in|is|and|or|not|if|elif|while|print|yield|else|lambda)[ \t]*$")
 
 
-def candidates(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
+def candidates(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:
     """Texts with one bracket more, less, or of another kind, and fewer that match none, each with what was done.
 
     None where the bracket could stand on either side of an operator, and no bracket is taken away but one of a pair
     that closes twice.
     """
     for text, what in _changed(source, error):
-        if _wrong(Source("", text)) < _wrong(source):
+        if _wrong(PythonText("", text)) < _wrong(source):
             yield text, what
 
 
-def _wrong(source: Source) -> int:
+def _wrong(source: PythonText) -> int:
     opened, unmatched = source.brackets
     return len(opened) + unmatched
 
 
-def _changed(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
+def _changed(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:
     message, line = error.msg or "", error.lineno or 0
     if not 0 < line <= len(source.lines):
         return
@@ -56,7 +56,7 @@ def _changed(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
             yield text[:place] + closing + text[place:], f"{closing!r} was missing"
 
 
-def _ends(source: Source, opening: int) -> Iterator[int]:
+def _ends(source: PythonText, opening: int) -> Iterator[int]:
     """Where a bracket may close: at the end of its line, or of a line below that is indented more.
 
     In front of the colon where a header ends so, and in front of the comma that separates what an outer bracket holds.
@@ -78,7 +78,7 @@ def _ends(source: Source, opening: int) -> Iterator[int]:
             return
 
 
-def _ambiguous(source: Source, opening: int, end: int) -> bool:
+def _ambiguous(source: PythonText, opening: int, end: int) -> bool:
     """Whether the bracket could also close before an operator between it and `end`, or only groups what is there."""
     inside = source.masked[opening + 1 : end]
     own = re.sub(r"[()\[\]{}].*[()\[\]{}]", "§", inside)
@@ -88,15 +88,15 @@ def _ambiguous(source: Source, opening: int, end: int) -> bool:
     return bool(split or (groups and "," not in own))
 
 
-def _innermost(source: Source, end: int) -> int | None:
+def _innermost(source: PythonText, end: int) -> int | None:
     """Where the bracket opens that is open at `end`."""
-    opened, _ = Source("", source.text[:end]).brackets
+    opened, _ = PythonText("", source.text[:end]).brackets
     return opened[-1] if opened else None
 
 
-def _depth(source: Source, opening: int, end: int) -> int:
+def _depth(source: PythonText, opening: int, end: int) -> int:
     """How many brackets are open at `end`, from `opening` on."""
-    return len(Source("", source.text[opening:end]).brackets[0])
+    return len(PythonText("", source.text[opening:end]).brackets[0])
 
 
 def _indent(line: str) -> int:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.types import Check, CommandResult
-from kotef.coders.base import Brief, Work
-from kotef.coders.fixers.table import Failure, Fix, commands, propose
+from kotef.coders.base import Brief, CoderResult
+from kotef.coders.fixers.table import FailingCheck, Fix, commands, propose
 from kotef.deps import Clock, Emit
 from kotef.failures.plural import counted
 from kotef.state import Edits, Spent, Usage
@@ -48,7 +48,7 @@ class FixersCoder:
         """Without a failing check there is no message to answer."""
         return "" if _failing(brief) else "no failing check: nothing to fix"
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """Fix, run what failed, keep what is better; what improves stays, even if it is not enough."""
         checks = _failing(brief)
         deadline = self.clock.elapsed() + min(self.seconds, self.clock.left() - 2 * self.reserve())
@@ -128,7 +128,7 @@ class FixersCoder:
             for check in checks
         }
 
-    def _work(self, kept: Sequence[Fix], formatted: Sequence[str], brief: Brief, runs: int) -> Work:
+    def _work(self, kept: Sequence[Fix], formatted: Sequence[str], brief: Brief, runs: int) -> CoderResult:
         rationale = "; ".join([*(fix.rationale for fix in kept), *(f"ran `{command}`" for command in formatted)])
         edits = Edits(
             visit=brief.plan.visit,
@@ -140,7 +140,7 @@ class FixersCoder:
             detail="" if rationale else "no fix in the table answers this failure",
         )
         spent = Usage(by_call={f"{brief.plan.visit}/fixers/commands": Spent(commands=runs + 1)})
-        return Work(edits, spent, found=bool(rationale))
+        return CoderResult(edits, spent, found=bool(rationale))
 
 
 def improves(old: Results, new: Results, evidence: str) -> bool:
@@ -180,8 +180,8 @@ def _failing(brief: Brief) -> list[Check]:
     return [check for check in brief.task.checks if check.name in names]
 
 
-def _failure(result: CommandResult) -> Failure:
-    return Failure(
+def _failure(result: CommandResult) -> FailingCheck:
+    return FailingCheck(
         command=result.command,
         output=f"{result.stdout}\n{result.stderr}",
         kind=result.kind or "unknown",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 
 Node = TypeVar("Node", bound=ast.AST)
 Identifier = (
@@ -13,7 +13,7 @@ Identifier = (
 )
 
 
-def identifiers(source: Source, name: str) -> list[Identifier]:
+def identifiers(source: PythonText, name: str) -> list[Identifier]:
     """Every node that spells `name`; names in `global` and `nonlocal` are not among them."""
     return [node for node in source.nodes if isinstance(node, Identifier) and name in _spelt_by(node)]
 
@@ -42,18 +42,18 @@ def _first(node: ast.AST) -> int:
     return int(getattr(node, "lineno", 0))
 
 
-def respell(source: Source, nodes: Sequence[Identifier], old: str, new: str) -> tuple[Edit, ...]:
+def respell(source: PythonText, nodes: Sequence[Identifier], old: str, new: str) -> tuple[SpanEdit, ...]:
     """The edits that spell `new` for `old` in all the nodes; none at all when one is not to be found in the text."""
     edits = []
     for node in nodes:
         start = _start(source, node, old)
         if start is None:
             return ()
-        edits.append(Edit(source.path, start, start + len(old), new))
+        edits.append(SpanEdit(source.path, start, start + len(old), new))
     return tuple(dict.fromkeys(edits))
 
 
-def _start(source: Source, node: Identifier, name: str) -> int | None:
+def _start(source: PythonText, node: Identifier, name: str) -> int | None:
     start, end = source.span(node)
     match node:
         case ast.Attribute():
@@ -68,7 +68,7 @@ def _start(source: Source, node: Identifier, name: str) -> int | None:
     return _in_f_string(source, node, name)
 
 
-def _in_f_string(source: Source, node: Identifier, name: str) -> int | None:
+def _in_f_string(source: PythonText, node: Identifier, name: str) -> int | None:
     """Before Python 3.12 the positions inside f-strings are wrong; one occurrence in the string is the one meant."""
     strings = [
         other
@@ -82,6 +82,6 @@ def _in_f_string(source: Source, node: Identifier, name: str) -> int | None:
     return start + found[0].start() if len(found) == 1 else None
 
 
-def counted(edits: Sequence[Edit]) -> str:
+def counted(edits: Sequence[SpanEdit]) -> str:
     """How many places change, in words."""
     return "1 site" if len(edits) == 1 else f"{len(edits)} sites"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 
 MAX_LINE: Final = 88
 """Characters up to which a name is added to an import line; past that it gets a line of its own."""
@@ -16,7 +16,7 @@ _DIRECTIVE: Final = re.compile(r"#!|#.*?coding[:=]")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MissingImport:
     """One import that is missing."""
 
     module: str
@@ -32,7 +32,7 @@ class Wanted:
         return f"from {self.module} import {self.name}{renamed}" if self.name else f"import {self.module}{renamed}"
 
 
-def add(source: Source, wanted: Wanted, own: frozenset[str]) -> Edit | None:
+def add(source: PythonText, wanted: MissingImport, own: frozenset[str]) -> SpanEdit | None:
     """The edit that adds an import in the order isort gives them; None where a docstring shares its line.
 
     `own` has the top-level names of the project's modules. Source of the order: isort's default profile, which ruff
@@ -98,7 +98,7 @@ def _key_of(node: Import, own: frozenset[str]) -> tuple[int, bool, str]:
     return _key("." * node.level + (node.module or ""), True, own)
 
 
-def _joined(source: Source, block: list[Import], wanted: Wanted) -> Edit | None:
+def _joined(source: PythonText, block: list[Import], wanted: MissingImport) -> SpanEdit | None:
     """The name added to a one-line `from module import …` that is there already."""
     for node in block:
         if not wanted.name or wanted.alias or not isinstance(node, ast.ImportFrom):
@@ -113,12 +113,12 @@ def _joined(source: Source, block: list[Import], wanted: Wanted) -> Edit | None:
         later = next((one for one in node.names if one.name > wanted.name), None)
         if later and names == sorted(names):
             at = source.span(later)[0]
-            return Edit(source.path, at, at, f"{wanted.name}, ")
-        return Edit(source.path, end, end, f", {wanted.name}")
+            return SpanEdit(source.path, at, at, f"{wanted.name}, ")
+        return SpanEdit(source.path, end, end, f", {wanted.name}")
     return None
 
 
-def _first(source: Source, wanted: Wanted) -> Edit | None:
+def _first(source: PythonText, wanted: MissingImport) -> SpanEdit | None:
     """The first import of a file: below its header and its docstring, above all else."""
     body = source.tree.body if source.tree else []
     newline = source.newline
@@ -131,7 +131,7 @@ def _first(source: Source, wanted: Wanted) -> Edit | None:
     return _line(source, header, f"{wanted.statement}{newline}{_gap(source, header)}")
 
 
-def _header(source: Source) -> int:
+def _header(source: PythonText) -> int:
     """Lines of the comments a file starts with: the directives, or all of them when a blank line sets them off."""
     lines = list(takewhile(lambda line: line.startswith("#"), source.lines))
     if lines and (len(lines) >= len(source.lines) or not source.lines[len(lines)].strip()):
@@ -139,7 +139,7 @@ def _header(source: Source) -> int:
     return next((number for number, line in enumerate(lines) if not _DIRECTIVE.match(line)), len(lines))
 
 
-def _gap(source: Source, place: int) -> str:
+def _gap(source: PythonText, place: int) -> str:
     """Two blank lines in front of a definition and one in front of anything else, as far as they are missing."""
     rest = source.lines[place:]
     blank = next((number for number, line in enumerate(rest) if line.strip()), len(rest))
@@ -148,9 +148,9 @@ def _gap(source: Source, place: int) -> str:
     return source.newline * max(0, wanted - blank) if following else ""
 
 
-def _line(source: Source, place: int, text: str) -> Edit:
+def _line(source: PythonText, place: int, text: str) -> SpanEdit:
     """An insertion below the first `place` lines."""
     at = source.starts[min(place, len(source.lines))]
     if place and not source.lines[place - 1].endswith(("\n", "\r")):
         text = source.newline + text
-    return Edit(source.path, at, at, text)
+    return SpanEdit(source.path, at, at, text)

@@ -9,14 +9,14 @@ from kotef.checks.protected_files import is_protected
 from kotef.coders.fixers import standard_library
 from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.identifiers import at_line
-from kotef.coders.fixers.import_placement import Wanted, add
+from kotef.coders.fixers.import_placement import MissingImport, add
 from kotef.coders.fixers.misspellings import unbound_names
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 from kotef.coders.fixers.symbol_index import Project
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 
-def name_missing(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def name_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A NameError for what the project imports elsewhere, defines once, or everybody imports from one place."""
     found = unbound_names(complaint, project)
     if found is None:
@@ -29,7 +29,7 @@ def name_missing(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield from _added(project, source, wanted, nodes[0].lineno, f"{nodes[0].id!r} is used but not imported")
 
 
-def submodule_missing(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def submodule_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """An AttributeError for a module of a package that nobody imported: `import urllib` and then `urllib.parse`."""
     match = re.match(r"module '([\w.]+)' has no attribute '(\w+)'", complaint.message)
     place = project.raised(complaint)
@@ -45,10 +45,10 @@ def submodule_missing(complaint: Complaint, project: Project) -> Iterator[Propos
     standard = next((name for name in sorted(standard_library.MODULES) if f"{name}.".startswith(f"{dotted}.")), "")
     module = (dotted if dotted in project.modules else "") if match[1] in project.modules else standard
     if plain and module:
-        yield from _added(project, source, Wanted(module), line, f"{dotted} is used but not imported")
+        yield from _added(project, source, MissingImport(module), line, f"{dotted} is used but not imported")
 
 
-def moved(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def moved(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """An ImportError for a name that one other module of the project defines.
 
     The import is pointed there; when it is a test that imports the name from the package around that module, the
@@ -74,7 +74,7 @@ def moved(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield from _added(project, package, _from(project, package, homes[0], module, name), 1, what)
 
 
-def sibling(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def sibling(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A ModuleNotFoundError for a module that lies beside the file in its package: Python 2 imported it so."""
     match = re.match(r"No module named '(\w+)'$", complaint.message)
     place = project.raised(complaint)
@@ -91,49 +91,49 @@ def sibling(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         match node:
             case ast.ImportFrom(module=name, level=0) if name == match[1]:
                 at = start + source.text[start:end].index(match[1], len("from"))
-                edit = Edit(source.path, at, at, ".")
+                edit = SpanEdit(source.path, at, at, ".")
             case ast.Import(names=[ast.alias(name=name)]) if name == match[1]:
-                edit = Edit(source.path, start, start, "from . ")
+                edit = SpanEdit(source.path, start, start, "from . ")
             case _:
                 continue
         what = f"{match[1]!r} is a module of the same package, imported as one of its own"
-        yield Proposal((edit,), f"{source.path}:{node.lineno}: {what}")
+        yield FixProposal((edit,), f"{source.path}:{node.lineno}: {what}")
 
 
-def _attributes_of(source: Source, nodes: list[ast.Name]) -> set[str] | None:
+def _attributes_of(source: PythonText, nodes: list[ast.Name]) -> set[str] | None:
     """What the file asks the name for; None when it is also used alone, as no module is."""
     parents = {child: node for node in source.nodes for child in ast.iter_child_nodes(node) if child in nodes}
     found = [parent for node in nodes if isinstance(parent := parents.get(node), ast.Attribute)]
     return {parent.attr for parent in found} if len(found) == len(nodes) else None
 
 
-def _as_elsewhere(project: Project, source: Source, name: str) -> Wanted | None:
+def _as_elsewhere(project: Project, source: PythonText, name: str) -> MissingImport | None:
     """The import every other file that has the name at its top level gets it by."""
-    ways = set[Wanted]()
+    ways = set[MissingImport]()
     for other in project.with_word(name):
         for node in other.tree.body if other.tree and other is not source else ():
             if isinstance(node, ast.Import):
                 ways |= {_plain(one) for one in node.names if name == (one.asname or one.name.partition(".")[0])}
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 renamed = {one for one in node.names if name == (one.asname or one.name)}
-                ways |= {Wanted(node.module, one.name, one.asname or "") for one in renamed}
+                ways |= {MissingImport(node.module, one.name, one.asname or "") for one in renamed}
     way = ways.pop() if len(ways) == 1 else None
     path = project.modules.get(way.module) if way else None
     circle = path is not None and (path == source.path or _imports(project, path, source.path))
     return way if way and not circle and not _only_in_tests(project, way) else None
 
 
-def _plain(alias: ast.alias) -> Wanted:
-    return Wanted(alias.name, alias=alias.asname or "")
+def _plain(alias: ast.alias) -> MissingImport:
+    return MissingImport(alias.name, alias=alias.asname or "")
 
 
-def _only_in_tests(project: Project, wanted: Wanted) -> bool:
+def _only_in_tests(project: Project, wanted: MissingImport) -> bool:
     """Whether a module is a test's helper, which the code must not import."""
     path = project.modules.get(wanted.module)
     return wanted.module.partition(".")[0] in {"pytest", "unittest", "hypothesis"} or bool(path and is_protected(path))
 
 
-def _own(project: Project, source: Source, name: str, used: set[str] | None) -> Wanted | None:
+def _own(project: Project, source: PythonText, name: str, used: set[str] | None) -> MissingImport | None:
     """A name that one module of the project defines, or a module whose names are used through it."""
     homes = [path for path in project.definitions(name) if path != source.path]
     if homes:
@@ -147,7 +147,7 @@ def _own(project: Project, source: Source, name: str, used: set[str] | None) -> 
     if path == source.path or is_protected(path) or _imports(project, path, source.path):
         return None
     parent, _, last = (project.module_name(path) or "").rpartition(".")
-    return Wanted(parent, last) if parent else Wanted(last)
+    return MissingImport(parent, last) if parent else MissingImport(last)
 
 
 def _imports(project: Project, path: str, other: str) -> bool:
@@ -163,45 +163,45 @@ def _imports(project: Project, path: str, other: str) -> bool:
     return False
 
 
-def _from(project: Project, source: Source, home: str, module: str, name: str) -> Wanted:
+def _from(project: Project, source: PythonText, home: str, module: str, name: str) -> MissingImport:
     """Relative where the file's own imports are and the module lies beside it; else absolute."""
     relative = any(isinstance(node, ast.ImportFrom) and node.level for node in source.nodes)
     package = project.package_of(source.path)
     if relative and package and package == project.package_of(home):
-        return Wanted(f".{module.rpartition('.')[2]}", name)
-    return Wanted(module, name)
+        return MissingImport(f".{module.rpartition('.')[2]}", name)
+    return MissingImport(module, name)
 
 
-def _standard(name: str, used: set[str] | None) -> Wanted | None:
+def _standard(name: str, used: set[str] | None) -> MissingImport | None:
     """A module of the standard library that has everything it is asked for, or a name everybody knows."""
     if name == "datetime":
         through_module = used and used <= standard_library.members("datetime")
-        return Wanted("datetime") if through_module else Wanted("datetime", "datetime")
+        return MissingImport("datetime") if through_module else MissingImport("datetime", "datetime")
     if used and name in standard_library.MODULES and used <= standard_library.members(name):
-        return Wanted(name)
+        return MissingImport(name)
     dotted = {
         module
         for module in standard_library.MODULES
         if used and any(module.startswith(f"{name}.{one}") for one in used)
     }
     if len(dotted) == 1 and name not in standard_library.MODULES:
-        return Wanted(dotted.pop())
-    return Wanted(standard_library.HOMES[name], name) if name in standard_library.HOMES else None
+        return MissingImport(dotted.pop())
+    return MissingImport(standard_library.HOMES[name], name) if name in standard_library.HOMES else None
 
 
-def _pointed(source: Source, line: int, name: str, module: str) -> Iterator[Proposal]:
+def _pointed(source: PythonText, line: int, name: str, module: str) -> Iterator[FixProposal]:
     """`from here import name` as `from there import name`, where that is all it imports."""
     for node in at_line((node for node in source.nodes if isinstance(node, ast.ImportFrom)), line):
         if [alias.name for alias in node.names] == [name]:
             start, _ = source.span(node)
             head = re.compile(r"from\s+([.\w]+)").match(source.text, start)
             if head:
-                edit = Edit(source.path, head.start(1), head.end(1), module)
-                yield Proposal((edit,), f"{source.path}:{node.lineno}: {name!r} is defined in {module}")
+                edit = SpanEdit(source.path, head.start(1), head.end(1), module)
+                yield FixProposal((edit,), f"{source.path}:{node.lineno}: {name!r} is defined in {module}")
 
 
-def _added(project: Project, source: Source, wanted: Wanted, line: int, why: str) -> Iterator[Proposal]:
+def _added(project: Project, source: PythonText, wanted: MissingImport, line: int, why: str) -> Iterator[FixProposal]:
     own = frozenset(name.partition(".")[0] for name in project.modules)
     edit = add(source, wanted, own)
     if edit:
-        yield Proposal((edit,), f"{source.path}:{line}: {why}: `{wanted.statement}`")
+        yield FixProposal((edit,), f"{source.path}:{line}: {why}: `{wanted.statement}`")

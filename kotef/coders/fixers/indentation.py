@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from kotef.coders.fixers.source import Source
+from kotef.coders.fixers.source import PythonText
 
 MAX_BLOCK: Final = 40
 """Statements that are tried as the body of a header; longer bodies are left to others."""
@@ -18,7 +18,7 @@ _AFTER: Final = re.compile(r"on line (\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
+class _LogicalLine:
     """One logical line."""
 
     first: int
@@ -31,7 +31,7 @@ class _Statement:
     """Masked, without indentation."""
 
 
-def candidates(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
+def candidates(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:
     """Texts with other indentation, smallest change first, each with what was done; most do not compile.
 
     A choice that puts a statement right behind a `return` of its own block is none. While brackets are open nobody
@@ -57,7 +57,7 @@ def candidates(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
             yield from _alone(source, statements[at - 1], statements[at].width)
 
 
-def _body(source: Source, statements: list[_Statement], above: int, at: int) -> Iterator[tuple[str, str]]:
+def _body(source: PythonText, statements: list[_LogicalLine], above: int, at: int) -> Iterator[tuple[str, str]]:
     """Statements become the body of the header above them, or the header moves out to them."""
     unit, header = _unit(statements), statements[max(0, above)]
     if _blank_between(source, header, statements[at]) <= 1:
@@ -66,16 +66,18 @@ def _body(source: Source, statements: list[_Statement], above: int, at: int) -> 
             yield from _alone(source, header, statements[at].width - unit)
 
 
-def _alone(source: Source, statement: _Statement, level: int) -> Iterator[tuple[str, str]]:
+def _alone(source: PythonText, statement: _LogicalLine, level: int) -> Iterator[tuple[str, str]]:
     """One statement moved to a level."""
     yield _moved(source, [statement], level - statement.width), f"{_lines([statement])} indented by {level} columns"
 
 
-def _blank_between(source: Source, before: _Statement, after: _Statement) -> int:
+def _blank_between(source: PythonText, before: _LogicalLine, after: _LogicalLine) -> int:
     return sum(not source.lines[index].strip() for index in range(before.last + 1, after.first))
 
 
-def _shifted(source: Source, statements: list[_Statement], at: int, levels: list[int]) -> Iterator[tuple[str, str]]:
+def _shifted(
+    source: PythonText, statements: list[_LogicalLine], at: int, levels: list[int]
+) -> Iterator[tuple[str, str]]:
     """The statement at `at`, alone or with those that follow it at its level or deeper, moved to each level."""
     block = _block(source, statements, at)
     for level in levels:
@@ -85,7 +87,7 @@ def _shifted(source: Source, statements: list[_Statement], at: int, levels: list
                 yield _moved(source, block[:end], delta), f"{_lines(block[:end])} indented by {level} columns"
 
 
-def _block(source: Source, statements: list[_Statement], at: int) -> list[_Statement]:
+def _block(source: PythonText, statements: list[_LogicalLine], at: int) -> list[_LogicalLine]:
     """The statements from `at` on that are not indented less, up to two blank lines."""
     found = [statements[at]]
     for before, one in pairwise(statements[at:]):
@@ -95,7 +97,7 @@ def _block(source: Source, statements: list[_Statement], at: int) -> list[_State
     return found
 
 
-def _dead(before: list[_Statement], block: list[_Statement], level: int) -> bool:
+def _dead(before: list[_LogicalLine], block: list[_LogicalLine], level: int) -> bool:
     """Whether a statement at the level of the block would follow one that leaves it."""
     top = [one for one in block if one.width == block[0].width]
     above = next((one for one in reversed(before) if one.width <= level), None)
@@ -103,7 +105,7 @@ def _dead(before: list[_Statement], block: list[_Statement], level: int) -> bool
     return any(_LEAVES.match(one.code) for one in behind[:-1])
 
 
-def _levels(statements: list[_Statement], at: int) -> list[int]:
+def _levels(statements: list[_LogicalLine], at: int) -> list[int]:
     """The indentations that are open above a statement, innermost first."""
     levels = [statements[at - 1].width] if at else [0]
     for one in reversed(statements[:at]):
@@ -112,13 +114,13 @@ def _levels(statements: list[_Statement], at: int) -> list[int]:
     return levels
 
 
-def _unit(statements: list[_Statement]) -> int:
+def _unit(statements: list[_LogicalLine]) -> int:
     """The smallest step of the file, or four columns."""
     steps = [after.width - before.width for before, after in pairwise(statements) if after.width > before.width]
     return min(steps, default=4)
 
 
-def _moved(source: Source, block: list[_Statement], delta: int) -> str:
+def _moved(source: PythonText, block: list[_LogicalLine], delta: int) -> str:
     """The text with the block's lines shifted; lines that start inside a string are the string's."""
     lines = list(source.lines)
     for one in block:
@@ -131,7 +133,7 @@ def _moved(source: Source, block: list[_Statement], delta: int) -> str:
     return "".join(lines)
 
 
-def _without_tabs(source: Source, stop: int) -> str:
+def _without_tabs(source: PythonText, stop: int) -> str:
     lines = list(source.lines)
     for index, line in enumerate(lines):
         start = source.starts[index]
@@ -141,9 +143,9 @@ def _without_tabs(source: Source, stop: int) -> str:
     return "".join(lines)
 
 
-def _statements(source: Source) -> list[_Statement]:
+def _statements(source: PythonText) -> list[_LogicalLine]:
     """The logical lines of a file that need not compile."""
-    found, first, depth = list[_Statement](), None, 0
+    found, first, depth = list[_LogicalLine](), None, 0
     for index, start in enumerate(source.starts[:-1]):
         masked = source.masked[start : source.starts[index + 1]]
         if first is None:
@@ -155,11 +157,11 @@ def _statements(source: Source) -> list[_Statement]:
         if not goes_on or index == len(source.lines) - 1:
             code = source.masked[source.starts[first] : source.starts[index + 1]]
             blanks = code[: len(code) - len(code.lstrip(" \t"))]
-            found.append(_Statement(first, index, len(blanks.expandtabs(8)), code.strip()))
+            found.append(_LogicalLine(first, index, len(blanks.expandtabs(8)), code.strip()))
             first, depth = None, 0
     return found
 
 
-def _lines(block: list[_Statement]) -> str:
+def _lines(block: list[_LogicalLine]) -> str:
     first, last = block[0].first + 1, block[-1].last + 1
     return f"line {first}" if first == last else f"lines {first} to {last}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
-from kotef.coders.fixers.types import Failure
+from kotef.coders.fixers.types import FailingCheck
 
 _SPECIAL: Final = re.compile(r"[$`<>*?\[\]{}~#|()]|&(?!&)")
 """Signs that would mean something else once the words are quoted again."""
@@ -19,7 +19,7 @@ _CHECKING: Final[dict[str, frozenset[str]]] = {
 _TOOLS: Final = ("ruff", "black", "isort")
 
 
-def commands(failures: Iterable[Failure]) -> tuple[str, ...]:
+def commands(failures: Iterable[FailingCheck]) -> tuple[str, ...]:
     """The same command lines, writing instead of checking, without repetition; `ruff check` before any formatter.
 
     Only for failures of kind `lint_failure` whose command is plain words, with `&&` and `;` at most: a pipe, a

@@ -8,9 +8,9 @@ from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.identifiers import at_line, counted
 from kotef.coders.fixers.misspellings import unbound_names
 from kotef.coders.fixers.scopes import Function, Scopes
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 from kotef.coders.fixers.symbol_index import Project, decorators, first_parameter
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 _TAKES = re.compile(
     r"(?:(?P<owner>\w+)\.)?(?P<method>\w+)\(\) takes (?P<takes>\d+) positional arguments? but (?P<given>\d+) w"
@@ -19,7 +19,7 @@ _LOCAL = re.compile(r"(?:cannot access local variable|local variable) '(\w+)' (?
 _STATIC = frozenset({"staticmethod", "classmethod"})
 
 
-def parameter_missing(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def parameter_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A TypeError that counts one argument too many: the instance, which the method's `def` does not take."""
     match = _TAKES.match(complaint.message)
     if match is None or int(match["given"]) != int(match["takes"]) + 1:
@@ -38,7 +38,7 @@ def parameter_missing(complaint: Complaint, project: Project) -> Iterator[Propos
             yield from _with_self(project, source, node)
 
 
-def name_unbound(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def name_unbound(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A NameError inside a method: for `self` itself, or for something that the class has."""
     found = unbound_names(complaint, project)
     if found is None:
@@ -56,7 +56,7 @@ def name_unbound(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield from _through_self(source, scopes, [node for node in nodes if _same_class(scopes, node, method[0])])
 
 
-def local_unbound(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def local_unbound(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """An UnboundLocalError in a method: `count += 1` where the class keeps `self.count`."""
     match = _LOCAL.match(complaint.message)
     place = project.raised(complaint)
@@ -93,7 +93,7 @@ def _has_own_self(node: Function, around: ast.ClassDef, project: Project) -> boo
     )
 
 
-def _with_self(project: Project, source: Source, node: Function) -> Iterator[Proposal]:
+def _with_self(project: Project, source: PythonText, node: Function) -> Iterator[FixProposal]:
     """`self` as the first parameter of a plain method."""
     if not project.editable(source.path) or decorators(node) & _STATIC:
         return
@@ -102,11 +102,11 @@ def _with_self(project: Project, source: Source, node: Function) -> Iterator[Pro
     if head is None:  # type parameters stand between
         return
     alone = not (node.args.posonlyargs or node.args.args or node.args.vararg or node.args.kwonlyargs or node.args.kwarg)
-    edit = Edit(source.path, head.end(), head.end(), "self" if alone else "self, ")
-    yield Proposal((edit,), f"{source.path}:{node.lineno}: the method {node.name}() does not take self")
+    edit = SpanEdit(source.path, head.end(), head.end(), "self" if alone else "self, ")
+    yield FixProposal((edit,), f"{source.path}:{node.lineno}: the method {node.name}() does not take self")
 
 
-def _through_self(source: Source, scopes: Scopes, nodes: list[ast.Name]) -> Iterator[Proposal]:
+def _through_self(source: PythonText, scopes: Scopes, nodes: list[ast.Name]) -> Iterator[FixProposal]:
     """`name` as `self.name`, whatever the method calls its instance."""
     edits = []
     for node in nodes:
@@ -115,7 +115,7 @@ def _through_self(source: Source, scopes: Scopes, nodes: list[ast.Name]) -> Iter
         start, end = source.span(node)
         if me is None or source.text[start:end] != node.id:
             return
-        edits.append(Edit(source.path, start, start, f"{me}."))
+        edits.append(SpanEdit(source.path, start, start, f"{me}."))
     if edits:
         what = f"{nodes[0].id!r} is an attribute of the class, to be reached through the instance"
-        yield Proposal(tuple(edits), f"{source.path}:{nodes[0].lineno}: {what} ({counted(edits)})")
+        yield FixProposal(tuple(edits), f"{source.path}:{nodes[0].lineno}: {what} ({counted(edits)})")

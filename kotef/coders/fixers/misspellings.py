@@ -11,9 +11,9 @@ from kotef.coders.fixers.identifiers import Identifier, at_line, counted, identi
 from kotef.coders.fixers.renames import definition
 from kotef.coders.fixers.scopes import Scopes
 from kotef.coders.fixers.similarity import MIN_LENGTH, closest, likeness
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 from kotef.coders.fixers.symbol_index import Project, first_parameter
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 BUILTIN: Final = 0.85
 """Likeness from which a builtin may be meant: one letter too many or too few, none exchanged."""
@@ -23,7 +23,7 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def unbound_names(complaint: Complaint, project: Project) -> tuple[Source, list[ast.Name]] | None:
+def unbound_names(complaint: Complaint, project: Project) -> tuple[PythonText, list[ast.Name]] | None:
     """The file and the places a NameError is about, the one that raised first; None when they cannot be told.
 
     Without any place in the output it is the one file that may be edited and reads the name unbound.
@@ -45,7 +45,7 @@ def unbound_names(complaint: Complaint, project: Project) -> tuple[Source, list[
     return (source, [*raised, *(node for node in nodes if node not in raised)]) if raised else None
 
 
-def names(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def names(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A NameError: the closest name that is bound by then, at every place of the file that can see it."""
     found = unbound_names(complaint, project)
     if found is None:
@@ -71,7 +71,7 @@ def _slip_of_builtin(wrong: str, right: str) -> bool:
     return len(wrong) > MIN_LENGTH and likeness(wrong, right) >= BUILTIN and wrong != f"{right}s" and "_" not in wrong
 
 
-def attributes(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def attributes(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """An AttributeError: the closest attribute of that class, type or module; or the definition is misspelt."""
     match = _ATTRIBUTE.match(complaint.message)
     if match is None:
@@ -107,7 +107,7 @@ class _Receiver(NamedTuple):
     """The class around it if it is a method's own instance; else empty."""
 
 
-def _receiver(source: Source, scopes: Scopes, node: ast.Attribute) -> _Receiver:
+def _receiver(source: PythonText, scopes: Scopes, node: ast.Attribute) -> _Receiver:
     code, method = source.code(node.value), scopes.method_of(node)
     return _Receiver(code, method[0].name if method and first_parameter(method[1]) == code else "")
 
@@ -132,7 +132,7 @@ def _defined_anywhere(project: Project, name: str) -> bool:
     )
 
 
-def imported(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def imported(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """An ImportError: the closest name of that module; or the definition is misspelt."""
     match = re.match(r"cannot import name '(\w+)' from '([\w.]+)'", complaint.message)
     right = closest(match[1], _of_module(match[2], project)) if match else None
@@ -155,7 +155,7 @@ def imported(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield _respelt((source, aliases[0].lineno), wrong, right, edits, f"the closest name in {match[2]}")
 
 
-def modules(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A ModuleNotFoundError: the closest module of the project; any other may just not be installed."""
     match = re.match(r"No module named '([\w.]+)'", complaint.message)
     place = project.raised(complaint)
@@ -172,7 +172,7 @@ def modules(complaint: Complaint, project: Project) -> Iterator[Proposal]:
     if right is None:
         return
     edits = [
-        Edit(source.path, start, start + len(wrong), right)
+        SpanEdit(source.path, start, start + len(wrong), right)
         for node in at_line(statements, line)
         for start in _in_statement(source, node, match[1])
     ]
@@ -189,7 +189,7 @@ def modules(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield _respelt((source, line), wrong, right, tuple(dict.fromkeys(edits)), where)
 
 
-def _in_statement(source: Source, node: ast.Import | ast.ImportFrom, dotted: str) -> Iterator[int]:
+def _in_statement(source: PythonText, node: ast.Import | ast.ImportFrom, dotted: str) -> Iterator[int]:
     """Where the last part of a dotted name stands in an import statement."""
     wrong = dotted.rpartition(".")[2]
     if isinstance(node, ast.ImportFrom):
@@ -202,6 +202,8 @@ def _in_statement(source: Source, node: ast.Import | ast.ImportFrom, dotted: str
             yield source.span(alias)[0] + len(dotted) - len(wrong)
 
 
-def _respelt(place: tuple[Source, int], wrong: str, right: str, edits: tuple[Edit, ...], why: str) -> Proposal:
+def _respelt(
+    place: tuple[PythonText, int], wrong: str, right: str, edits: tuple[SpanEdit, ...], why: str
+) -> FixProposal:
     source, line = place
-    return Proposal(edits, f"{source.path}:{line}: {wrong!r} is misspelt; {right!r} is {why} ({counted(edits)})")
+    return FixProposal(edits, f"{source.path}:{line}: {wrong!r} is misspelt; {right!r} is {why} ({counted(edits)})")

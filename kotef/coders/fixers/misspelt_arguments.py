@@ -10,9 +10,9 @@ from kotef.coders.fixers.identifiers import at_line, counted, respell
 from kotef.coders.fixers.renames import called, definition, parameter, passing
 from kotef.coders.fixers.scopes import Function
 from kotef.coders.fixers.similarity import closest
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 from kotef.coders.fixers.symbol_index import Project, decorators, first_parameter
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 _LOOKUPS = frozenset({"get", "pop", "setdefault"})
 _UNEXPECTED = re.compile(
@@ -20,7 +20,7 @@ _UNEXPECTED = re.compile(
 )
 
 
-def keys(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def keys(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A KeyError for a key written in the code: the closest key that the code stores.
 
     Not when anything stores the key itself: then it is missing at run time, and its spelling is right.
@@ -48,7 +48,7 @@ def keys(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield from _proposed(edits, source.path, raised[0].lineno, what)
 
 
-def _stored_key(project: Project, wanted: str) -> Iterator[Proposal]:
+def _stored_key(project: Project, wanted: str) -> Iterator[FixProposal]:
     """A test asks for a key: the closest one that only the project spells, respelt wherever it stands."""
     sources = [source for path in project.paths if (source := project.editable(path))]
     found = closest(wanted, {str(node.value) for source in sources for node in _stored(source)})
@@ -61,7 +61,7 @@ def _stored_key(project: Project, wanted: str) -> Iterator[Proposal]:
     yield from _proposed(edits, first[0].path, first[1].lineno, what)
 
 
-def _stored(source: Source) -> list[ast.Constant]:
+def _stored(source: PythonText) -> list[ast.Constant]:
     """String keys of dictionaries and of assignments to an item."""
     found: list[ast.expr | None] = []
     for node in source.nodes:
@@ -75,7 +75,7 @@ def _stored(source: Source) -> list[ast.Constant]:
     return [node for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def _looked_up(source: Source) -> list[ast.Constant]:
+def _looked_up(source: PythonText) -> list[ast.Constant]:
     """String keys that are read."""
     found: list[ast.expr] = []
     for node in source.nodes:
@@ -89,17 +89,17 @@ def _looked_up(source: Source) -> list[ast.Constant]:
     return [node for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def _respell_keys(source: Source, nodes: Iterable[ast.Constant], old: str, new: str) -> list[Edit]:
+def _respell_keys(source: PythonText, nodes: Iterable[ast.Constant], old: str, new: str) -> list[SpanEdit]:
     """Only plain literals: the text between the quotes must be the key."""
     edits = []
     for node in nodes:
         start, end = source.span(node)
         if node.value == old and source.text[start:end].strip("'\"") == old:
-            edits.append(Edit(source.path, start, end, source.text[start:end].replace(old, new)))
+            edits.append(SpanEdit(source.path, start, end, source.text[start:end].replace(old, new)))
     return list(dict.fromkeys(edits))
 
 
-def keywords(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def keywords(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A TypeError for an unexpected keyword: the closest parameter the call does not pass yet.
 
     When a test passes it, the parameter (or the field of the dataclass) is the one that is misspelt.
@@ -132,7 +132,7 @@ def keywords(complaint: Complaint, project: Project) -> Iterator[Proposal]:
     yield from _proposed(edits, source.path, raised[0].lineno, what)
 
 
-Rename = Callable[[str, str], Iterator[Proposal]]
+Rename = Callable[[str, str], Iterator[FixProposal]]
 """From the parameter's old name and the new one to the edits of its definition."""
 
 
@@ -158,13 +158,13 @@ def _callee(project: Project, owner: str, function: str) -> tuple[set[str], Rena
     return {field.id for field in fields if isinstance(field, ast.Name)}, partial(definition, project)
 
 
-def _owner(project: Project, source: Source, node: Function) -> str:
+def _owner(project: Project, source: PythonText, node: Function) -> str:
     """The class of a method; empty for a function."""
     around = project.scopes(source).scope_of(node)
     return around.name if isinstance(around, ast.ClassDef) else ""
 
 
-def _proposed(edits: Iterable[Edit], path: str, line: int, what: str) -> Iterator[Proposal]:
+def _proposed(edits: Iterable[SpanEdit], path: str, line: int, what: str) -> Iterator[FixProposal]:
     edits = tuple(edits)
     if edits:
-        yield Proposal(edits, f"{path}:{line}: {what} ({counted(edits)})")
+        yield FixProposal(edits, f"{path}:{line}: {what} ({counted(edits)})")

@@ -8,9 +8,9 @@ from typing import Final
 from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.identifiers import at_line, counted, identifiers, respell
 from kotef.coders.fixers.misspellings import unbound_names
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 from kotef.coders.fixers.symbol_index import Project
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 NAMES: Final = {
     "xrange": "range",
@@ -55,7 +55,7 @@ MODULES: Final = {
 """Modules that were renamed whole: what is imported from the old one is in the new one."""
 
 
-def names(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def names(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A NameError for a builtin of Python 2."""
     found = unbound_names(complaint, project)
     if found is None or found[1][0].id not in NAMES:
@@ -68,7 +68,7 @@ def names(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield _told(source, nodes[0].lineno, old, new, edits)
 
 
-def attributes(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def attributes(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """An AttributeError for what a dictionary, an iterator or a module had in Python 2."""
     match = re.match(r"(?:module )?'(\w+)'(?: object)? has no attribute '(\w+)'", complaint.message)
     place = project.raised(complaint)
@@ -89,7 +89,7 @@ def attributes(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         yield _told(source, raised[0].lineno, old, new, respell(source, nodes, old, new))
 
 
-def modules(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def modules(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """A ModuleNotFoundError for a module that Python 3 renamed; the name it is used by stays."""
     match = re.match(r"No module named '(\w+)'$", complaint.message)
     place = project.raised(complaint)
@@ -102,15 +102,15 @@ def modules(complaint: Complaint, project: Project) -> Iterator[Proposal]:
         start, _ = source.span(node)
         if isinstance(node, ast.ImportFrom) and node.module == old and not node.level:
             at = source.text.index(old, start + len("from"))
-            yield _told(source, node.lineno, old, new, (Edit(source.path, at, at + len(old), new),))
+            yield _told(source, node.lineno, old, new, (SpanEdit(source.path, at, at + len(old), new),))
         for alias in node.names if isinstance(node, ast.Import) else ():
             if alias.name == old:
                 at = source.span(alias)[0]
                 text = new if alias.asname else f"{new} as {old}"
-                yield _told(source, node.lineno, old, new, (Edit(source.path, at, at + len(old), text),))
+                yield _told(source, node.lineno, old, new, (SpanEdit(source.path, at, at + len(old), text),))
 
 
-def _has_key(source: Source, line: int) -> Iterator[Proposal]:
+def _has_key(source: PythonText, line: int) -> Iterator[FixProposal]:
     """`d.has_key(k)` as `k in d`, in brackets wherever anything but a condition or a statement is around it."""
     parents = {child: node for node in source.nodes for child in ast.iter_child_nodes(node)}
     edits = []
@@ -123,29 +123,29 @@ def _has_key(source: Source, line: int) -> Iterator[Proposal]:
                     operator, (start, end), around = "not in", source.span(around), parents.get(around)
                 text = f"{_operand(source, key)} {operator} {source.code(owner)}"
                 bare = isinstance(around, ast.If | ast.While | ast.BoolOp | ast.Return | ast.Assign | ast.Expr)
-                edits.append(Edit(source.path, start, end, text if bare else f"({text})"))
+                edits.append(SpanEdit(source.path, start, end, text if bare else f"({text})"))
     if edits and source.edited(edits):
         yield _told(source, line, "has_key()", "in", tuple(edits))
 
 
-def _next(source: Source, raised: list[ast.Attribute]) -> Iterator[Proposal]:
+def _next(source: PythonText, raised: list[ast.Attribute]) -> Iterator[FixProposal]:
     """`iterator.next()` as `next(iterator)`."""
     edits = []
     for node in source.nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="next") as func, args=[], keywords=[]) if func in raised:
                 start, end = source.span(node)
-                edits.append(Edit(source.path, start, end, f"next({source.code(owner)})"))
+                edits.append(SpanEdit(source.path, start, end, f"next({source.code(owner)})"))
     if edits and source.edited(edits):
         yield _told(source, raised[0].lineno, ".next()", "next()", tuple(edits))
 
 
-def _operand(source: Source, node: ast.expr) -> str:
+def _operand(source: PythonText, node: ast.expr) -> str:
     """The text of an expression, in brackets if `in` binds tighter."""
     loose = isinstance(node, ast.BoolOp | ast.Compare | ast.IfExp | ast.Lambda | ast.NamedExpr)
     negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     return f"({source.code(node)})" if loose or negated else source.code(node)
 
 
-def _told(source: Source, line: int, old: str, new: str, edits: tuple[Edit, ...]) -> Proposal:
-    return Proposal(edits, f"{source.path}:{line}: {old} is Python 2; Python 3 has {new} ({counted(edits)})")
+def _told(source: PythonText, line: int, old: str, new: str, edits: tuple[SpanEdit, ...]) -> FixProposal:
+    return FixProposal(edits, f"{source.path}:{line}: {old} is Python 2; Python 3 has {new} ({counted(edits)})")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 
 # All patterns are matched against masked text: `§` is a character of a string, comments are blank.
 _STATEMENT_ENDS = re.compile(r"[()\[\]{}]|\\\r?\n|\r\n|\r|\n|;|:|$")
@@ -33,7 +33,7 @@ def rewritten(text: str) -> tuple[str, list[str]]:
     """
     found = []
     for what, rule in _RULES.items():
-        source = Source("", text)
+        source = PythonText("", text)
         edited = source.edited(rule(source))
         if edited is not None and edited.text != text:
             text = edited.text
@@ -41,7 +41,7 @@ def rewritten(text: str) -> tuple[str, list[str]]:
     return text, found
 
 
-def _statements(source: Source) -> Iterator[tuple[int, int]]:
+def _statements(source: PythonText) -> Iterator[tuple[int, int]]:
     """Simple statements: from their first character to behind their last, over brackets and continuation lines."""
     text, start, depth = source.masked, 0, 0
     for match in _STATEMENT_ENDS.finditer(text):
@@ -58,7 +58,7 @@ def _statements(source: Source) -> Iterator[tuple[int, int]]:
             start = match.end()
 
 
-def _prints(source: Source) -> Iterator[Edit]:
+def _prints(source: PythonText) -> Iterator[SpanEdit]:
     for start, end in _statements(source):
         match = _PRINT.match(source.masked, start, end)
         if match is None:
@@ -74,49 +74,49 @@ def _prints(source: Source) -> Iterator[Edit]:
             arguments = arguments[:-1].rstrip()
             options.insert(0, 'end=" "')
         inside = ", ".join([arguments, *options] if arguments else options)
-        yield Edit(source.path, start, end, f"print({inside})")
+        yield SpanEdit(source.path, start, end, f"print({inside})")
 
 
-def _execs(source: Source) -> Iterator[Edit]:
+def _execs(source: PythonText) -> Iterator[SpanEdit]:
     for start, end in _statements(source):
         match = _EXEC.match(source.masked, start, end)
         if match:
             names = _IN.search(source.masked, match.end(), end)
             code = source.text[match.end() : names.start() if names else end].strip()
             inside = f"{code}, {source.text[names.end() : end].strip()}" if names else code
-            yield Edit(source.path, start, end, f"exec({inside})")
+            yield SpanEdit(source.path, start, end, f"exec({inside})")
 
 
-def _excepts(source: Source) -> Iterator[Edit]:
+def _excepts(source: PythonText) -> Iterator[SpanEdit]:
     """`except E, name` bound a name, `except E, F` meant two exceptions: what is written large is no variable."""
     for match in _EXCEPT.finditer(source.masked):
-        yield Edit(source.path, match.start("comma"), match.end("comma"), " as ")
+        yield SpanEdit(source.path, match.start("comma"), match.end("comma"), " as ")
     for match in _EXCEPTIONS.finditer(source.masked):
-        yield Edit(source.path, match.start("types"), match.end("types"), f"({match['types']})")
+        yield SpanEdit(source.path, match.start("types"), match.end("types"), f"({match['types']})")
 
 
-def _raises(source: Source) -> Iterator[Edit]:
+def _raises(source: PythonText) -> Iterator[SpanEdit]:
     for start, end in _statements(source):
         match = _RAISE.match(source.masked, start, end)
         if match and "," not in re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", source.masked[match.end() : end]):
-            yield Edit(source.path, match.start("comma"), end, f"({source.text[match.end() : end]})")
+            yield SpanEdit(source.path, match.start("comma"), end, f"({source.text[match.end() : end]})")
 
 
-def _replaced(pattern: re.Pattern[str], group: str | int, text: str) -> Callable[[Source], Iterator[Edit]]:
-    def rule(source: Source) -> Iterator[Edit]:
+def _replaced(pattern: re.Pattern[str], group: str | int, text: str) -> Callable[[PythonText], Iterator[SpanEdit]]:
+    def rule(source: PythonText) -> Iterator[SpanEdit]:
         for match in pattern.finditer(source.masked):
-            yield Edit(source.path, match.start(group), match.end(group), text)
+            yield SpanEdit(source.path, match.start(group), match.end(group), text)
 
     return rule
 
 
-def _backticks(source: Source) -> Iterator[Edit]:
+def _backticks(source: PythonText) -> Iterator[SpanEdit]:
     for match in _BACKTICKS.finditer(source.masked):
         inner = source.text[match.start("inner") : match.end("inner")]
-        yield Edit(source.path, match.start(), match.end(), f"repr({inner})")
+        yield SpanEdit(source.path, match.start(), match.end(), f"repr({inner})")
 
 
-_RULES: Final[dict[str, Callable[[Source], Iterator[Edit]]]] = {
+_RULES: Final[dict[str, Callable[[PythonText], Iterator[SpanEdit]]]] = {
     "the print statement": _prints,
     "the exec statement": _execs,
     "`except E, e`": _excepts,

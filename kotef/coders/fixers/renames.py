@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from kotef.coders.fixers import standard_library
 from kotef.coders.fixers.identifiers import counted, identifiers, respell
 from kotef.coders.fixers.scopes import Function, bound_by
-from kotef.coders.fixers.source import Edit, Source
+from kotef.coders.fixers.source import PythonText, SpanEdit
 from kotef.coders.fixers.symbol_index import Project
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 
-def definition(project: Project, old: str, new: str) -> Iterator[Proposal]:
+def definition(project: Project, old: str, new: str) -> Iterator[FixProposal]:
     """Rename a function, class, method, attribute or constant that tests know as `new`.
 
     Only if the name means one thing: one module or one class binds it, no test and no builtin type uses it, no string
@@ -27,7 +27,7 @@ def definition(project: Project, old: str, new: str) -> Iterator[Proposal]:
     homes = _binders(project, old)
     if len(homes) != 1 or not isinstance(next(iter(homes)), ast.Module | ast.ClassDef):
         return
-    edits = list[Edit]()
+    edits = list[SpanEdit]()
     for source in sources:
         nodes = identifiers(source, old)
         found = respell(source, nodes, old, new)
@@ -36,10 +36,12 @@ def definition(project: Project, old: str, new: str) -> Iterator[Proposal]:
             return
         edits += [*found, *exported]
     path, line = _first_binding(project, old)
-    yield Proposal(tuple(edits), f"{path}:{line}: renamed {old!r} to {new!r}, as the tests spell it ({counted(edits)})")
+    yield FixProposal(
+        tuple(edits), f"{path}:{line}: renamed {old!r} to {new!r}, as the tests spell it ({counted(edits)})"
+    )
 
 
-def parameter(project: Project, source: Source, function: Function, old: str, new: str) -> Iterator[Proposal]:
+def parameter(project: Project, source: PythonText, function: Function, old: str, new: str) -> Iterator[FixProposal]:
     """Rename a parameter that tests pass as `new`: in the signature, in the body, and where it is passed by name."""
     if not project.editable(source.path) or not _free(new):
         return
@@ -60,7 +62,7 @@ def parameter(project: Project, source: Source, function: Function, old: str, ne
             edits += respell(other, passing(other, callers, old), old, new)
     if edits:
         what = f"renamed the parameter {old!r} of {callers}() to {new!r}, as the tests pass it"
-        yield Proposal(tuple(edits), f"{source.path}:{function.lineno}: {what} ({counted(edits)})")
+        yield FixProposal(tuple(edits), f"{source.path}:{function.lineno}: {what} ({counted(edits)})")
 
 
 def _free(name: str) -> bool:
@@ -93,7 +95,7 @@ def _first_binding(project: Project, name: str) -> tuple[str, int]:
     )
 
 
-def _named_otherwise(source: Source, name: str) -> bool:
+def _named_otherwise(source: PythonText, name: str) -> bool:
     """Whether `global`, `nonlocal` or a dotted import spells the name, which a rename of nodes would miss."""
     return any(
         (isinstance(node, ast.Global | ast.Nonlocal) and name in node.names)
@@ -103,19 +105,19 @@ def _named_otherwise(source: Source, name: str) -> bool:
     )
 
 
-def _quoted(source: Source, name: str) -> int:
+def _quoted(source: PythonText, name: str) -> int:
     """How many strings are the name: `__all__`, but also `getattr`."""
     return sum(isinstance(node, ast.Constant) and node.value == name for node in source.nodes)
 
 
-def _exported(source: Source, old: str, new: str) -> Iterator[Edit]:
+def _exported(source: PythonText, old: str, new: str) -> Iterator[SpanEdit]:
     """The name in `__all__`."""
     for node in source.nodes:
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
             for child in ast.walk(node.value):
                 if isinstance(child, ast.Constant) and child.value == old:
                     start, end = source.span(child)
-                    yield Edit(source.path, start, end, source.text[start:end].replace(old, new))
+                    yield SpanEdit(source.path, start, end, source.text[start:end].replace(old, new))
 
 
 def _binder(chain: list[ast.AST], bindings: dict[ast.AST, dict[str, int]], name: str) -> ast.AST | None:
@@ -123,7 +125,7 @@ def _binder(chain: list[ast.AST], bindings: dict[ast.AST, dict[str, int]], name:
     return next((scope for scope in chain if name in bindings.get(scope, {})), None)
 
 
-def passing(source: Source, function: str, name: str) -> list[ast.keyword]:
+def passing(source: PythonText, function: str, name: str) -> list[ast.keyword]:
     """Where calls of a function, or of anything that has its name, pass `name=`."""
     return [
         keyword

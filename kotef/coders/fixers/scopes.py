@@ -5,7 +5,7 @@ import builtins
 from collections import defaultdict
 from functools import cached_property
 
-from kotef.coders.fixers.source import Source
+from kotef.coders.fixers.source import PythonText
 
 Scope = ast.AST
 """A module, function, lambda, class or comprehension."""
@@ -25,7 +25,7 @@ class Scopes:
     `globals()` are not seen.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: PythonText) -> None:
         self._nodes = source.nodes
         self.parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
 

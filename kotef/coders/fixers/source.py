@@ -27,18 +27,18 @@ _STRING: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class SpanEdit:
     """One span of a file and what takes its place."""
 
     path: str
     start: int
-    """Characters from the start of `Source.text`."""
+    """Characters from the start of `PythonText.text`."""
     end: int
     """First character after the span; equal to `start` for an insertion."""
     text: str
 
 
-class Source:
+class PythonText:
     """One UTF-8 file as text, lines and tree; everything but the edits goes back to disk byte for byte."""
 
     def __init__(self, path: str, text: str, *, bom: bool = False) -> None:
@@ -137,17 +137,17 @@ class Source:
         start, end = self.span(node)
         return self.text[start:end]
 
-    def rewritten(self, text: str) -> tuple[Edit, ...]:
+    def rewritten(self, text: str) -> tuple[SpanEdit, ...]:
         """The edits, line by line, that make the file into `text`."""
         old, new = self.lines, tuple(_LINE.findall(text))
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         return tuple(
-            Edit(self.path, self.starts[start], self.starts[end], "".join(new[first:last]))
+            SpanEdit(self.path, self.starts[start], self.starts[end], "".join(new[first:last]))
             for what, start, end, first, last in steps
             if what != "equal"
         )
 
-    def edited(self, edits: Iterable[Edit]) -> Self | None:
+    def edited(self, edits: Iterable[SpanEdit]) -> Self | None:
         """The file with the edits made, equal ones once; None when two of them overlap."""
         pieces, at = list[str](), 0
         for edit in sorted(set(edits)):

@@ -11,7 +11,7 @@ from typing import Final
 from kotef.checks.protected_files import is_protected
 from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.scopes import Function, Scopes, bound_by
-from kotef.coders.fixers.source import Source
+from kotef.coders.fixers.source import PythonText
 from kotef.failures.places import FOREIGN
 
 MAX_FILES: Final = 2000
@@ -36,32 +36,32 @@ class Project:
         self._may_edit = may_edit
         python = (path for path in paths if path.endswith(".py") and not _INSTALLED.search(path))
         self.paths = tuple(sorted(python)[:MAX_FILES])
-        self._sources: dict[str, Source | None] = {}
+        self._sources: dict[str, PythonText | None] = {}
         self._scopes: dict[str, Scopes] = {}
 
-    def source(self, path: str) -> Source | None:
+    def source(self, path: str) -> PythonText | None:
         """None when it is not a file of the project, or cannot be edited safely."""
         if path not in self._sources:
             content = self._read(path) if path in self._known else None
-            self._sources[path] = Source.of(path, content) if content is not None else None
+            self._sources[path] = PythonText.of(path, content) if content is not None else None
         return self._sources[path]
 
-    def scopes(self, source: Source) -> Scopes:
+    def scopes(self, source: PythonText) -> Scopes:
         """The scopes of a file."""
         if source.path not in self._scopes:
             self._scopes[source.path] = Scopes(source)
         return self._scopes[source.path]
 
-    def editable(self, path: str) -> Source | None:
+    def editable(self, path: str) -> PythonText | None:
         """The file if it may be changed: never a test, whatever the run permits."""
         return self.source(path) if not is_protected(path) and self._may_edit(path) else None
 
-    def raised(self, complaint: Complaint) -> tuple[Source, int] | None:
+    def raised(self, complaint: Complaint) -> tuple[PythonText, int] | None:
         """The file and line that raised, if it may be edited."""
         source = self.editable(complaint.where.path) if complaint.where else None
         return (source, complaint.where.line) if source and complaint.where else None
 
-    def with_word(self, word: str) -> Iterator[Source]:
+    def with_word(self, word: str) -> Iterator[PythonText]:
         """The files that contain an identifier."""
         for path in self.paths:
             source = self.source(path)
@@ -137,7 +137,7 @@ class Project:
             )
         ]
 
-    def target(self, source: Source, statement: ast.ImportFrom) -> str | None:
+    def target(self, source: PythonText, statement: ast.ImportFrom) -> str | None:
         """The project's file that `from … import` names."""
         if not statement.level:
             return self.modules.get(statement.module or "")
@@ -150,7 +150,7 @@ class Project:
 
     # classes
 
-    def classes(self, name: str) -> list[tuple[Source, ast.ClassDef]]:
+    def classes(self, name: str) -> list[tuple[PythonText, ast.ClassDef]]:
         """Every class of that name, tests included: they have helpers of their own."""
         return [
             (source, node)

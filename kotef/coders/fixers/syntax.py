@@ -7,25 +7,25 @@ from typing import Final, NamedTuple
 from kotef.coders.fixers import brackets, indentation, python2_syntax
 from kotef.coders.fixers.complaints import Complaint
 from kotef.coders.fixers.scopes import Scopes
-from kotef.coders.fixers.source import Source, shape, syntax_error
+from kotef.coders.fixers.source import PythonText, shape, syntax_error
 from kotef.coders.fixers.symbol_index import Project
-from kotef.coders.fixers.types import Proposal
+from kotef.coders.fixers.types import FixProposal
 
 MAX_STEPS: Final = 8
 """Slips of one file that are mended one after the other."""
 
 
-class Repair(NamedTuple):
+class SyntaxRepair(NamedTuple):
     """One way to mend, tried before those below it."""
 
-    candidates: Callable[[Source, SyntaxError], Iterator[tuple[str, str]]]
+    candidates: Callable[[PythonText, SyntaxError], Iterator[tuple[str, str]]]
     """From a file and its first error to texts that may be better, each with what was done."""
     moves: bool
     """Whether it may cut names in two or take them out of their scope: then no line it changes may read an unbound
     name."""
 
 
-def compiles_again(complaint: Complaint, project: Project) -> Iterator[Proposal]:
+def compiles_again(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
     """One proposal for the whole file, or none: every step must be the only one of its kind that helps."""
     place = project.raised(complaint)
     error = syntax_error(place[0].text) if place else None
@@ -34,25 +34,25 @@ def compiles_again(complaint: Complaint, project: Project) -> Iterator[Proposal]
     source = place[0]
     text, line, done = source.text, error.lineno or 1, list[str]()
     for _ in range(MAX_STEPS):
-        step = _step(Source(source.path, text), error)
+        step = _step(PythonText(source.path, text), error)
         if step is None:
             return
         text, what = step
         done.append(what)
         error = syntax_error(text)
         if error is None:
-            yield Proposal(source.rewritten(text), f"{source.path}:{line}: {'; '.join(done)}")
+            yield FixProposal(source.rewritten(text), f"{source.path}:{line}: {'; '.join(done)}")
             return
 
 
-def _step(source: Source, error: SyntaxError) -> tuple[str, str] | None:
+def _step(source: PythonText, error: SyntaxError) -> tuple[str, str] | None:
     """The one text of the first repair that compiles, or else gets furthest; None when there are two, or none."""
     here = _reached(source, error)
     for repair in REPAIRS:
         whole: dict[object, tuple[str, str]] = {}
         further: dict[tuple[int, int, int], dict[str, str]] = {}
         for text, what in repair.candidates(source, error):
-            candidate, remaining = Source(source.path, text), syntax_error(text)
+            candidate, remaining = PythonText(source.path, text), syntax_error(text)
             if remaining is None:
                 if not (repair.moves and _strays(source, candidate)):
                     whole.setdefault(shape(text), (text, what))
@@ -66,7 +66,7 @@ def _step(source: Source, error: SyntaxError) -> tuple[str, str] | None:
     return None
 
 
-def _reached(source: Source, error: SyntaxError) -> tuple[int, int, int]:
+def _reached(source: PythonText, error: SyntaxError) -> tuple[int, int, int]:
     """How far Python reads: brackets are matched first, so one less that is wrong is further than any line."""
     opened, wrong = source.brackets
     return -len(opened) - wrong, error.lineno or 0, error.offset or 0
@@ -77,7 +77,7 @@ def _cut(error: SyntaxError, remaining: SyntaxError) -> bool:
     return isinstance(remaining, IndentationError) and not isinstance(error, IndentationError | TabError)
 
 
-def _strays(source: Source, candidate: Source) -> bool:
+def _strays(source: PythonText, candidate: PythonText) -> bool:
     """Whether a changed line reads a name that nothing binds; star imports may bind any."""
     scopes = Scopes(candidate)
     changed = {
@@ -88,13 +88,13 @@ def _strays(source: Source, candidate: Source) -> bool:
     return not stars and any(not scopes.is_bound(node.id, node) for node in names)
 
 
-def _leftovers(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:  # noqa: ARG001 - the whole file is read
+def _leftovers(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:  # noqa: ARG001 - the whole file is read
     text, found = python2_syntax.rewritten(source.text)
     if found:
         yield text, f"Python 2: {', '.join(found)}"
 
 
-def _colon(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
+def _colon(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:
     """A `:` at the end of the header, or where the error is."""
     line = error.lineno or 0
     if not 0 < line <= len(source.lines) or not brackets.HEADER.match(source.masked, source.starts[line - 1]):
@@ -109,9 +109,9 @@ def _colon(source: Source, error: SyntaxError) -> Iterator[tuple[str, str]]:
 
 
 REPAIRS: Final = (
-    Repair(_leftovers, moves=False),
-    Repair(_colon, moves=False),
-    Repair(brackets.candidates, moves=True),
-    Repair(indentation.candidates, moves=True),
+    SyntaxRepair(_leftovers, moves=False),
+    SyntaxRepair(_colon, moves=False),
+    SyntaxRepair(brackets.candidates, moves=True),
+    SyntaxRepair(indentation.candidates, moves=True),
 )
 """The first that helps is believed; what nobody writes by accident comes first."""

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 from kotef.coders.fixers import imports, missing_self, misspellings, misspelt_arguments, python2_names, syntax
 from kotef.coders.fixers.complaints import Complaint, complaints
 from kotef.coders.fixers.lint_fix_commands import commands
-from kotef.coders.fixers.source import Edit, syntax_error
+from kotef.coders.fixers.source import SpanEdit, syntax_error
 from kotef.coders.fixers.symbol_index import Project
-from kotef.coders.fixers.types import Answer, Failure, Fix, Fixer
+from kotef.coders.fixers.types import FailingCheck, Fix, Fixer, FixRule
 
-__all__ = ["FIXERS", "Failure", "Fix", "commands", "propose"]
+__all__ = ["FIXERS", "FailingCheck", "Fix", "commands", "propose"]
 
 
-def _row(name: str, errors: str, answer: Answer, source: str) -> Fixer:
+def _row(name: str, errors: str, answer: FixRule, source: str) -> Fixer:
     return Fixer(name, frozenset(errors.split()), answer, source)
 
 
@@ -55,7 +55,7 @@ FIXERS: Final = (
 
 def propose(
     root: Path,
-    failures: Sequence[Failure],
+    failures: Sequence[FailingCheck],
     *,
     read: Callable[[str], bytes | None],
     paths: Collection[str],
@@ -81,7 +81,7 @@ class _Made(NamedTuple):
     """A fix and the edits it is made of."""
 
     fix: Fix
-    edits: tuple[Edit, ...]
+    edits: tuple[SpanEdit, ...]
 
 
 def _fixes(complaint: Complaint, project: Project) -> Iterator[_Made]:
@@ -96,7 +96,7 @@ def _fixes(complaint: Complaint, project: Project) -> Iterator[_Made]:
 
 def _together(firsts: Sequence[_Made], project: Project) -> Iterator[_Made]:
     """The first answers in one step, those left out that overlap with an earlier one."""
-    taken, edits = list[_Made](), tuple[Edit, ...]()
+    taken, edits = list[_Made](), tuple[SpanEdit, ...]()
     for one in firsts:
         if _files((*edits, *one.edits), project):
             taken.append(one)
@@ -108,7 +108,7 @@ def _together(firsts: Sequence[_Made], project: Project) -> Iterator[_Made]:
         yield _Made(fix, edits)
 
 
-def _files(edits: Sequence[Edit], project: Project) -> dict[str, bytes]:
+def _files(edits: Sequence[SpanEdit], project: Project) -> dict[str, bytes]:
     """The files with the edits made; empty when one may not be edited, would not compile, or edits overlap."""
     files = {}
     for path in dict.fromkeys(edit.path for edit in edits):

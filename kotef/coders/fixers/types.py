@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from kotef.coders.fixers.complaints import Complaint
-from kotef.coders.fixers.source import Edit
+from kotef.coders.fixers.source import SpanEdit
 from kotef.coders.fixers.symbol_index import Project
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailingCheck:
     """One failing check."""
 
     command: str
@@ -38,18 +38,18 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class FixProposal:
     """What one fixer answers, not yet looked at by anybody."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[SpanEdit, ...]
     rationale: str
     """One line, from `path:line` on."""
 
 
-class Answer(Protocol):
+class FixRule(Protocol):
     """A pure function from one complaint to what would settle it, best first; nothing when in doubt."""
 
-    def __call__(self, complaint: Complaint, project: Project) -> Iterator[Proposal]:
+    def __call__(self, complaint: Complaint, project: Project) -> Iterator[FixProposal]:
         """Yield proposals; edit only what `project.editable` gives."""
         ...
 
@@ -60,6 +60,6 @@ class Fixer(NamedTuple):
     name: str
     errors: frozenset[str]
     """The exceptions it answers."""
-    answer: Answer
+    answer: FixRule
     source: str
     """Where its rule is written down."""

@@ -1,12 +1,12 @@
 """Which candidates of a batch were judged, and which have to be run again."""
 
-from kotef.coders.repair.session import Answer
+from kotef.coders.repair.session import WorkerAnswer
 
 
 class Screening:
     """Who in a batch was judged, and who has to be run again."""
 
-    def __init__(self, answer: Answer, count: int) -> None:
+    def __init__(self, answer: WorkerAnswer, count: int) -> None:
         self._words = words = answer.told
         self.done = [word[1] for word in words if word[0] in {"end", "invalid"}]
         self.late = {word[1] for word in words if word[0] == "time"}

@@ -20,7 +20,7 @@ def wall_seconds(cpu: float) -> float:
     return _WALL * cpu * min(_BUSY, max(1.0, busy))
 
 
-class Budget:
+class SearchBudget:
     """What a search, or one phase of it, may use from now on.
 
     CPU seconds are its measure, so that the result does not depend on what else the machine does. Where the wall time

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from kotef.coders.repair.operators import inserts, statements
-from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.site import EditProposal, Site
 from kotef.coders.repair.operators.table import OPERATORS, Operator
-from kotef.coders.repair.scope import Scope
-from kotef.coders.repair.source import Edit, Unit
+from kotef.coders.repair.scope import FunctionScope
+from kotef.coders.repair.source import SourceEdit, SwapUnit
 
 _DISTANCE: Final = 1.5
 """Cost of standing on a line nothing speaks against, next to the most suspicious line."""
@@ -29,14 +29,14 @@ _COUNTING: Final = 0.5
 class Candidate:
     """One edit, or two, and how unlikely it is to be the repair before any test has run."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[SourceEdit, ...]
     operators: tuple[str, ...]
     cost: float
     """Lower is tried first."""
     line: int
     """The first edited line of the first file."""
     anti: str
-    units: tuple[Unit | None, ...]
+    units: tuple[SwapUnit | None, ...]
     """One per edit; None for an edit outside functions."""
     halves: "tuple[Candidate, ...]" = ()
     """Of two edits together, each by itself."""
@@ -46,7 +46,7 @@ class Candidate:
 class Suspects:
     """One function, or what stands outside of functions in a file, with what is known against its lines."""
 
-    scope: Scope
+    scope: FunctionScope
     lines: Mapping[int, float]
     """Line → suspicion, 0 to 1; lines that are missing are not suspected."""
 
@@ -87,16 +87,16 @@ def left_over(edits: Iterator[Candidate]) -> tuple[int, bool]:
 class _Stream:
     """One operator at one node: its next proposal is looked at before its turn comes."""
 
-    def __init__(self, site: Site, operator: Operator, distance: float, unit: Unit | None) -> None:
+    def __init__(self, site: Site, operator: Operator, distance: float, unit: SwapUnit | None) -> None:
         self.site = site
         self.base = operator.cost + distance
         self.cost = self.base
         self._operator = operator
         self._unit = unit
-        self._proposals: Iterator[Proposal] | None = None
-        self._next: Proposal | None = None
+        self._proposals: Iterator[EditProposal] | None = None
+        self._next: EditProposal | None = None
 
-    def take(self) -> Proposal | None:
+    def take(self) -> EditProposal | None:
         proposal, self._next = self._next, None
         return proposal
 
@@ -109,7 +109,7 @@ class _Stream:
             self.cost = self.base + self._next.extra
         return self._next is not None
 
-    def candidate(self, proposal: Proposal) -> Candidate:
+    def candidate(self, proposal: EditProposal) -> Candidate:
         line = self.site.scope.source.line_at(proposal.edit.start)
         return Candidate(
             (proposal.edit,), (self._operator.name,), self.base + proposal.extra, line, proposal.anti, (self._unit,)
@@ -127,7 +127,7 @@ def _streams(suspects: Iterable[Suspects]) -> Iterator[tuple[float, int, _Stream
     places.sort(key=lambda place: -place[0])
     operators = sorted(enumerate(OPERATORS), key=lambda item: item[1].cost)
 
-    def at(distance: float, start: int, site: Site, unit: Unit | None) -> Iterator[tuple[float, int, _Stream]]:
+    def at(distance: float, start: int, site: Site, unit: SwapUnit | None) -> Iterator[tuple[float, int, _Stream]]:
         for number, operator in operators:
             if unit is None and operator.generate.__module__ in _OF_FUNCTIONS:
                 continue
@@ -187,5 +187,5 @@ async def needed(candidate: Candidate, passes: Callable[[Candidate], Awaitable[b
     return reduced or [candidate]
 
 
-def _apart(first: Edit, second: Edit) -> bool:
+def _apart(first: SourceEdit, second: SourceEdit) -> bool:
     return first.path != second.path or first.end <= second.start or second.end <= first.start

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 from kotef.checks.commands import role_of
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verification import CheckVerdict
-from kotef.coders.base import NO_TIME, Brief, Work
+from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.chain import SEARCH_SECONDS, longer
 from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.preflight import told
 from kotef.coders.repair.question import narrowed, question_of
-from kotef.coders.repair.search import Hints, Patch, Repair, interpreter_of, repair
+from kotef.coders.repair.search import Hints, Patch, SearchResult, interpreter_of, repair
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.plural import counted
 from kotef.state import Edits, Spent, Usage
@@ -68,7 +68,7 @@ class SearchCoder:
             return f"{NO_TIME} for a search"
         return ""
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """Search, then confirm the best patches with the real command on the written file."""
         verdict = _target(brief)
         assert verdict is not None, "a coder that declines is not asked"
@@ -93,11 +93,11 @@ class SearchCoder:
         spent = Usage(by_call={f"{brief.plan.visit}/search/commands": Spent(commands=1)})
         answer = await self._answered(found, brief)
         if answer.refused:
-            return Work(self._unmeant(answer, brief), spent)
+            return CoderResult(self._unmeant(answer, brief), spent)
         for patch in answer.patches[:CONFIRMED]:
             if await self._confirmed(patch, check, brief):
-                return Work(self._edits(patch, found, answer, brief), spent)
-        return Work(self._nothing(found, seconds, brief), spent, found=False, hints=_as_hints(found.hints))
+                return CoderResult(self._edits(patch, found, answer, brief), spent)
+        return CoderResult(self._nothing(found, seconds, brief), spent, found=False, hints=_as_hints(found.hints))
 
     def _wall(self) -> float:
         """Wall seconds for the search: its own bound, or what is left when the edit is confirmed and then judged."""
@@ -117,7 +117,7 @@ class SearchCoder:
         self.snapshots.restore(before, last=after, paths=tuple(patch.files))
         return False
 
-    async def _answered(self, found: Repair, brief: Brief) -> "_Answer":
+    async def _answered(self, found: SearchResult, brief: Brief) -> "_RepairAnswer":
         """The patches as they are, or those that do what a person says, who is asked until the rest agree."""
         said: tuple[str, ...] = ()
         while (question := question_of(found)) is not None:
@@ -130,21 +130,21 @@ class SearchCoder:
                 if chosen is None:
                     self.emit("answered", visit=brief.plan.visit, question=question.text, answer=LEFT_OPEN)
             if chosen is None:
-                return _Answer(found.patches, question.text, said, rivals=question.rivals)
+                return _RepairAnswer(found.patches, question.text, said, rivals=question.rivals)
             if chosen == len(question.options):
                 self.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
-                return _Answer((), said=said, refused=f"a person says: {question.refusal}")
+                return _RepairAnswer((), said=said, refused=f"a person says: {question.refusal}")
             answer = list(question.options)[chosen]
             self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
             said = (*said, f"a person says: {question.about} is {answer}")
             if not found.disagreements:
-                return _Answer(question.options[answer], said=said)
+                return _RepairAnswer(question.options[answer], said=said)
             found = narrowed(found, answer)
             if not found.disagreements:
                 break
-        return _Answer(found.patches, said=said)
+        return _RepairAnswer(found.patches, said=said)
 
-    def _edits(self, patch: Patch, found: Repair, answer: "_Answer", brief: Brief) -> Edits:
+    def _edits(self, patch: Patch, found: SearchResult, answer: "_RepairAnswer", brief: Brief) -> Edits:
         differing, unknown = found.rivals(patch)
         ran = counted(patch.covering_tests, "test runs", "tests run")
         evidence = [
@@ -167,10 +167,10 @@ class SearchCoder:
             question=answer.question,
         )
 
-    def _unmeant(self, answer: "_Answer", brief: Brief) -> Edits:
+    def _unmeant(self, answer: "_RepairAnswer", brief: Brief) -> Edits:
         return Edits(visit=brief.plan.visit, coder=self.name, stopped_by="none_is_right", detail=answer.refused)
 
-    def _nothing(self, found: Repair, seconds: float, brief: Brief) -> Edits:
+    def _nothing(self, found: SearchResult, seconds: float, brief: Brief) -> Edits:
         """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
         slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
         unread = f"; not searched, for it cannot be parsed: {told(found.unread)}" if found.unread else ""
@@ -182,7 +182,7 @@ class SearchCoder:
             detail=f"{said}{slowly}{unread}{_left_out(found)}",
         )
 
-    def _limit(self, found: Repair, seconds: float) -> str:
+    def _limit(self, found: SearchResult, seconds: float) -> str:
         """The limit that ended the search, and how to raise it."""
         if seconds < self.seconds:
             return f"; --max-time left this search {seconds:.0f} s"
@@ -217,7 +217,7 @@ def _no_target(brief: Brief) -> str:
     return "no failing test: nothing to search for"
 
 
-def _left_out(found: Repair) -> str:
+def _left_out(found: SearchResult) -> str:
     """Which f-strings were not searched in all their parts."""
     if not found.left_out:
         return ""
@@ -226,11 +226,11 @@ def _left_out(found: Repair) -> str:
     )
 
 
-def _tried(found: Repair) -> str:
+def _tried(found: SearchResult) -> str:
     return f"{counted(found.tried, 'candidate')} tried in {found.cpu_seconds:.1f} s of CPU time"
 
 
-def _ended(found: Repair) -> str:
+def _ended(found: SearchResult) -> str:
     """Which of the honest reasons it was, and how far the search came."""
     if found.declined:
         why = {"budget": "out of budget", "exhausted": "search exhausted"}.get(found.ending, "cannot be run here")
@@ -243,7 +243,7 @@ def _ended(found: Repair) -> str:
     return f"search exhausted: {_tried(found)}, none passes every test, and that is all there is to try"
 
 
-def _share(found: Repair) -> str:
+def _share(found: SearchResult) -> str:
     """How much of the space was tried."""
     if found.space and found.counted and found.singles >= found.space:
         return f"among them all {counted(found.space, 'single edit')}"
@@ -254,12 +254,12 @@ def _share(found: Repair) -> str:
     return f"{percent:.0f} % of {edits}" if found.counted else f"less than {max(1, percent):.0f} % of over {edits}"
 
 
-def _slowly(found: Repair) -> str:
+def _slowly(found: SearchResult) -> str:
     said = f"slow mode, for {found.slow_because}: every candidate was a run of the check on a copy of the workspace"
     return said if found.slow_because else ""
 
 
-def _others(found: Repair, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
+def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
     """What else passes: only what behaves differently counts, and what may, for it was not compared."""
     more = found.plausible - len(found.patches) + len(unknown)
     if found.plausible == 1:
@@ -286,7 +286,7 @@ def _as_hints(hints: Hints) -> tuple[str, ...]:
     return (*lines[:5], *near)
 
 
-class _Answer(NamedTuple):
+class _RepairAnswer(NamedTuple):
     patches: tuple[Patch, ...]
     question: str = ""
     """What is still open; empty when nothing is."""

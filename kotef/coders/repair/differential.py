@@ -14,9 +14,9 @@ from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.fault_localization import runs
 from kotef.coders.repair.phrase import Phrase, answers_of, phrase_of
-from kotef.coders.repair.preflight import Ground
-from kotef.coders.repair.session import Answer, Session
-from kotef.coders.repair.source import Unit
+from kotef.coders.repair.preflight import SearchGround
+from kotef.coders.repair.session import WorkerAnswer, WorkerSession
+from kotef.coders.repair.source import SwapUnit
 from kotef.coders.repair.types import Disagreement
 from kotef.coders.repair.variants import Variant, variants
 from kotef.coders.repair.wire_format import units_of
@@ -43,7 +43,7 @@ class Function(NamedTuple):
     name: str
     calls: tuple[str, ...]
     """Arguments the tests gave, each the literal of a dict."""
-    unit: Unit | None = None
+    unit: SwapUnit | None = None
     """Its definition, for the words of a question."""
 
 
@@ -56,7 +56,9 @@ class Compared(NamedTuple):
     """Shortest first."""
 
 
-async def disagreements(session: Session, ground: Ground, rivals: Sequence[Candidate], *, seconds: float) -> Compared:
+async def disagreements(
+    session: WorkerSession, ground: SearchGround, rivals: Sequence[Candidate], *, seconds: float
+) -> Compared:
     """What tells edits apart that all pass; `seconds` are shared by them."""
     if len(rivals) < 2:
         return Compared(0, [])
@@ -66,7 +68,7 @@ async def disagreements(session: Session, ground: Ground, rivals: Sequence[Candi
     return await compare(session, units, _functions(ground, rivals), tests, each=each)
 
 
-def _functions(ground: Ground, rivals: Sequence[Candidate]) -> list[Function]:
+def _functions(ground: SearchGround, rivals: Sequence[Candidate]) -> list[Function]:
     """The edited functions first, then others of the same files, as far as their arguments are known."""
     calls = ground.traces.calls
     edited = Counter(unit for candidate in rivals for unit in candidate.units if unit is not None)
@@ -79,7 +81,7 @@ def _functions(ground: Ground, rivals: Sequence[Candidate]) -> list[Function]:
     ]
 
 
-def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
+def _variants(ground: SearchGround, rivals: Sequence[Candidate]) -> Iterator[Variant]:
     """Of the failing tests and of others that run edited functions, by turns; none if plain arguments tell enough.
 
     A function that was seen with plain arguments is compared on others like them, which keep to what it is for better
@@ -97,11 +99,11 @@ def _variants(ground: Ground, rivals: Sequence[Candidate]) -> Iterator[Variant]:
     return islice((variant for turn in zip_longest(*each) for variant in turn if variant is not None), _VARIANTS)
 
 
-def _key(unit: Unit) -> str:
+def _key(unit: SwapUnit) -> str:
     return f"{unit.path}:{unit.first_line}:{unit.node.name}"
 
 
-class Question(NamedTuple):
+class DifferentialCall(NamedTuple):
     """One thing that was asked of several candidates."""
 
     call: str
@@ -114,7 +116,7 @@ class Question(NamedTuple):
 
 
 async def compare(
-    session: Session,
+    session: WorkerSession,
     units: Sequence[list[dict[str, Any]]],
     functions: Sequence[Function],
     tests: Mapping[Variant, str],
@@ -153,8 +155,8 @@ def _plainness(question: Disagreement) -> tuple[bool, bool, int]:
 
 
 def _of_calls(
-    functions: Sequence[Function], asked: Sequence[dict[str, Any]], answers: Sequence[Answer]
-) -> Iterator[Question]:
+    functions: Sequence[Function], asked: Sequence[dict[str, Any]], answers: Sequence[WorkerAnswer]
+) -> Iterator[DifferentialCall]:
     results = [{(word[1], word[2]): word[3] for word in answer.told if word[0] == "result"} for answer in answers]
     for number, function in enumerate(asked):
         for place, literal in enumerate(function["arguments"]):
@@ -164,10 +166,10 @@ def _of_calls(
                 short, verb = answers_of(alike(told))
                 plain = Phrase("", f"{function['name']}({spelled(literal)})")
                 said = phrase_of(unit, literal) if unit is not None else plain
-                yield Question(said.call, "", before, short, said.given, verb)
+                yield DifferentialCall(said.call, "", before, short, said.given, verb)
 
 
-def _of_variants(tests: Mapping[Variant, str], answers: Sequence[Answer]) -> Iterator[Question]:
+def _of_variants(tests: Mapping[Variant, str], answers: Sequence[WorkerAnswer]) -> Iterator[DifferentialCall]:
     """The first question of each variant on which candidates differ; those before it were answered alike."""
     seen = [{word[1]: word[2] for word in answer.told if word[0] == "saw"} for answer in answers]
     for number, (variant, test) in enumerate(tests.items()):
@@ -179,7 +181,7 @@ def _of_variants(tests: Mapping[Variant, str], answers: Sequence[Answer]) -> Ite
                 label = next(filter(None, labels), "")
                 if label:
                     where = f"in {test}, with {variant.told}" if variant.told else f"in {test}"
-                    yield Question(label, where, known, tuple(values))
+                    yield DifferentialCall(label, where, known, tuple(values))
                 break
 
 

@@ -6,10 +6,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kotef.coders.repair.budget import Budget, wall_seconds
+from kotef.coders.repair.budget import SearchBudget, wall_seconds
 from kotef.coders.repair.scope import Types
-from kotef.coders.repair.session import Answer, Session
-from kotef.coders.repair.source import Unit
+from kotef.coders.repair.session import WorkerAnswer, WorkerSession
+from kotef.coders.repair.source import SwapUnit
 
 _WAITING: Final = 2
 """How much longer than its CPU time a test may take: it may wait for something, and the machine may be busy."""
@@ -34,7 +34,7 @@ NETWORK: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ExecutionTrace:
     """How one test went without any edit."""
 
     state: str
@@ -68,7 +68,7 @@ class Traces:
         return sum(1 for found in self.lines.values() if any(line in found.get(path, ()) for line in lines))
 
 
-async def measure(session: Session, tests: Sequence[int], *, budget: Budget) -> dict[int, Ran]:
+async def measure(session: WorkerSession, tests: Sequence[int], *, budget: SearchBudget) -> dict[int, ExecutionTrace]:
     """Run the tests in their order; one that hangs or crashes is noted and the rest goes on without it.
 
     The first that does not end gets time enough to tell; from then on each gets what follows from those that did end,
@@ -76,7 +76,7 @@ async def measure(session: Session, tests: Sequence[int], *, budget: Budget) -> 
     or may only be slow, are missing from the result.
     """
     seconds = budget.seconds
-    results: dict[int, Ran] = {}
+    results: dict[int, ExecutionTrace] = {}
     cut: dict[int, float] = {}
     rest, each = list(tests), _long(seconds)
     while rest and budget.elapsed < seconds * (1 if results else _WITHOUT_ANY):
@@ -92,11 +92,11 @@ async def measure(session: Session, tests: Sequence[int], *, budget: Budget) -> 
                 cut[last] = each
                 each = _short(seconds, budget.elapsed, results, len(rest))
             else:
-                results[last] = Ran("crashes", each, each, (), (), "")
+                results[last] = ExecutionTrace("crashes", each, each, (), (), "")
     hanging = await _repeated(session, cut, results, budget)
     if hanging and not results:
         hanging += rest
-    return results | {test: Ran("hangs", each, each, (), (), "") for test in hanging}
+    return results | {test: ExecutionTrace("hangs", each, each, (), (), "") for test in hanging}
 
 
 def _long(seconds: float) -> float:
@@ -104,14 +104,16 @@ def _long(seconds: float) -> float:
     return max(seconds / 8, min(0.75, seconds / 4))
 
 
-def _short(seconds: float, used: float, results: Mapping[int, Ran], waiting: int) -> float:
+def _short(seconds: float, used: float, results: Mapping[int, ExecutionTrace], waiting: int) -> float:
     """CPU seconds after which a test hangs as well, once another one does: known from those that end."""
     share = (seconds - used) / 2 / max(1, waiting)
     slowest = max((run.cpu for run in results.values()), default=0.0)
     return min(_long(seconds), max(0.05, min(seconds / 40, share), 5 * slowest))
 
 
-async def _repeated(session: Session, cut: Mapping[int, float], results: dict[int, Ran], budget: Budget) -> list[int]:
+async def _repeated(
+    session: WorkerSession, cut: Mapping[int, float], results: dict[int, ExecutionTrace], budget: SearchBudget
+) -> list[int]:
     """Run again, alone, what was cut early, adding to the results what is only slow; returns what hangs.
 
     One that hangs again speaks against those there is no time to repeat; one that ends speaks for them.
@@ -133,27 +135,29 @@ async def _repeated(session: Session, cut: Mapping[int, float], results: dict[in
     return hanging if slow or not hanging else [*hanging, *waiting]
 
 
-async def _ask(session: Session, tests: Sequence[int], each: float, budget: Budget) -> Answer:
+async def _ask(session: WorkerSession, tests: Sequence[int], each: float, budget: SearchBudget) -> WorkerAnswer:
     left = budget.wall_left
     request = {"do": "measure", "tests": list(tests), "each": each, "cpu": budget.left, "total": left}
     return await session.ask({**request, "wall": min(left, 0.3 + _WAITING * each)})
 
 
-def _runs(answer: Answer) -> dict[int, Ran]:
+def _runs(answer: WorkerAnswer) -> dict[int, ExecutionTrace]:
     return {
-        word[1]: Ran(word[2], word[3], word[4], tuple(word[5]), tuple((path, line) for path, line in word[6]), word[7])
+        word[1]: ExecutionTrace(
+            word[2], word[3], word[4], tuple(word[5]), tuple((path, line) for path, line in word[6]), word[7]
+        )
         for word in answer.told
         if word[0] == "test"
     }
 
 
 async def watch(
-    session: Session,
+    session: WorkerSession,
     failing: Sequence[int],
     passing: Sequence[int],
     files: Sequence[str],
     *,
-    budget: Budget,
+    budget: SearchBudget,
     unending: Container[int] = (),
 ) -> Traces:
     """Record lines, types and arguments; of failing tests first, of passing ones as time allows.
@@ -198,7 +202,7 @@ async def watch(
     )
 
 
-def runs(lines: Mapping[str, frozenset[int]], unit: Unit) -> bool:
+def runs(lines: Mapping[str, frozenset[int]], unit: SwapUnit) -> bool:
     """Whether a test with these lines runs some of the function."""
     return any(line in unit.lines for line in lines.get(unit.path, ()))
 
@@ -211,7 +215,7 @@ def _merge(word: list[Any], types: dict[str, dict[str, set[str]]], calls: dict[s
         calls[key] += arguments
 
 
-def suspicion(traces: Traces, failing: Sequence[int], ran: Mapping[int, Ran]) -> dict[str, dict[int, float]]:
+def suspicion(traces: Traces, failing: Sequence[int], ran: Mapping[int, ExecutionTrace]) -> dict[str, dict[int, float]]:
     """Path → line → 0 to 1: Ochiai's coefficient (Abreu et al., 2007) plus what the tracebacks say, scaled to 1."""
     failed: dict[tuple[str, int], int] = defaultdict(int)
     passed: dict[tuple[str, int], int] = defaultdict(int)

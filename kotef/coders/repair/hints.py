@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from kotef.coders.repair.near_misses import NearMisses
-from kotef.coders.repair.preflight import Ground
+from kotef.coders.repair.preflight import SearchGround
 from kotef.coders.repair.rank import diff_of
 from kotef.coders.repair.scope import Types
 from kotef.coders.repair.types import Hints
@@ -13,7 +13,7 @@ _LINES: Final = 10
 _NEAR: Final = 5
 
 
-def hints_of(ground: Ground, near: NearMisses) -> Hints:
+def hints_of(ground: SearchGround, near: NearMisses) -> Hints:
     """The most suspicious lines, and the edits that cure some of the failing tests."""
     places = [
         (score, suspect.scope.source, line, suspect.scope.types)

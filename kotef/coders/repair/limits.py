@@ -3,8 +3,8 @@
 from statistics import median, quantiles
 from typing import Final
 
-from kotef.coders.repair.budget import Budget
-from kotef.coders.repair.preflight import Ground
+from kotef.coders.repair.budget import SearchBudget
+from kotef.coders.repair.preflight import SearchGround
 
 BLINDLY: Final = 2
 """Failing tests that are run of an edit that makes none of them pass."""
@@ -24,10 +24,10 @@ _LOOKING: Final = 0.03
 """CPU seconds for failing tests that are run even if the first fails."""
 
 
-class Limits:
+class CandidateLimits:
     """CPU and wall seconds of candidates."""
 
-    def __init__(self, ground: Ground, budget: Budget) -> None:
+    def __init__(self, ground: SearchGround, budget: SearchBudget) -> None:
         times = [ground.ran[test] for test in ground.failing]
         usual = median([ground.ran[test].cpu for test in ground.others] or [_USUAL])
         unending = [run for run in times if run.state != "failed"]

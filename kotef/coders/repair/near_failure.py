@@ -3,28 +3,28 @@
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 
-from kotef.coders.repair.source import FunctionNode, Source, Unit
+from kotef.coders.repair.source import FunctionNode, PythonSource, SwapUnit
 
 Frame = tuple[str, int]
 """Path and line."""
 
 
-def failing_units(frames: Iterable[Frame], sources: Mapping[str, Source]) -> frozenset[Unit]:
+def failing_units(frames: Iterable[Frame], sources: Mapping[str, PythonSource]) -> frozenset[SwapUnit]:
     """The functions of the tracebacks, as far as these sources hold them."""
     found = (_unit_at(sources.get(path), line) for path, line in set(frames))
     return frozenset(unit for unit in found if unit is not None)
 
 
-def evaluated(frames: Iterable[Frame], sources: Mapping[str, Source]) -> frozenset[Unit]:
+def evaluated(frames: Iterable[Frame], sources: Mapping[str, PythonSource]) -> frozenset[SwapUnit]:
     """The functions of the tracebacks, what their failing lines call, and what that calls in turn; empty if unknown.
 
     A constructor, or a step that a test took before, is none of these: it is further from what went wrong.
     """
-    by_name: dict[str, list[Unit]] = {}
+    by_name: dict[str, list[SwapUnit]] = {}
     for source in sources.values():
         for unit in source.units:
             by_name.setdefault(unit.node.name, []).append(unit)
-    found: set[Unit] = set()
+    found: set[SwapUnit] = set()
     waiting: list[str] = []
     for path, line in set(frames):
         at = _unit_at(sources.get(path), line)
@@ -42,7 +42,7 @@ def evaluated(frames: Iterable[Frame], sources: Mapping[str, Source]) -> frozens
     return frozenset(found)
 
 
-def _unit_at(source: Source | None, line: int) -> Unit | None:
+def _unit_at(source: PythonSource | None, line: int) -> SwapUnit | None:
     units = source.units if source is not None else ()
     return next((unit for unit in units if line in unit.lines), None)
 

@@ -9,7 +9,7 @@ from kotef.workspace.sandbox.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchOptions:
     """The arguments of `repair`, and what its command says."""
 
     root: Path

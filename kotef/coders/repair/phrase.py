@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kotef.coders.repair.source import FunctionNode, Unit
+from kotef.coders.repair.source import FunctionNode, SwapUnit
 
 LEFT: Final = " with arguments left as "
 """What stands between the value of a call and the arguments that it changed; see `worker.trials`."""
@@ -23,7 +23,7 @@ class Phrase:
     """`may_pay(500)`."""
 
 
-def phrase_of(unit: Unit, literal: str) -> Phrase:
+def phrase_of(unit: SwapUnit, literal: str) -> Phrase:
     """A call of this function with the literal of its arguments, `self` among them."""
     row: dict[str, Any] = _row(literal)
     if not unit.outer or "self" not in row:

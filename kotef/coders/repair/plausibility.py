@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.rank import cost
-from kotef.coders.repair.source import Source, Unit
+from kotef.coders.repair.source import PythonSource, SwapUnit
 
 RIVAL: Final = 0.4
 """An edit that costs this much more than the best is no rival of it: it is little more than half as likely.
@@ -28,7 +28,9 @@ _UNLIKELY: Final = 3.0
 class Plausibility:
     """What speaks against edits, from what is known of one search."""
 
-    def __init__(self, sources: Mapping[str, Source], evaluated: frozenset[Unit], failing: Iterable[Unit]) -> None:
+    def __init__(
+        self, sources: Mapping[str, PythonSource], evaluated: frozenset[SwapUnit], failing: Iterable[SwapUnit]
+    ) -> None:
         self._sources = sources
         self._evaluated = evaluated
         self._failing = tuple(failing)

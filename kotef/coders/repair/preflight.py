@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.budget import SearchBudget
 from kotef.coders.repair.candidates import Suspects
-from kotef.coders.repair.fault_localization import NETWORK, Ran, Traces, measure, suspicion, watch
+from kotef.coders.repair.fault_localization import NETWORK, ExecutionTrace, Traces, measure, suspicion, watch
 from kotef.coders.repair.near_failure import evaluated, failing_units
-from kotef.coders.repair.options import Request
-from kotef.coders.repair.scope import Literal, Scope, Surroundings, assignments, literals
-from kotef.coders.repair.session import Collected, Session
-from kotef.coders.repair.source import Source, Unit
+from kotef.coders.repair.options import SearchOptions
+from kotef.coders.repair.scope import FileScope, FunctionScope, Literal, assignments, literals
+from kotef.coders.repair.session import CollectedTests, WorkerSession
+from kotef.coders.repair.source import PythonSource, SwapUnit
 from kotef.coders.repair.types import Ending
 from kotef.workspace.safe_open import read_within
 from kotef.workspace.snapshot_scope import LARGEST
@@ -63,7 +63,7 @@ class NothingToEditError(DeclinedError):
 
 
 @dataclass(frozen=True)
-class Ground:
+class SearchGround:
     """Everything known before the first candidate."""
 
     tests: tuple[str, ...]
@@ -72,25 +72,25 @@ class Ground:
     """Tests that pass, and have to go on passing."""
     control: int | None
     """The quickest of those that run suspected code."""
-    ran: Mapping[int, Ran]
+    ran: Mapping[int, ExecutionTrace]
     traces: Traces
-    sources: Mapping[str, Source]
+    sources: Mapping[str, PythonSource]
     suspects: tuple[Suspects, ...]
     dormant: tuple[Suspects, ...]
     """The same functions by their lines that no failing test runs: a second edit may belong there."""
     modules: tuple[str, ...]
     """Files of the project that are imported and may be edited."""
-    test_units: Mapping[int, Unit]
+    test_units: Mapping[int, SwapUnit]
     """The function of each test that is one."""
-    evaluated: frozenset[Unit]
+    evaluated: frozenset[SwapUnit]
     """Functions evaluated where the tests fail; empty where that is not known."""
-    in_traceback: frozenset[Unit]
+    in_traceback: frozenset[SwapUnit]
     """Functions in which the tests fail, the tests themselves aside."""
     unread: tuple[str, ...]
     """Files with suspected lines that cannot be parsed, each with the reason."""
 
 
-async def survey(session: Session, request: Request, budget: Budget) -> Ground:
+async def survey(session: WorkerSession, request: SearchOptions, budget: SearchBudget) -> SearchGround:
     """Collect, run and watch the tests, each within a share of the budget; raises DeclinedError."""
     collected = await _collected(session, budget.part(_FOR_COLLECTING))
     await session.set_jobs(1)
@@ -116,7 +116,7 @@ async def survey(session: Session, request: Request, budget: Budget) -> Ground:
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
     frames = [place for test in red if test in ran for place in ran[test].frames]
     control = min(covering, key=lambda test: ran[test].wall, default=None)
-    return Ground(
+    return SearchGround(
         collected.tests,
         tuple(red),
         tuple(others),
@@ -134,7 +134,7 @@ async def survey(session: Session, request: Request, budget: Budget) -> Ground:
     )
 
 
-async def _collected(session: Session, budget: Budget) -> Collected:
+async def _collected(session: WorkerSession, budget: SearchBudget) -> CollectedTests:
     try:
         async with asyncio.timeout(budget.wall):
             return await session.collected()
@@ -143,7 +143,9 @@ async def _collected(session: Session, budget: Budget) -> Collected:
         raise (DeclinedError if budget.wall >= _LONG else TooSlowError)(problem) from None
 
 
-async def _measured(session: Session, request: Request, collected: Collected, budget: Budget) -> Mapping[int, Ran]:
+async def _measured(
+    session: WorkerSession, request: SearchOptions, collected: CollectedTests, budget: SearchBudget
+) -> Mapping[int, ExecutionTrace]:
     """How each test goes; of a suite too long for its share, how the failing tests go and those that were reached.
 
     What was not reached is left to the real check, which judges every edit in the end.
@@ -161,13 +163,13 @@ async def _measured(session: Session, request: Request, collected: Collected, bu
     return ran
 
 
-def _all_are_slow(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> bool:
+def _all_are_slow(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> bool:
     """Whether no test ended here, though the check has seen some of them pass."""
     passed = wanted and any(test not in wanted for test in collected.tests)
     return bool(passed) and bool(ran) and all(how.state == "hangs" for how in ran.values())
 
 
-def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> list[int]:
+def _targets(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> list[int]:
     broken = [test for test, how in ran.items() if how.state in {"failed", "hangs", "crashes"}]
     named = [test for test in broken if collected.tests[test] in wanted]
     red = named if wanted else broken
@@ -186,7 +188,7 @@ def _targets(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str
     raise DeclinedError("no failing test here, though the check is red")
 
 
-def _check_others(collected: Collected, ran: Mapping[int, Ran], wanted: frozenset[str]) -> None:
+def _check_others(collected: CollectedTests, ran: Mapping[int, ExecutionTrace], wanted: frozenset[str]) -> None:
     """Decline where most tests that pass in the check fail here: then a failure here says nothing of an edit."""
     others = [test for test in ran if collected.tests[test] not in wanted]
     failed = [test for test in others if ran[test].state == "failed"]
@@ -197,7 +199,11 @@ def _check_others(collected: Collected, ran: Mapping[int, Ran], wanted: frozense
 
 
 async def _alone(
-    session: Session, collected: Collected, ran: Mapping[int, Ran], red: list[int], budget: Budget
+    session: WorkerSession,
+    collected: CollectedTests,
+    ran: Mapping[int, ExecutionTrace],
+    red: list[int],
+    budget: SearchBudget,
 ) -> list[int]:
     """The failing tests that fail for a reason an edit could cure, and alone too; raises DeclinedError if none does."""
     kept: list[int] = []
@@ -221,17 +227,17 @@ async def _alone(
     return kept
 
 
-def _nothing_imported(request: Request, collected: Collected) -> DeclinedError:
+def _nothing_imported(request: SearchOptions, collected: CollectedTests) -> DeclinedError:
     copy = _installed_copy(request, collected)
     return copy or NothingToEditError("the tests import no file of this workspace that may be edited")
 
 
-def _nothing_run(request: Request, collected: Collected) -> DeclinedError:
+def _nothing_run(request: SearchOptions, collected: CollectedTests) -> DeclinedError:
     copy = _installed_copy(request, collected)
     return copy or NothingToEditError("the failing tests run no line of this workspace that may be edited")
 
 
-def _installed_copy(request: Request, collected: Collected) -> DeclinedError | None:
+def _installed_copy(request: SearchOptions, collected: CollectedTests) -> DeclinedError | None:
     """The installed package whose file the workspace has too: no edit of the workspace reaches the tests."""
     for file in collected.elsewhere:
         inside = PurePosixPath(file.rpartition("/site-packages/")[2])
@@ -246,13 +252,13 @@ def _installed_copy(request: Request, collected: Collected) -> DeclinedError | N
     return None
 
 
-def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, Source], dict[str, str]]:
+def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, PythonSource], dict[str, str]]:
     """The files that can be searched, and why each of the others cannot."""
-    sources: dict[str, Source] = {}
+    sources: dict[str, PythonSource] = {}
     unread: dict[str, str] = {}
     for path in paths:
         try:
-            sources[path] = Source(path, read_within(root, path, largest=LARGEST))
+            sources[path] = PythonSource(path, read_within(root, path, largest=LARGEST))
         except (OSError, SyntaxError, ValueError, RecursionError) as error:  # newer syntax than ours is among these
             unread[path] = _why_not(error)
     return sources, unread
@@ -290,7 +296,7 @@ def _read_tests(root: Path, paths: set[str]) -> tuple[frozenset[Literal], frozen
     return frozenset(values), frozenset(names)
 
 
-def _test_units(root: Path, collected: Collected) -> dict[int, Unit]:
+def _test_units(root: Path, collected: CollectedTests) -> dict[int, SwapUnit]:
     sources, _ = read_sources(root, sorted({path for path in collected.files if path.endswith(".py")}))
     units = {(path, unit.trail): unit for path, source in sources.items() for unit in source.units}
     trails = [tuple(name.partition("[")[0].split("::")[1:]) for name in collected.tests]
@@ -299,7 +305,7 @@ def _test_units(root: Path, collected: Collected) -> dict[int, Unit]:
 
 
 def _suspects(
-    sources: Mapping[str, Source],
+    sources: Mapping[str, PythonSource],
     scores: Mapping[str, Mapping[int, float]],
     traces: Traces,
     tests: tuple[frozenset[Literal], frozenset[str]],
@@ -307,13 +313,13 @@ def _suspects(
     found: list[tuple[float, Suspects]] = []
     for path, source in sources.items():
         lines = scores.get(path, {})
-        around = Surroundings(source, *tests)
+        around = FileScope(source, *tests)
         read: set[str] = set()
         for unit in source.units:
             own = {line: lines[line] for line in unit.lines if line in lines}
             if own:
                 own = _spread(unit, own)
-                scope = Scope(around, unit, _types(unit, traces))
+                scope = FunctionScope(around, unit, _types(unit, traces))
                 found.append((max(own.values()), Suspects(scope, own)))
                 read |= {node.id for node in scope.nodes if isinstance(node, ast.Name)}
                 read |= {node.attr for node in scope.nodes if isinstance(node, ast.Attribute)}
@@ -322,12 +328,12 @@ def _suspects(
             numbers = {
                 line: _OUTSIDE for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
             }
-            found.append((_OUTSIDE, Suspects(Scope(around, None, {}, outside), numbers)))
+            found.append((_OUTSIDE, Suspects(FunctionScope(around, None, {}, outside), numbers)))
     found.sort(key=lambda item: -item[0])
     return tuple(suspect for _, suspect in found[:_UNITS])
 
 
-def _spread(unit: Unit, lines: dict[int, float]) -> dict[int, float]:
+def _spread(unit: SwapUnit, lines: dict[int, float]) -> dict[int, float]:
     """Default values stand on a line that is run on import; they are as suspicious as the function."""
     for line in range(unit.node.lineno, unit.node.body[0].lineno):
         lines.setdefault(line, max(lines.values()) * 0.8)
@@ -339,7 +345,7 @@ def _not_run(suspect: Suspects) -> dict[int, float]:
     return {node.lineno: max(suspect.lines.values()) for node in nodes if node.lineno not in suspect.lines}
 
 
-def _types(unit: Unit, traces: Traces) -> dict[str, frozenset[str]]:
+def _types(unit: SwapUnit, traces: Traces) -> dict[str, frozenset[str]]:
     """Types of the function's variables, those of functions inside it too."""
     merged: dict[str, frozenset[str]] = {}
     for key, types in traces.types.items():

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kotef.coders.repair.phrase import choice_of
-from kotef.coders.repair.types import Patch, Repair
+from kotef.coders.repair.types import Patch, SearchResult
 
 _ANSWERS: Final = 4
 """Edits a person is asked to choose among where nothing tells them apart."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RepairQuestion:
     """One question, and which patches each answer leaves."""
 
     text: str
@@ -26,7 +26,7 @@ class Question:
     """One line per answer, with the best edit that gives it."""
 
 
-def question_of(found: Repair) -> Question | None:
+def question_of(found: SearchResult) -> RepairQuestion | None:
     """Where passing edits disagree first, or whether an edit is meant that is rarely right; None when neither is open.
 
     Source of the rule: passing edits that disagree on an input cannot all be right, and only the specification, which
@@ -42,23 +42,23 @@ def question_of(found: Repair) -> Question | None:
         asked = f"{f'{before}, ' if before else ''}should {first.call} {choice_of(list(options), first.verb)}?"
         refusal = f"{about} is neither {' nor '.join(options)}"
         rivals = tuple(f"{answer}: {patches[0].rationale}" for answer, patches in options.items())
-        return Question(f"several edits pass every test, but disagree: {asked}", about, options, refusal, rivals)
+        return RepairQuestion(f"several edits pass every test, but disagree: {asked}", about, options, refusal, rivals)
     if found.close > 1 and not found.compared:
         close = found.patches[: min(found.close, _ANSWERS)]
         options = {patch.rationale: (patch,) for patch in close}
         text = (
             f"several edits pass every test, and they could not be compared: {'; or '.join(options)}; which is meant?"
         )
-        return Question(text, "what is meant", options, "none of the edits is what is meant", tuple(options))
+        return RepairQuestion(text, "what is meant", options, "none of the edits is what is meant", tuple(options))
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
         text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"
         refusal = f"the edit {best.rationale} is not what is meant"
-        return Question(text, "what is meant", {"this edit": found.patches}, refusal)
+        return RepairQuestion(text, "what is meant", {"this edit": found.patches}, refusal)
     return None
 
 
-def narrowed(found: Repair, answer: str) -> Repair:
+def narrowed(found: SearchResult, answer: str) -> SearchResult:
     """What is left once a person has answered the first disagreement; patches that say otherwise are gone."""
     first, *others = found.disagreements
     kept = [number for number, told in enumerate(first.results) if told == answer]

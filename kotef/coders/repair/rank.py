@@ -10,7 +10,7 @@ from typing import Final
 
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.fault_localization import Traces
-from kotef.coders.repair.source import Edit, Source
+from kotef.coders.repair.source import PythonSource, SourceEdit
 from kotef.coders.repair.types import Patch
 from kotef.failures.plural import counted
 
@@ -22,20 +22,22 @@ _SHOWN: Final = 80
 """Characters of old and new text in a rationale."""
 
 
-def cost(candidate: Candidate, sources: Mapping[str, Source]) -> float:
+def cost(candidate: Candidate, sources: Mapping[str, PythonSource]) -> float:
     """What is tried first ranks first, unless it makes the program longer or is an anti-pattern."""
     grown = sum(_nodes(source.edited(edits)) - _nodes(source.content) for source, edits in by_file(candidate, sources))
     size = _PER_NODE * grown if grown > 0 else _PER_NODE / 2 * grown
     return candidate.cost + max(size, -0.3) + (_LAST if candidate.anti else 0.0)
 
 
-def by_file(candidate: Candidate, sources: Mapping[str, Source]) -> Iterable[tuple[Source, tuple[Edit, ...]]]:
+def by_file(
+    candidate: Candidate, sources: Mapping[str, PythonSource]
+) -> Iterable[tuple[PythonSource, tuple[SourceEdit, ...]]]:
     """Each file with its edits."""
     for path in dict.fromkeys(edit.path for edit in candidate.edits):
         yield sources[path], tuple(edit for edit in candidate.edits if edit.path == path)
 
 
-def ranked(candidates: Iterable[Candidate], sources: Mapping[str, Source]) -> list[Candidate]:
+def ranked(candidates: Iterable[Candidate], sources: Mapping[str, PythonSource]) -> list[Candidate]:
     """By cost, and of those that are the same program the first alone."""
     found: dict[Hashable, Candidate] = {}
     for candidate in sorted(candidates, key=lambda candidate: cost(candidate, sources)):
@@ -43,7 +45,7 @@ def ranked(candidates: Iterable[Candidate], sources: Mapping[str, Source]) -> li
     return list(found.values())
 
 
-def meaning(candidate: Candidate, sources: Mapping[str, Source]) -> tuple[tuple[str, str | bytes], ...]:
+def meaning(candidate: Candidate, sources: Mapping[str, PythonSource]) -> tuple[tuple[str, str | bytes], ...]:
     """Each edited file as a program, layout and parentheses aside: alike for edits that only look different."""
     return tuple((source.path, _program(source.edited(edits))) for source, edits in by_file(candidate, sources))
 
@@ -55,7 +57,7 @@ def _program(content: bytes) -> str | bytes:
         return content
 
 
-def tidied(candidate: Candidate, sources: Mapping[str, Source]) -> Candidate:
+def tidied(candidate: Candidate, sources: Mapping[str, PythonSource]) -> Candidate:
     """The same program without parentheses that an edit has left without purpose: `(n - 1)` → `(n)`."""
     edits = candidate.edits
     for number, edit in enumerate(edits):
@@ -67,7 +69,7 @@ def tidied(candidate: Candidate, sources: Mapping[str, Source]) -> Candidate:
     return candidate
 
 
-def _without_parentheses(source: Source, edit: Edit) -> Edit | None:
+def _without_parentheses(source: PythonSource, edit: SourceEdit) -> SourceEdit | None:
     """The edit with the pair of parentheses around it taken in and left out; None where none stand there."""
     before, after = source.content[: edit.start].rstrip(b" "), source.content[edit.end :].lstrip(b" ")
     if not (edit.text.strip() and before.endswith(b"(") and after.startswith(b")")):
@@ -75,7 +77,7 @@ def _without_parentheses(source: Source, edit: Edit) -> Edit | None:
     return replace(edit, start=len(before) - 1, end=len(source.content) - len(after) + 1, text=edit.text.strip())
 
 
-def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces, *, doubt: str = "") -> Patch:
+def as_patch(candidate: Candidate, sources: Mapping[str, PythonSource], traces: Traces, *, doubt: str = "") -> Patch:
     """The candidate as a person reads it."""
     candidate = tidied(candidate, sources)
     files = {source.path: source.edited(edits) for source, edits in by_file(candidate, sources)}
@@ -97,13 +99,13 @@ def as_patch(candidate: Candidate, sources: Mapping[str, Source], traces: Traces
     )
 
 
-def diff_of(candidate: Candidate, sources: Mapping[str, Source]) -> str:
+def diff_of(candidate: Candidate, sources: Mapping[str, PythonSource]) -> str:
     """The candidate's unified diff."""
     candidate = tidied(candidate, sources)
     return "".join(_diff(source, source.edited(edits)) for source, edits in by_file(candidate, sources))
 
 
-def _diff(source: Source, content: bytes) -> str:
+def _diff(source: PythonSource, content: bytes) -> str:
     old, new = (text.decode("utf-8").splitlines(keepends=True) for text in (source.content, content))
     lines = difflib.unified_diff(old, new, f"a/{source.path}", f"b/{source.path}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
@@ -116,7 +118,7 @@ def _nodes(content: bytes) -> int:
         return 0
 
 
-def _told(source: Source, edit: Edit, where: str) -> str:
+def _told(source: PythonSource, edit: SourceEdit, where: str) -> str:
     both = zip(source.content[edit.start : edit.end], edit.text.encode("utf-8"), strict=False)
     start = edit.start + sum(takewhile(bool, starmap(eq, both)))
     old_lines = source.content.decode("utf-8").splitlines()
@@ -143,7 +145,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-def _covering(source: Source, edit: Edit, traces: Traces) -> int:
+def _covering(source: PythonSource, edit: SourceEdit, traces: Traces) -> int:
     """Tests that run the edited lines; of an insertion, those that run a line beside it."""
     first, last = source.line_at(edit.start), source.line_at(max(edit.start, edit.end - 1))
     exact = traces.covering(source.path, range(first, last + 1))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from kotef.coders.repair.source import FunctionNode, Source, Unit
+from kotef.coders.repair.source import FunctionNode, PythonSource, SwapUnit
 
 Types = Mapping[str, frozenset[str]]
 """Variable → names of the types it was seen to have."""
@@ -37,10 +37,10 @@ _OF_METHOD: Final[dict[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class FileScope:
     """What one file offers to all its functions."""
 
-    source: Source
+    source: PythonSource
     test_literals: frozenset[Literal] = frozenset()
     test_names: frozenset[str] = frozenset()
     """Names the failing tests' files use: exceptions they expect are among them."""
@@ -85,7 +85,7 @@ class Surroundings:
         parent = self.source.parents.get(node)
         return isinstance(parent, ast.Call) and parent.func is node
 
-    def methods_of(self, unit: Unit | None) -> dict[str, FunctionNode]:
+    def methods_of(self, unit: SwapUnit | None) -> dict[str, FunctionNode]:
         """The methods beside a method."""
         if unit is None:
             return {}
@@ -93,18 +93,18 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Scope:
+class FunctionScope:
     """What one function offers to an edit of it."""
 
-    around: Surroundings
-    unit: Unit | None
+    around: FileScope
+    unit: SwapUnit | None
     """None for what stands outside functions."""
     types: Types = field(default_factory=dict)
     outside: tuple[ast.stmt, ...] = ()
     """The statements that may be edited where there is no function."""
 
     @property
-    def source(self) -> Source:
+    def source(self) -> PythonSource:
         """The file."""
         return self.around.source
 
@@ -319,7 +319,7 @@ def literals(tree: ast.AST) -> Counter[Literal]:
     )
 
 
-def assignments(source: Source, read: Container[str]) -> tuple[ast.stmt, ...]:
+def assignments(source: PythonSource, read: Container[str]) -> tuple[ast.stmt, ...]:
     """Assignments at the top of the file or of a class, of names that are read in suspected functions."""
     bodies = [source.tree.body, *(node.body for node in source.tree.body if isinstance(node, ast.ClassDef))]
     return tuple(

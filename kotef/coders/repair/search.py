@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.protected_files import is_protected
-from kotef.coders.repair.budget import Budget, wall_seconds
+from kotef.coders.repair.budget import SearchBudget, wall_seconds
 from kotef.coders.repair.command import interpreter_of, invocation
-from kotef.coders.repair.options import Request, cpu_seconds
+from kotef.coders.repair.options import SearchOptions, cpu_seconds
 from kotef.coders.repair.preflight import DeclinedError, survey
 from kotef.coders.repair.scratch import scratch
 from kotef.coders.repair.search_loop import Hunt
-from kotef.coders.repair.session import NoPytestError, Session, SessionError
+from kotef.coders.repair.session import NoPytestError, SessionError, WorkerSession
 from kotef.coders.repair.subprocess_search import search_slowly
-from kotef.coders.repair.types import Disagreement, Hints, Patch, Repair
+from kotef.coders.repair.types import Disagreement, Hints, Patch, SearchResult
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
-__all__ = ["Disagreement", "Hints", "Patch", "Repair", "interpreter_of", "repair"]
+__all__ = ["Disagreement", "Hints", "Patch", "SearchResult", "interpreter_of", "repair"]
 
 STOP_AFTER: Final = 24
 """Plausible edits after which more would tell nothing new."""
@@ -42,7 +42,7 @@ async def repair(
     protected: Callable[[str], bool] = is_protected,
     stop_after: int = STOP_AFTER,
     sandbox: Sandbox = OFF,
-) -> Repair:
+) -> SearchResult:
     """Search for at most `seconds` of CPU time; writes nothing into the workspace and leaves no process.
 
     `wall` is the wall time it may take, at least three times as many seconds if none is given.
@@ -52,11 +52,11 @@ async def repair(
     """
     started, used = time.monotonic(), cpu_seconds()
     meter = Meter()
-    budget = Budget(seconds, wall=wall_seconds(seconds) if wall is None else wall, used=meter.used)
+    budget = SearchBudget(seconds, wall=wall_seconds(seconds) if wall is None else wall, used=meter.used)
     said = invocation(command)
     whole = {**env, **said.variables}
     where = _resolved(root)
-    request = Request(
+    request = SearchOptions(
         where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after, sandbox
     )
     with scratch(sandbox.temporary) as place:
@@ -75,7 +75,7 @@ class Meter:
     """CPU seconds of this process, of the children it has waited for, and of the worker at work."""
 
     def __init__(self) -> None:
-        self.session: Session | None = None
+        self.session: WorkerSession | None = None
         self._of_worker = 0.0
 
     def used(self) -> float:
@@ -92,11 +92,11 @@ class Meter:
         self.session = None
 
 
-async def _forked(request: Request, scratch: Path, budget: Budget, meter: Meter) -> Repair:
+async def _forked(request: SearchOptions, scratch: Path, budget: SearchBudget, meter: Meter) -> SearchResult:
     """The search in children of one worker; raises NoPytestError."""
     hunt: Hunt | None = None
     try:
-        meter.session = session = Session.start(
+        meter.session = session = WorkerSession.start(
             request.root,
             scratch,
             python=request.python,
@@ -112,12 +112,14 @@ async def _forked(request: Request, scratch: Path, budget: Budget, meter: Meter)
         raise
     except TimeoutError:
         if hunt is None:
-            return Repair(declined="collecting and measuring the tests took all the time allowed", ending="budget")
+            return SearchResult(
+                declined="collecting and measuring the tests took all the time allowed", ending="budget"
+            )
     except DeclinedError as error:
-        return Repair(declined=str(error), ending=error.ending)
+        return SearchResult(declined=str(error), ending=error.ending)
     except SessionError as error:
         if hunt is None or not hunt.plausible:
-            return Repair(declined=str(error), ending="cannot run")
+            return SearchResult(declined=str(error), ending="cannot run")
     finally:
         meter.close()
     assert hunt is not None, "without one there was a reason to decline"

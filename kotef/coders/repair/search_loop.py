@@ -7,20 +7,20 @@ from itertools import islice
 from typing import Final
 
 from kotef.coders.repair.batch_verdicts import Screening
-from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.budget import SearchBudget
 from kotef.coders.repair.candidates import Candidate, first_order, left_over, needed, pairs
 from kotef.coders.repair.differential import COMPARED, Compared, disagreements
 from kotef.coders.repair.fault_localization import runs
 from kotef.coders.repair.hints import hints_of
-from kotef.coders.repair.limits import BLINDLY, Limits
+from kotef.coders.repair.limits import BLINDLY, CandidateLimits
 from kotef.coders.repair.near_misses import NearMisses
 from kotef.coders.repair.options import cpu_seconds
 from kotef.coders.repair.plausibility import RIVAL, Plausibility
-from kotef.coders.repair.preflight import Ground
+from kotef.coders.repair.preflight import SearchGround
 from kotef.coders.repair.rank import as_patch, ranked
-from kotef.coders.repair.session import Answer, Session
+from kotef.coders.repair.session import WorkerAnswer, WorkerSession
 from kotef.coders.repair.swallowed_errors import raising
-from kotef.coders.repair.types import Ending, Patch, Repair
+from kotef.coders.repair.types import Ending, Patch, SearchResult
 from kotef.coders.repair.wire_format import is_undoable, size_of, units_of
 
 _BATCH: Final = 24
@@ -61,7 +61,9 @@ _TURN: Final = 0.4
 class Hunt:
     """One search over a surveyed ground."""
 
-    def __init__(self, session: Session, ground: Ground, budget: Budget, *, jobs: int, stop_after: int) -> None:
+    def __init__(
+        self, session: WorkerSession, ground: SearchGround, budget: SearchBudget, *, jobs: int, stop_after: int
+    ) -> None:
         self._session = session
         self._ground = ground
         self._budget = budget
@@ -93,7 +95,7 @@ class Hunt:
         self._cheap: list[Candidate] = []
         self._compared = Compared(0, [])
         self._rivals = 0
-        self._limits = Limits(ground, budget)
+        self._limits = CandidateLimits(ground, budget)
         failed_lines = {test: _test_line(ground, test) for test in ground.failing}
         self._baseline_lines = {test: line for test, line in failed_lines.items() if line}
 
@@ -129,7 +131,7 @@ class Hunt:
                 return
             await self._try(candidate, _LADDER)
 
-    def outcome(self) -> Repair:
+    def outcome(self) -> SearchResult:
         """What was found up to now."""
         passing = self._ranked()
         if not self.plausible:
@@ -140,7 +142,7 @@ class Hunt:
             as_patch(candidate, ground.sources, ground.traces, doubt=self._plausibility.doubt(candidate))
             for candidate in passing[:COMPARED]
         ]
-        return Repair(
+        return SearchResult(
             patches=tuple(patches),
             plausible=len(passing),
             tried=self._tried,
@@ -299,7 +301,7 @@ class Hunt:
         if ["fixed"] not in answer.told:
             self._note(candidate, answer, 0)
 
-    async def _judged(self, candidate: Candidate, factor: float) -> Answer:
+    async def _judged(self, candidate: Candidate, factor: float) -> WorkerAnswer:
         """What the tests say. One that fails, passes alone, and is not known to run the edit, judges no more."""
         answer = await self._trial(candidate, factor, self._others(candidate))
         while ["fixed"] in answer.told and len(self._unsteady) < _UNSTEADY:
@@ -312,7 +314,7 @@ class Hunt:
             answer = await self._trial(candidate, factor, self._others(candidate))
         return answer
 
-    async def _trial(self, candidate: Candidate, factor: float, others: list[int]) -> Answer:
+    async def _trial(self, candidate: Candidate, factor: float, others: list[int]) -> WorkerAnswer:
         ground = self._ground
         units = units_of(candidate, ground.sources)
         request = {"do": "try", "units": units, "failing": list(ground.failing), "others": others}
@@ -338,7 +340,7 @@ class Hunt:
     def _looking(self) -> dict[str, int]:
         return {"looks": self._limits.looks, "blind": self._blindly}
 
-    def _note(self, candidate: Candidate, answer: Answer, number: int) -> None:
+    def _note(self, candidate: Candidate, answer: WorkerAnswer, number: int) -> None:
         """Keep it if it makes some of the failing tests pass, or lets one come further."""
         passed = {word[2] for word in answer.told if word[0] == "passed" and word[1] == number}
         further = sum(
@@ -358,10 +360,10 @@ class Hunt:
         self._rivals = len(rivals)
 
 
-def _is_plausible(answer: Answer) -> bool:
+def _is_plausible(answer: WorkerAnswer) -> bool:
     return ["plausible"] in answer.told and answer.ended == "done"
 
 
-def _test_line(ground: Ground, test: int) -> int:
+def _test_line(ground: SearchGround, test: int) -> int:
     path = ground.tests[test].partition("::")[0]
     return next((line for file, line in ground.ran[test].frames if file == path), 0)

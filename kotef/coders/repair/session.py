@@ -35,7 +35,7 @@ class NoPytestError(SessionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedTests:
     """What the worker found; a test is its index from here on."""
 
     tests: tuple[str, ...]
@@ -51,7 +51,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WorkerAnswer:
     """What became of one request."""
 
     ended: str
@@ -59,7 +59,7 @@ class Answer:
     told: list[list[Any]]
 
 
-class Session:
+class WorkerSession:
     """One worker process; requests may be outstanding side by side."""
 
     def __init__(self, process: subprocess.Popen[bytes], tree: ProcessTree, ours: socket.socket, scratch: Path) -> None:
@@ -69,7 +69,7 @@ class Session:
         self._scratch = scratch
         self.cpu = 0.0
         """CPU seconds of the worker and its children, as of the last answer."""
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._waiting: dict[int, asyncio.Future[WorkerAnswer]] = {}
         self._count = 0
         self._listening: asyncio.Task[None] | None = None
         self._reader: asyncio.StreamReader
@@ -121,7 +121,7 @@ class Session:
         tree.group = process.pid
         return cls(process, tree, ours, scratch)
 
-    async def collected(self) -> Collected:
+    async def collected(self) -> CollectedTests:
         """Wait for the collection; raises SessionError when there is none."""
         self._reader, self._writer = await asyncio.open_connection(sock=self._socket, limit=_LINE)
         line = await self._reader.readline()
@@ -130,7 +130,7 @@ class Session:
         found = json.loads(line)
         self.cpu = found["cpu"]
         self._listening = asyncio.create_task(self._listen())
-        return Collected(
+        return CollectedTests(
             tuple(found["tests"]),
             tuple(found["files"]),
             tuple((name, text) for name, text in found["errors"]),
@@ -142,14 +142,14 @@ class Session:
         """How many requests are worked on at once."""
         await self._send({"do": "jobs", "jobs": jobs})
 
-    async def ask(self, request: Mapping[str, Any]) -> Answer:
+    async def ask(self, request: Mapping[str, Any]) -> WorkerAnswer:
         """Send one request and wait for its answer; raises SessionError when the worker is gone."""
         await next_step()
         self._count += 1
         number = self._count
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         await self._send({**request, "id": number})
-        answer: Answer = await future
+        answer: WorkerAnswer = await future
         return answer
 
     def close(self) -> None:
@@ -186,7 +186,7 @@ class Session:
                 self.cpu = answer["cpu"]
                 future = self._waiting.pop(answer["id"])
                 if not future.done():
-                    future.set_result(Answer(answer["ended"], answer["told"]))
+                    future.set_result(WorkerAnswer(answer["ended"], answer["told"]))
         except ConnectionError:
             pass
         finally:

@@ -14,7 +14,7 @@ _WRITTEN_OTHERWISE: Final = frozenset("{}\\\"'\n\r\t")
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class SourceEdit:
     """Bytes `start` to `end` of a file become `text`."""
 
     path: str
@@ -24,7 +24,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class SwapUnit:
     """An outermost function: what can be exchanged while the program is loaded."""
 
     path: str
@@ -53,7 +53,7 @@ class Unit:
         return range(self.first_line, (self.node.end_lineno or self.node.lineno) + 1)
 
 
-class Source:
+class PythonSource:
     """One parsed file."""
 
     def __init__(self, path: str, content: bytes) -> None:
@@ -143,7 +143,7 @@ class Source:
         """Offset just after the line a node ends on, its line end included."""
         return min(self._lines[self.line_at(self.span(node)[1])], len(self.content))
 
-    def edited(self, edits: tuple[Edit, ...]) -> bytes:
+    def edited(self, edits: tuple[SourceEdit, ...]) -> bytes:
         """The file with the edits made, other bytes as they were; raises ValueError when they overlap."""
         pieces: list[bytes] = []
         position = 0
@@ -155,14 +155,14 @@ class Source:
         return b"".join([*pieces, self.content[position:]])
 
     @cached_property
-    def units(self) -> tuple[Unit, ...]:
+    def units(self) -> tuple[SwapUnit, ...]:
         """Outermost functions, methods included, first to last."""
-        found: list[Unit] = []
+        found: list[SwapUnit] = []
         waiting: list[tuple[ast.AST, tuple[ast.ClassDef, ...]]] = [(self.tree, ())]
         while waiting:
             node, outer = waiting.pop()
             if isinstance(node, FunctionNode):
-                found.append(Unit(self.path, node, outer))
+                found.append(SwapUnit(self.path, node, outer))
                 continue
             if isinstance(node, ast.ClassDef):
                 outer = (*outer, node)
@@ -170,7 +170,7 @@ class Source:
             waiting += [(child, outer) for child in reversed(inner)]
         return tuple(found)
 
-    def unit_of(self, edits: tuple[Edit, ...]) -> Unit | None:
+    def unit_of(self, edits: tuple[SourceEdit, ...]) -> SwapUnit | None:
         """The function that holds all the edits between `def` and its last statement; None if there is none."""
         for unit, start, limit in self._extents:
             if all(start <= edit.start and edit.end <= limit for edit in edits):
@@ -178,12 +178,12 @@ class Source:
         return None
 
     @cached_property
-    def _extents(self) -> tuple[tuple[Unit, int, int], ...]:
+    def _extents(self) -> tuple[tuple[SwapUnit, int, int], ...]:
         """Each function with its first byte and the end of its last line."""
         spans = [(unit, *self.span(unit.node)) for unit in self.units]
         return tuple((unit, start, max(end, self.line_end(unit.node))) for unit, start, end in spans)
 
-    def assignment(self, edit: Edit) -> tuple[tuple[str, ...], str] | None:
+    def assignment(self, edit: SourceEdit) -> tuple[tuple[str, ...], str] | None:
         """The edited statement and the names it gives values to, if it is one at the top of the module."""
         for node in self.tree.body:
             start, end = self.span(node)
@@ -194,7 +194,7 @@ class Source:
                 return names, whole[start : len(whole) - (len(self.content) - end)].decode("utf-8")
         return None
 
-    def standalone(self, unit: Unit, edits: tuple[Edit, ...]) -> str:
+    def standalone(self, unit: SwapUnit, edits: tuple[SourceEdit, ...]) -> str:
         """The edited function as a program of its own, inside the headers of its classes, without decorators."""
         start, end = self.line_start(unit.node.lineno), self.line_end(unit.node)
         whole = self.edited(edits)

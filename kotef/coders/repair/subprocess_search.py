@@ -13,17 +13,17 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from kotef.checks.single_test_command import alone
-from kotef.coders.repair.budget import Budget
+from kotef.coders.repair.budget import SearchBudget
 from kotef.coders.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.coders.repair.fault_localization import Traces
 from kotef.coders.repair.near_failure import evaluated, failing_units
-from kotef.coders.repair.options import Request
+from kotef.coders.repair.options import SearchOptions
 from kotef.coders.repair.plausibility import Plausibility
 from kotef.coders.repair.preflight import read_sources, told
 from kotef.coders.repair.rank import as_patch, by_file, ranked
-from kotef.coders.repair.scope import Scope, Surroundings, assignments
-from kotef.coders.repair.source import Source, Unit
-from kotef.coders.repair.types import Ending, Hints, Patch, Repair
+from kotef.coders.repair.scope import FileScope, FunctionScope, assignments
+from kotef.coders.repair.source import PythonSource, SwapUnit
+from kotef.coders.repair.types import Ending, Hints, Patch, SearchResult
 from kotef.workspace.process import Completed, run_process
 from kotef.workspace.safe_open import list_within, read_within, walk_within
 
@@ -51,7 +51,7 @@ _WORTH: Final = 0.7
 _SHOWN: Final = 10
 
 
-async def search_slowly(request: Request, scratch: Path, budget: Budget) -> Repair:
+async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBudget) -> SearchResult:
     """Run the check command on copies of the workspace, one per job, with one candidate written into each.
 
     For a project whose interpreter has no pytest, and a system without fork. Where the runner can, failing tests are
@@ -106,7 +106,7 @@ class _Check(NamedTuple):
         return 1.0 + 3 * self.usual
 
 
-async def _quick(request: Request, copy: Path, whole: Completed, product: frozenset[str]) -> tuple[_Check, ...]:
+async def _quick(request: SearchOptions, copy: Path, whole: Completed, product: frozenset[str]) -> tuple[_Check, ...]:
     """The failing tests alone, if they are quicker than all and fail so; empty otherwise.
 
     An id of the product's own files is a doctest, which not every runner takes by its name.
@@ -129,13 +129,13 @@ class _Search:
 
     def __init__(
         self,
-        request: Request,
+        request: SearchOptions,
         plausibility: Plausibility,
-        sources: Mapping[str, Source],
+        sources: Mapping[str, PythonSource],
         suspects: Sequence[Suspects],
         *,
         runs: Sequence[_Check],
-        budget: Budget,
+        budget: SearchBudget,
     ) -> None:
         self._request = request
         self._plausibility = plausibility
@@ -183,7 +183,7 @@ class _Search:
         self._age += 1
         os.utime(path, (self._age, self._age))
 
-    def outcome(self) -> Repair:
+    def outcome(self) -> SearchResult:
         """What passed, best first."""
         best = sorted(ranked(self._passing, self._sources), key=self._plausibility.cost)
         more, whole = (0, True) if best else left_over(self._candidates)
@@ -191,7 +191,7 @@ class _Search:
             as_patch(candidate, self._sources, Traces({}), doubt=self._plausibility.doubt(candidate))
             for candidate in best
         ]
-        return Repair(
+        return SearchResult(
             patches=tuple(patches),
             plausible=len(patches),
             close=len(self._plausibility.closest(best)),
@@ -219,15 +219,15 @@ class _Search:
         )
 
 
-def _declined(why: str, *, ending: Ending = "cannot run") -> Repair:
-    return Repair(declined=why, ending=ending, mode="subprocess")
+def _declined(why: str, *, ending: Ending = "cannot run") -> SearchResult:
+    return SearchResult(declined=why, ending=ending, mode="subprocess")
 
 
 def _last_line(text: str) -> str:
     return next((line.strip()[:160] for line in reversed(text.splitlines()) if line.strip()), "it says nothing")
 
 
-async def _run(request: Request, copy: Path, seconds: float, *, command: str = "") -> Completed:
+async def _run(request: SearchOptions, copy: Path, seconds: float, *, command: str = "") -> Completed:
     """The check, or another command, in a copy; an environment that names the workspace for imports names the copy."""
     env = {**request.env, "PYTHONDONTWRITEBYTECODE": "1"}
     if "PYTHONPATH" in env:
@@ -280,9 +280,9 @@ def _copied(root: Path, copies: list[Path]) -> str:
     return ""
 
 
-def _sources(request: Request) -> tuple[dict[str, Source], tuple[str, ...]]:
+def _sources(request: SearchOptions) -> tuple[dict[str, PythonSource], tuple[str, ...]]:
     """The project's own modules, those near the top first, and what of them cannot be parsed, with the reason."""
-    found: dict[str, Source] = {}
+    found: dict[str, PythonSource] = {}
     unread: list[str] = []
     environments = _environments(request.root)
     paths = sorted(map(PurePosixPath, _modules(request.root, "*.py")), key=lambda path: (len(path.parts), path))
@@ -306,27 +306,27 @@ def _frames(root: Path, copy: Path, output: str) -> set[tuple[str, int]]:
 
 
 def _suspects(
-    root: Path, sources: Mapping[str, Source], frames: set[tuple[str, int]], failing: Collection[str]
+    root: Path, sources: Mapping[str, PythonSource], frames: set[tuple[str, int]], failing: Collection[str]
 ) -> Iterator[Suspects]:
     tests = [path for path in _modules(root, "*test*.py") if path not in sources]
     called = {name for path in tests[:_FILES] for name in _names(root, path)}
     reached = _reached(sources, {name for test in failing for name in _names_in(root, test)})
     for path, source in sources.items():
-        around = Surroundings(source)
+        around = FileScope(source)
         for unit in source.units:
             weight = _weight({unit.node.name, *unit.trail}, reached, called)
             lines = {line: 1.0 if (path, line) in frames else weight for line in unit.lines}
             if any((path, line) in frames for line in unit.lines):
                 lines = {line: max(0.9, value) for line, value in lines.items()}
-            yield Suspects(Scope(around, unit), _executable(unit, lines))
+            yield Suspects(FunctionScope(around, unit), _executable(unit, lines))
         read = {node.id for unit in source.units for node in ast.walk(unit.node) if isinstance(node, ast.Name)}
         outside = assignments(source, read | called)
         numbers = [line for node in outside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)]
         if outside:
-            yield Suspects(Scope(around, None, {}, outside), dict.fromkeys(numbers, _OTHERS))
+            yield Suspects(FunctionScope(around, None, {}, outside), dict.fromkeys(numbers, _OTHERS))
 
 
-def _reached(sources: Mapping[str, Source], names: set[str]) -> dict[str, float]:
+def _reached(sources: Mapping[str, PythonSource], names: set[str]) -> dict[str, float]:
     """The functions that failing tests reach by names, each with its suspicion; empty where they name none."""
     units: dict[str, list[ast.AST]] = {}
     for source in sources.values():
@@ -348,7 +348,7 @@ def _weight(names: set[str], reached: Mapping[str, float], called: set[str]) -> 
     return _CALLED if names & called else _OTHERS
 
 
-def _executable(unit: Unit, lines: Mapping[int, float]) -> dict[int, float]:
+def _executable(unit: SwapUnit, lines: Mapping[int, float]) -> dict[int, float]:
     begun = {node.lineno for node in ast.walk(unit.node) if isinstance(node, ast.stmt | ast.expr)}
     return {line: value for line, value in lines.items() if line in begun}
 

@@ -7,16 +7,16 @@ from typing import Any, Final, NamedTuple
 
 from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
-from kotef.coders.repair.preflight import Ground
-from kotef.coders.repair.session import Session
-from kotef.coders.repair.source import FunctionNode, Source
+from kotef.coders.repair.preflight import SearchGround
+from kotef.coders.repair.session import WorkerSession
+from kotef.coders.repair.source import FunctionNode, PythonSource
 from kotef.coders.repair.wire_format import units_of
 
 _TESTS: Final = 12
 """Failing tests, and passing ones that run the statement."""
 
 
-class _Statement(NamedTuple):
+class _TryStatement(NamedTuple):
     """A statement in the body of a `try`, by its lines."""
 
     first: int
@@ -24,7 +24,7 @@ class _Statement(NamedTuple):
 
 
 async def raising(
-    session: Session, ground: Ground, candidates: Sequence[Candidate], *, seconds: float
+    session: WorkerSession, ground: SearchGround, candidates: Sequence[Candidate], *, seconds: float
 ) -> list[Candidate]:
     """Those whose statement raises whenever it runs, in a `try` that catches it, and did not do so before the edit."""
     found: list[Candidate] = []
@@ -45,7 +45,13 @@ async def raising(
 
 
 async def _raised(
-    session: Session, ground: Ground, candidate: Candidate, place: _Statement, *, edited: bool, seconds: float
+    session: WorkerSession,
+    ground: SearchGround,
+    candidate: Candidate,
+    place: _TryStatement,
+    *,
+    edited: bool,
+    seconds: float,
 ) -> bool:
     """Whether the statement was run, and raised each time."""
     path = candidate.edits[0].path
@@ -64,14 +70,14 @@ async def _raised(
     return 0 < ran <= raised
 
 
-def _edited(source: Source, candidate: Candidate) -> Source | None:
+def _edited(source: PythonSource, candidate: Candidate) -> PythonSource | None:
     try:
-        return Source(source.path, source.edited(candidate.edits))
+        return PythonSource(source.path, source.edited(candidate.edits))
     except (SyntaxError, ValueError, RecursionError):  # it passed in an interpreter with newer syntax than ours
         return None
 
 
-def _caught(source: Source | None, candidate: Candidate) -> _Statement | None:
+def _caught(source: PythonSource | None, candidate: Candidate) -> _TryStatement | None:
     """The statement of a single edit, if an error of it would be caught in its function, and not raised on."""
     if source is None or len(candidate.edits) != 1:
         return None
@@ -80,7 +86,7 @@ def _caught(source: Source | None, candidate: Candidate) -> _Statement | None:
     node: ast.AST | None = min(statements, key=lambda node: (node.end_lineno or 0) - node.lineno, default=None)
     if not isinstance(node, ast.stmt) or isinstance(node, ast.Raise):
         return None
-    place = _Statement(node.lineno, _header_end(node))
+    place = _TryStatement(node.lineno, _header_end(node))
     while node is not None and not isinstance(node, FunctionNode):
         parent = source.parents.get(node)
         if isinstance(parent, ast.Try) and node in parent.body and _swallows(parent):

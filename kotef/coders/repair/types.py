@@ -52,7 +52,7 @@ class Disagreement:
     where: str
     """`in test_till.py::test_two, with `5` in place of `6``; empty for a call of its own."""
     results: tuple[str, ...]
-    """One per patch compared, in the order of `Repair.patches`: the value's literal, or `raises ValueError`."""
+    """One per patch compared, in the order of `SearchResult.patches`: the value's literal, or `raises ValueError`."""
     given: str = ""
     """What the call is made on: `With Account('bob', overdraft=500)`; empty for a plain function."""
     verb: str = "be"
@@ -60,7 +60,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class SearchResult:
     """The outcome of one search."""
 
     patches: tuple[Patch, ...] = ()

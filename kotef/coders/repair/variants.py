@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kotef.coders.repair.arguments import like, varied
-from kotef.coders.repair.source import FunctionNode, Unit
+from kotef.coders.repair.source import FunctionNode, SwapUnit
 
 SAW: Final = "__kotef_saw__"
 """What a variant calls with a label and a function, in place of an assertion; see `worker.trials`."""
@@ -28,7 +28,7 @@ class Variant:
     """One test with some literals or statements changed, its assertions turned into questions."""
 
     test: int
-    unit: Unit
+    unit: SwapUnit
     source: str
     """The function inside its classes."""
     told: str
@@ -41,7 +41,7 @@ class Variant:
         return {"test": self.test, "unit": {**swap, "defaults": False}}
 
 
-def variants(unit: Unit, test: int, chance: random.Random) -> Iterator[Variant]:
+def variants(unit: SwapUnit, test: int, chance: random.Random) -> Iterator[Variant]:
     """At most twenty variants of one test function; none if it asserts nothing that could be asked instead."""
     base = copy.deepcopy(unit.node)
     base.decorator_list = []
@@ -160,7 +160,7 @@ def _replace(tree: ast.AST, old: ast.AST, new: list[Any]) -> None:
                 return
 
 
-def _source(unit: Unit, function: FunctionNode) -> str:
+def _source(unit: SwapUnit, function: FunctionNode) -> str:
     body: ast.stmt = function
     for outer in reversed(unit.outer):
         body = ast.ClassDef(name=outer.name, bases=[], keywords=[], body=[body], decorator_list=[])

@@ -5,10 +5,10 @@ from typing import Any
 
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.rank import by_file
-from kotef.coders.repair.source import Edit, Source
+from kotef.coders.repair.source import PythonSource, SourceEdit
 
 
-def units_of(candidate: Candidate, sources: Mapping[str, Source]) -> list[dict[str, Any]]:
+def units_of(candidate: Candidate, sources: Mapping[str, PythonSource]) -> list[dict[str, Any]]:
     """What has to be exchanged, as `worker.hot_swap` takes it: functions, assignments of the module, or all of it."""
     return [unit for source, edits in by_file(candidate, sources) for unit in _of_file(source, edits)]
 
@@ -23,8 +23,8 @@ def size_of(units: list[dict[str, Any]]) -> int:
     return sum(len(unit.get("source", "")) + len(unit.get("module", "")) for unit in units)
 
 
-def _of_file(source: Source, edits: tuple[Edit, ...]) -> list[dict[str, Any]]:
-    inside: dict[tuple[str, ...], list[Edit]] = {}
+def _of_file(source: PythonSource, edits: tuple[SourceEdit, ...]) -> list[dict[str, Any]]:
+    inside: dict[tuple[str, ...], list[SourceEdit]] = {}
     made: list[dict[str, Any]] = []
     for edit in edits:
         unit = source.unit_of((edit,))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kotef.probes.expectations.expectation import literal
 from kotef.probes.expectations.python_product import Product, absolute
-from kotef.probes.expectations.python_purity import SAFE, Scope
+from kotef.probes.expectations.python_purity import SAFE, ModuleScope
 
 
 class UnknownError(Exception):
@@ -18,7 +18,7 @@ class CanonicalForm:
     """The names of one test, as far as its statements have been read."""
 
     path: str
-    scope: Scope
+    scope: ModuleScope
     product: Product
     bound: Collection[str]
     """Names that the test binds anywhere."""
@@ -162,7 +162,7 @@ class _Insertion(ast.NodeTransformer):
         return inner
 
 
-def imported_as(name: str, scope: Scope, path: str) -> str:
+def imported_as(name: str, scope: ModuleScope, path: str) -> str:
     """The dotted name that a name at the top of a module was imported as, always the same; else empty."""
     found = {origin_in(node, name, path) for node in scope.bindings(name)}
     return found.pop() if len(found) == 1 else ""

@@ -10,7 +10,7 @@ from typing import Final
 from kotef.probes.expectations.canonical_form import imported_as
 from kotef.probes.expectations.expectation import Expectation, literal
 from kotef.probes.expectations.python_product import Product
-from kotef.probes.expectations.python_purity import Scope, bound_by
+from kotef.probes.expectations.python_purity import ModuleScope, bound_by
 from kotef.probes.expectations.python_statements import StatementWalk, TestStart
 from kotef.probes.oracles.python_origins import columns_of, id_of_row, values_of_row
 from kotef.probes.source_text import SourceText, parsed
@@ -36,7 +36,7 @@ def python_expectations(path: str, content: bytes, product: Product) -> list[Exp
     tree = parsed(source.text) if source else None
     if source is None or tree is None or any(map(_PREPARES.search, (source.text, *_above(path, product)))):
         return []
-    module = _Module(path, tree, Scope.of(tree))
+    module = _Module(path, tree, ModuleScope.of(tree))
     starts = islice(module.starts(), _MOST)
     return [found for start in starts for found in StatementWalk(start, module.scope, product).expectations()]
 
@@ -55,7 +55,7 @@ def _above(path: str, product: Product) -> Iterator[str]:
 class _Module:
     path: str
     tree: ast.Module
-    scope: Scope
+    scope: ModuleScope
 
     def starts(self) -> Iterator[TestStart]:
         """The tests that only their own statements prepare, one for each row of parameters."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kotef.checks.protected_files import is_test_code
-from kotef.probes.expectations.python_purity import Scope, depends_on_arguments, keeps_state, uses_nothing_else
+from kotef.probes.expectations.python_purity import ModuleScope, depends_on_arguments, keeps_state, uses_nothing_else
 from kotef.probes.source_text import SourceText, parsed
 
 _DEPTH: Final = 6
@@ -86,7 +86,7 @@ class Product:
         if found is None or tree is None or depth > _DEPTH:
             return False
         path, function = found
-        others = uses_nothing_else(function, Scope.of(tree))
+        others = uses_nothing_else(function, ModuleScope.of(tree))
         if others is None:
             return False
         return all(self._pure(f"{dotted(path)}.{name}", depth + 1) for name in others - {function.name})
@@ -99,7 +99,7 @@ class Product:
         path, function = found
         calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
         called = {each.id for each in calls if isinstance(each, ast.Name)} - {function.name}
-        return keeps_state(function, Scope.of(tree)) or any(
+        return keeps_state(function, ModuleScope.of(tree)) or any(
             self._state(f"{dotted(path)}.{name}", depth + 1) for name in called
         )
 
@@ -118,7 +118,7 @@ class Product:
             return None
         path, whole = place
         name, _, rest = whole.partition(".")
-        scope = Scope.of(tree)
+        scope = ModuleScope.of(tree)
         match scope.bindings(name):
             case [] if scope.star_imports and not scope.is_dynamic(name):
                 found = [self._definition(f"{module}.{whole}", depth + 1) for module in self._starred(scope, path)]
@@ -134,7 +134,7 @@ class Product:
             case _:
                 return None
 
-    def _starred(self, scope: Scope, path: str) -> Iterator[str]:
+    def _starred(self, scope: ModuleScope, path: str) -> Iterator[str]:
         for node in scope.star_imports:
             yield absolute(node, path)
 

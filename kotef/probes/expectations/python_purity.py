@@ -32,7 +32,7 @@ _Binding = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | 
 
 
 @dataclass(frozen=True, eq=False)
-class Scope:
+class ModuleScope:
     """The names at the top of a module."""
 
     tree: ast.Module
@@ -111,7 +111,7 @@ def depends_on_arguments(function: ast.FunctionDef) -> bool:
     )
 
 
-def uses_nothing_else(function: ast.FunctionDef, scope: Scope) -> frozenset[str] | None:
+def uses_nothing_else(function: ast.FunctionDef, scope: ModuleScope) -> frozenset[str] | None:
     """Other functions that a function calls, if it uses only these, its arguments and constants; else None."""
     if function.decorator_list or any(_is_changeable(each) for each in _defaults(function)):
         return None
@@ -151,7 +151,7 @@ def uses_nothing_else(function: ast.FunctionDef, scope: Scope) -> frozenset[str]
     return frozenset(others)
 
 
-def keeps_state(function: ast.FunctionDef, scope: Scope) -> bool:
+def keeps_state(function: ast.FunctionDef, scope: ModuleScope) -> bool:
     """Whether the text of the function surely reads or changes something that outlives a call."""
     locals_ = _locals(function)
     if any(_is_changeable(each) for each in _defaults(function)) or function.decorator_list:
@@ -176,7 +176,7 @@ def keeps_state(function: ast.FunctionDef, scope: Scope) -> bool:
     return False
 
 
-def _is_outside(name: str, scope: Scope) -> bool:
+def _is_outside(name: str, scope: ModuleScope) -> bool:
     for node in scope.bindings(name):
         match node:
             case ast.Import(names=aliases):
@@ -190,7 +190,7 @@ def _is_outside(name: str, scope: Scope) -> bool:
     return False
 
 
-def _kind_of(name: str, scope: Scope) -> str | None:
+def _kind_of(name: str, scope: ModuleScope) -> str | None:
     """What a name that is not local means: `builtin`, `constant`, `module` or `function`; None: it may be anything."""
     bound = scope.bindings(name)
     match bound:

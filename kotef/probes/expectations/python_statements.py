@@ -8,7 +8,7 @@ from typing import Final
 from kotef.probes.expectations.canonical_form import CanonicalForm, UnknownError, origin_in
 from kotef.probes.expectations.expectation import Expectation, Relation, literal
 from kotef.probes.expectations.python_product import Product
-from kotef.probes.expectations.python_purity import Scope, bound_by
+from kotef.probes.expectations.python_purity import ModuleScope, bound_by
 
 EQUAL: Final = frozenset(
     "assertEqual assertEquals assertIs assertListEqual assertDictEqual assertTupleEqual assertSetEqual "  # noqa: SIM905
@@ -41,7 +41,7 @@ class TestStart:
 class StatementWalk:
     """The expectations of a test, found on the way through its body."""
 
-    def __init__(self, start: TestStart, scope: Scope, product: Product) -> None:
+    def __init__(self, start: TestStart, scope: ModuleScope, product: Product) -> None:
         """Nothing is read yet."""
         self.start = start
         body = start.function.body

@@ -14,12 +14,12 @@ from kotef.failures.plural import counted
 from kotef.runs.available_tools import available
 from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.events import Watcher
-from kotef.runs.external_agents import Given, Hired, commands_in
+from kotef.runs.external_agents import AgentGrant, Hired, commands_in
 from kotef.runs.replay.player import Player
 from kotef.runs.replay.record_types import NAME, VERSION, Begun, Entry, read_record
 from kotef.runs.replay.workspace_copy import copy_of, place_for
 from kotef.runs.result import Camel, Result
-from kotef.runs.run_config import Models, Setting
+from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
@@ -43,7 +43,7 @@ _FROM_OUTSIDE: Final = frozenset({"interrupted", "crashed"})
 """Outcomes that no record can bring about again."""
 
 
-class Ended(Camel):
+class RunEnding(Camel):
     """How a run ended, and what it came by on the way."""
 
     outcome: str
@@ -70,8 +70,8 @@ class Replayed(Camel):
     run_id: str
     same: bool
     exit_code: int
-    then: Ended
-    now: Ended
+    then: RunEnding
+    now: RunEnding
     ended_from_outside: bool
     """A person or the system ended the run, which no record can: it is compared up to there."""
     differences: tuple[str, ...]
@@ -103,7 +103,7 @@ def replay(
             some = ", ".join(copy.changed(tree, stands)[:5])
             player.differs(0, f"the copy is not as the workspace was: {some}")
         overrides, _ = prompt_overrides(root, config, trust=task.trust)
-        setting = Setting(
+        setting = RunConfig(
             place,
             lambda _: Models(),
             Prompts(overrides),
@@ -152,7 +152,7 @@ def _state_before(run: RunDir) -> str:
 
 def _hired(task: Task) -> Hired:
     """The programs of the chain by name alone; none of them is started."""
-    return Hired({name: Given(command) for name, command in commands_in(task.coder).items()})
+    return Hired({name: AgentGrant(command) for name, command in commands_in(task.coder).items()})
 
 
 def _kit(place: Path, config: UserConfig, task: Task, begun: Begun | None) -> Kit:
@@ -210,7 +210,7 @@ def _judged(run: RunDir) -> tuple[dict[int, Verification], frozenset[int]]:
     return dict(sorted(found.items())), frozenset(unread)
 
 
-def _ended(result: Result | None, judged: Mapping[int, Verification]) -> Ended:
+def _ended(result: Result | None, judged: Mapping[int, Verification]) -> RunEnding:
     red = [
         f"{visit}: {check.name}: {check.fingerprint}"
         for visit, verification in judged.items()
@@ -218,7 +218,7 @@ def _ended(result: Result | None, judged: Mapping[int, Verification]) -> Ended:
         if not check.passed
     ]
     failed = sum(not verification.passed for visit, verification in judged.items() if visit)
-    return Ended(
+    return RunEnding(
         outcome=result.outcome if result else "killed",
         reason=result.reason if result else "",
         attempts=result.failure_history.attempts if result else failed,
@@ -227,7 +227,7 @@ def _ended(result: Result | None, judged: Mapping[int, Verification]) -> Ended:
     )
 
 
-def _up_to(then: Ended, now: Ended) -> Ended:
+def _up_to(then: RunEnding, now: RunEnding) -> RunEnding:
     """As much of the replay as the run had come to."""
     return now.model_copy(
         update={
@@ -241,7 +241,7 @@ def _up_to(then: Ended, now: Ended) -> Ended:
 _What = Literal["outcome", "reason", "attempts"]
 
 
-def _differences(then: Ended, now: Ended, *, endings: bool) -> Sequence[str]:
+def _differences(then: RunEnding, now: RunEnding, *, endings: bool) -> Sequence[str]:
     names: tuple[_What, ...] = ("outcome", "reason", "attempts") if endings else ("attempts",)
     said = [
         f"{name}: {getattr(then, name)} → {getattr(now, name)}"

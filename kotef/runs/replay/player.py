@@ -6,32 +6,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kotef.checks.baselines import Baselines, Facts, Kept
+from kotef.checks.baselines import Baselines, Facts, StoredBaseline
 from kotef.checks.types import Check, CommandResult
-from kotef.coders.base import Brief, Coder, Work
+from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
 from kotef.errors import UsageError
 from kotef.runs.events import Line
 from kotef.runs.replay.record_types import (
     Agreed,
-    Answered,
-    Asking,
     Begun,
     Called,
     Commanded,
     Declined,
-    Effect,
     Entry,
     Full,
+    ModelCallRecord,
+    ModelsRecord,
     Permitted,
     Reused,
-    Window,
+    TreeRecord,
+    WindowRecord,
     Worked,
     asked_of,
     digest_of,
 )
 from kotef.runs.replay.recorder import Whereabouts, comes_from_outside, without_pid
-from kotef.runs.replay.tape import Ran, Run
+from kotef.runs.replay.tape import CommandKey, Run
 from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
@@ -67,7 +67,7 @@ class Player:
         self.divergences: list[Divergence] = []
         self.over: NeverHeardError | None = None
         """Set once it was asked for what it does not have."""
-        self._answers: defaultdict[tuple[int, str], deque[Answered]] = defaultdict(deque)
+        self._answers: defaultdict[tuple[int, str], deque[ModelCallRecord]] = defaultdict(deque)
         self._commands: defaultdict[tuple[str, str, str], deque[Commanded]] = defaultdict(deque)
         self._works: defaultdict[tuple[int, str], deque[Worked]] = defaultdict(deque)
         self._declined: defaultdict[tuple[int, str], deque[Declined]] = defaultdict(deque)
@@ -75,9 +75,9 @@ class Player:
         self._effects: dict[int, str] = {}
         self._agreed: dict[int, tuple[str, ...] | None] = {}
         self._permitted: defaultdict[tuple[int, str], deque[Permission]] = defaultdict(deque)
-        self._reused: deque[Kept] = deque()
+        self._reused: deque[StoredBaseline] = deque()
         self._windows: list[int] = []
-        self._asking: Asking | None = None
+        self._asking: ModelsRecord | None = None
         self._begun: Begun | None = None
         self.full = False
         for line in record:
@@ -88,7 +88,7 @@ class Player:
 
     def _take(self, line: Entry) -> None:
         match line:
-            case Answered():
+            case ModelCallRecord():
                 self._answers[line.visit, line.node].append(line)
             case Commanded():
                 self._commands[line.of, line.name, line.command].append(line)
@@ -98,7 +98,7 @@ class Player:
                 self._declined[line.visit, line.coder].append(line)
             case Called():
                 self._tools[line.visit, line.tool, line.arguments].append(line)
-            case Effect():
+            case TreeRecord():
                 self._effects[line.of] = line.tree
             case Agreed():
                 self._agreed[line.visit] = line.steps
@@ -106,9 +106,9 @@ class Player:
                 self._permitted[line.visit, line.command].append(line.said)
             case Reused():
                 self._reused.append(line.kept)
-            case Window():
+            case WindowRecord():
                 self._windows.append(line.tokens)
-            case Asking():
+            case ModelsRecord():
                 self._asking = self._asking or line
             case Begun():
                 self._begun = self._begun or line
@@ -179,7 +179,7 @@ class Player:
     def read_at_once(self, tokens: int) -> None:
         """It is known."""
 
-    def answer(self, messages: Sequence[Any], tools: Sequence[Any]) -> Answered:
+    def answer(self, messages: Sequence[Any], tools: Sequence[Any]) -> ModelCallRecord:
         """The next answer there was; NeverHeardError where there was none."""
         if self.over is not None:
             raise self.over
@@ -196,7 +196,7 @@ class Player:
             self.differs(visit, f"call {call} of the {node}: {_difference(was, now)}")
         return answer
 
-    async def command(self, ran: Ran, run: Run) -> CommandResult:  # noqa: ARG002  it is not run
+    async def command(self, ran: CommandKey, run: Run) -> CommandResult:  # noqa: ARG002  it is not run
         """What the command did, its changes to files among it."""
         found = self._commands[ran.kind, without_pid(ran.name), ran.command]
         if not found:
@@ -234,7 +234,7 @@ class Player:
             raise self._never(f"the coder {coder} in visit {visit}")
         return found.popleft().why
 
-    def work(self, visit: int, coder: str) -> Work:
+    def work(self, visit: int, coder: str) -> CoderResult:
         """What it did."""
         found = self._works[visit, coder]
         if not found:
@@ -242,7 +242,7 @@ class Player:
         done = found.popleft()
         self._pass(done.seconds)
         self._have(done.n)
-        return Work(done.edits, done.usage, found=done.found, hints=done.hints, tried=done.tried)
+        return CoderResult(done.edits, done.usage, found=done.found, hints=done.hints, tried=done.tried)
 
     def differs(self, visit: int, what: str) -> None:
         """Note it; the run goes on."""
@@ -279,11 +279,11 @@ def _difference(was: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) 
 class _Played(Baselines):
     """No baseline but the one that stood for the run's."""
 
-    def __init__(self, store: Baselines, reused: deque[Kept]) -> None:
+    def __init__(self, store: Baselines, reused: deque[StoredBaseline]) -> None:
         super().__init__(store.directory, store.root, {})
         self._reused = reused
 
-    def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> Kept | None:  # noqa: ARG002  as above
+    def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> StoredBaseline | None:  # noqa: ARG002  as above
         """What was taken over."""
         kept = self._reused.popleft() if self._reused else None
         if kept is not None:
@@ -312,6 +312,6 @@ class _PlayedCoder:
         """What it said."""
         return self._player.declined(brief.plan.visit, self.name)
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """What it did."""
         return self._player.work(brief.plan.visit, self.name)

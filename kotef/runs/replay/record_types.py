@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from kotef.checks.baselines import Kept
+from kotef.checks.baselines import StoredBaseline
 from kotef.checks.types import CommandResult
 from kotef.deps import Permission
 from kotef.settings import Price, Tariff
-from kotef.state import Asked, Edits, Usage
+from kotef.state import CoderTrial, Edits, Usage
 from kotef.tools.tool import Tier
 
 NAME: Final = "record.jsonl"
@@ -35,7 +35,7 @@ class Begun(_Line):
     window: int | None
 
 
-class Asking(_Line):
+class ModelsRecord(_Line):
     """Which models the run has, and what they cost."""
 
     kind: Literal["models"] = "models"
@@ -48,7 +48,7 @@ class Asking(_Line):
     reviewer_price: Tariff | Price | None
 
 
-class Failed(_Line):
+class ModelFailureRecord(_Line):
     """How a call of a model failed, beyond its retries."""
 
     fault: str
@@ -58,7 +58,7 @@ class Failed(_Line):
     lost: int = 0
 
 
-class Answered(_Line):
+class ModelCallRecord(_Line):
     """One call of a model that came to an end."""
 
     kind: Literal["answer"] = "answer"
@@ -72,7 +72,7 @@ class Answered(_Line):
     request: tuple[tuple[str, str], ...]
     """Who speaks, and a digest of what is said, for each message after those; the tools stand before all messages."""
     message: dict[str, Any] | None = None
-    failed: Failed | None = None
+    failed: ModelFailureRecord | None = None
     seconds: float
 
 
@@ -88,7 +88,7 @@ class Commanded(_Line):
     result: CommandResult
 
 
-class Effect(_Line):
+class TreeRecord(_Line):
     """The tree after something that changed it; what changed nothing has none."""
 
     kind: Literal["effect"] = "effect"
@@ -108,7 +108,7 @@ class Worked(_Line):
     usage: Usage
     found: bool
     hints: tuple[str, ...]
-    tried: frozenset[Asked]
+    tried: frozenset[CoderTrial]
     seconds: float
 
 
@@ -157,10 +157,10 @@ class Reused(_Line):
     """The baseline was an earlier run's."""
 
     kind: Literal["baseline"] = "baseline"
-    kept: Kept
+    kept: StoredBaseline
 
 
-class Window(_Line):
+class WindowRecord(_Line):
     """How many tokens the coder's model was found to read at once."""
 
     kind: Literal["window"] = "window"
@@ -176,17 +176,17 @@ class Full(_Line):
 
 Entry = Annotated[
     Begun
-    | Asking
-    | Answered
+    | ModelsRecord
+    | ModelCallRecord
     | Commanded
-    | Effect
+    | TreeRecord
     | Worked
     | Declined
     | Called
     | Agreed
     | Permitted
     | Reused
-    | Window
+    | WindowRecord
     | Full,
     Field(discriminator="kind"),
 ]

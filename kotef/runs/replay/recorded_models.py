@@ -13,7 +13,7 @@ from pydantic import Field
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
 from kotef.models.scripted import ScriptedChatModel
-from kotef.runs.replay.record_types import Answered, Failed, after, asked_of
+from kotef.runs.replay.record_types import ModelCallRecord, ModelFailureRecord, after, asked_of
 
 if TYPE_CHECKING:
     from kotef.runs.replay.player import Player
@@ -64,17 +64,21 @@ class _Ear(AsyncCallbackHandler):
         """There is none, retries included."""
         if isinstance(error, ModelError):
             fault = OVERFLOW if isinstance(error, ContextOverflowError) else error.fault
-            self._keep(run_id, failed=Failed(fault=fault, text=str(error), tries=error.tries, lost=error.lost))
+            self._keep(
+                run_id, failed=ModelFailureRecord(fault=fault, text=str(error), tries=error.tries, lost=error.lost)
+            )
         elif isinstance(error, Exception):
-            self._keep(run_id, failed=Failed(fault=type(error).__name__, text=str(error)))
+            self._keep(run_id, failed=ModelFailureRecord(fault=type(error).__name__, text=str(error)))
 
-    def _keep(self, run_id: UUID, *, message: dict[str, Any] | None = None, failed: Failed | None = None) -> None:
+    def _keep(
+        self, run_id: UUID, *, message: dict[str, Any] | None = None, failed: ModelFailureRecord | None = None
+    ) -> None:
         began, request = self._asked.pop(run_id)
         visit, node, call = self._recorder.where.next_call()
         kept = after(self._before.get((visit, node), ()), request)
         self._before[visit, node] = request
         self._recorder.write(
-            Answered(
+            ModelCallRecord(
                 visit=visit,
                 node=node,
                 call=call,
@@ -103,7 +107,7 @@ class PlayedChatModel(ScriptedChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def _as_it_was(failed: Failed) -> Exception:
+def _as_it_was(failed: ModelFailureRecord) -> Exception:
     """The error that the run met."""
     if failed.fault == OVERFLOW:
         error: ModelError = ContextOverflowError("")

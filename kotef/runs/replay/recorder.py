@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kotef import __version__
-from kotef.checks.baselines import Baselines, Kept
+from kotef.checks.baselines import Baselines, StoredBaseline
 from kotef.checks.types import CommandResult
-from kotef.coders.base import Brief, Coder, Work
+from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
 from kotef.runs.events import Line
 from kotef.runs.replay.record_types import (
     Agreed,
-    Asking,
     Begun,
     Called,
     Commanded,
     Declined,
-    Effect,
     Entry,
     Full,
+    ModelsRecord,
     Permitted,
     Reused,
-    Window,
+    TreeRecord,
+    WindowRecord,
     Worked,
     digest_of,
 )
-from kotef.runs.replay.tape import Ran, Run
+from kotef.runs.replay.tape import CommandKey, Run
 from kotef.tools.toolset import Kit
 from kotef.workspace.paths import append_line
 from kotef.workspace.redaction import redactor
@@ -142,7 +142,7 @@ class Recorder:
 
         listen(self, [model for model in (models.coder, models.planner, models.reviewer) if model is not None])
         self.write(
-            Asking(
+            ModelsRecord(
                 coder=models.coder_name if models.coder else "",
                 planner=models.planner is not None,
                 reviewer=models.reviewer is not None,
@@ -159,9 +159,9 @@ class Recorder:
 
     def read_at_once(self, tokens: int) -> None:
         """Keep it: nobody can be asked later."""
-        self.write(Window(tokens=tokens))
+        self.write(WindowRecord(tokens=tokens))
 
-    async def command(self, ran: Ran, run: Run) -> CommandResult:
+    async def command(self, ran: CommandKey, run: Run) -> CommandResult:
         """Run it and keep what it did."""
         result = await run()
         number, visit = self._next(), self.where.visit
@@ -190,7 +190,7 @@ class Recorder:
                 )
             )
             if is_foreign(call["name"]) and self._tree != before:  # it was looked at before and after
-                self.write(Effect(of=number, tree=self._tree))
+                self.write(TreeRecord(of=number, tree=self._tree))
         return answer
 
     def write(self, line: Entry) -> bool:
@@ -217,7 +217,7 @@ class Recorder:
         self._number += 1
         return self._number
 
-    def worked(self, brief: Brief, work: Work, coder: str, seconds: float) -> None:
+    def worked(self, brief: Brief, work: CoderResult, coder: str, seconds: float) -> None:
         """What a coder that starts processes of its own did in a visit."""
         number, visit = self._next(), brief.plan.visit
         line = Worked(
@@ -234,13 +234,13 @@ class Recorder:
         if self.write(line):
             self._pending, self._tree = number, brief.tree  # whatever trees it has taken itself
 
-    def _reused(self, kept: Kept) -> None:
+    def _reused(self, kept: StoredBaseline) -> None:
         self.write(Reused(kept=kept))
 
     def _took(self, tree: str) -> None:
         """A tree was taken; where it is another than before, what ran since has changed it."""
         if self._pending is not None and tree != self._tree:
-            self.write(Effect(of=self._pending, tree=tree))
+            self.write(TreeRecord(of=self._pending, tree=tree))
         self._pending, self._tree = None, tree
 
 
@@ -269,7 +269,7 @@ class _HeardCoder:
         self._recorder.write(Declined(visit=brief.plan.visit, coder=self.name, why=why))
         return why
 
-    async def work(self, brief: Brief) -> Work:
+    async def work(self, brief: Brief) -> CoderResult:
         """What the coder does."""
         began = time.monotonic()
         work = await self._coder.work(brief)

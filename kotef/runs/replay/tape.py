@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Run = Callable[[], Awaitable[CommandResult]]
 
 
-class Ran(NamedTuple):
+class CommandKey(NamedTuple):
     """Which command this is, as a later run can tell it again."""
 
     kind: Literal["check", "command"]
@@ -61,7 +61,7 @@ class Tape(Protocol):
         """What was found out about that."""
         ...
 
-    async def command(self, ran: Ran, run: Run) -> CommandResult:
+    async def command(self, ran: CommandKey, run: Run) -> CommandResult:
         """One command of a check or a coder, which `run` would run."""
         ...
 

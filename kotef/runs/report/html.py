@@ -17,7 +17,7 @@ from kotef.context.template_cache import Compiled
 from kotef.failures.plural import counted
 from kotef.runs.report.page import Page
 from kotef.runs.report.page_data import page_of
-from kotef.runs.report.test_matrix import MARKS, STATUSES, Row
+from kotef.runs.report.test_matrix import MARKS, STATUSES, MatrixRow
 from kotef.runs.store import RunDir
 from kotef.workspace.paths import write_atomic
 
@@ -97,7 +97,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _data(page: Page, drawn: Sequence[Row], later: Sequence[Row]) -> str:
+def _data(page: Page, drawn: Sequence[MatrixRow], later: Sequence[MatrixRow]) -> str:
     """Every row that is not drawn, grouped by what its cells say, in a form that is safe inside a script element."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for row in later:

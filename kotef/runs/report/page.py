@@ -5,7 +5,7 @@ from typing import Literal
 
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.runs.report.diffs import FileDiff
-from kotef.runs.report.guards import Guard
+from kotef.runs.report.guards import GuardReport
 from kotef.runs.report.test_matrix import Matrix
 from kotef.runs.report.timeline import VisitRecord
 from kotef.runs.result import ResultDone, ResultEdit
@@ -14,7 +14,7 @@ Tone = Literal["good", "bad", "working"]
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class UnsatisfiedCheck:
     """One check that was not satisfied, and where its output says so."""
 
     check: CheckVerdict
@@ -31,7 +31,7 @@ class Attempt:
     judged: Verification | None
     status: str
     """`verified`, `failed`, `red`, `green`, `not judged`, `at work`."""
-    failed: tuple[Failed, ...]
+    failed: tuple[UnsatisfiedCheck, ...]
     diff: tuple[FileDiff, ...]
     patch: str
     """The name of its file; empty without one."""
@@ -44,13 +44,13 @@ class Attempt:
         return sum(self.record.seconds.values())
 
     @property
-    def stopping(self) -> tuple[Guard, ...]:
+    def stopping(self) -> tuple[GuardReport, ...]:
         """Guards that ended it."""
         return tuple(guard for guard in self.record.guards if guard.level == "stop")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelUsageRow:
     """All answers of one model in one role."""
 
     node: str
@@ -93,8 +93,8 @@ class Page:
     """Attempts that failed."""
     matrix: Matrix
     done: tuple[ResultDone, ...]
-    asked: tuple[Asked, ...]
-    drifts: tuple[Guard, ...]
+    asked: tuple[ModelUsageRow, ...]
+    drifts: tuple[GuardReport, ...]
     ways: tuple[Way, ...]
     entry: str
     """Where the issue entry stands; empty without one."""

@@ -16,9 +16,9 @@ from kotef.failures.plural import counted
 from kotef.runs.events import read_events
 from kotef.runs.report.diffs import FileDiff, diff_of
 from kotef.runs.report.logs import excerpt
-from kotef.runs.report.page import Asked, Attempt, Failed, Page, Tone, Way
+from kotef.runs.report.page import Attempt, ModelUsageRow, Page, Tone, UnsatisfiedCheck, Way
 from kotef.runs.report.test_matrix import matrix_of
-from kotef.runs.report.timeline import ModelCall, Record, VisitRecord, record_of
+from kotef.runs.report.timeline import ModelCall, Timeline, VisitRecord, record_of
 from kotef.runs.result import Result, ResultDone
 from kotef.runs.store import RunDir
 from kotef.state import Task
@@ -102,7 +102,7 @@ def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
     return found, tuple(sorted(unread))
 
 
-def _headline(result: Result | None, record: Record, *, began: bool, at_work: bool) -> tuple[str, Tone, str]:
+def _headline(result: Result | None, record: Timeline, *, began: bool, at_work: bool) -> tuple[str, Tone, str]:
     """Outcome, tone, and the sentence that is the title."""
     if result is not None:
         sentence = result.sentence or result.reason
@@ -122,7 +122,7 @@ def _sandbox(result: Result | None) -> str:
     return f"{result.sandbox}, {'with' if result.network else 'no'} network"
 
 
-def _attempts(place: Path, record: Record, judged: Mapping[int, Verification], *, at_work: bool) -> Iterator[Attempt]:
+def _attempts(place: Path, record: Timeline, judged: Mapping[int, Verification], *, at_work: bool) -> Iterator[Attempt]:
     records = {visit.visit: visit for visit in record.visits}
     newest = max(records, default=0)
     for number in sorted({*records, *judged}):
@@ -150,13 +150,13 @@ def _status(told: VisitRecord, judged: Verification | None, *, working: bool) ->
     return "verified" if passed else "failed"
 
 
-def _failed(place: Path, judged: Verification) -> Iterator[Failed]:
+def _failed(place: Path, judged: Verification) -> Iterator[UnsatisfiedCheck]:
     for check in judged.checks:
         if not check.passed:
             _, *error = check.summary.splitlines() or [""]
             needles = [line for line in error if not line.startswith("and ")]
             log = excerpt(place, check.log, needles) if check.log else ""
-            yield Failed(check, redactor().text(log))
+            yield UnsatisfiedCheck(check, redactor().text(log))
 
 
 def _diff(patch: Path) -> tuple[FileDiff, ...]:
@@ -179,13 +179,13 @@ def _done(task: Task | None, result: Result | None) -> tuple[ResultDone, ...]:
     )
 
 
-def _asked(calls: Iterable[ModelCall]) -> tuple[Asked, ...]:
+def _asked(calls: Iterable[ModelCall]) -> tuple[ModelUsageRow, ...]:
     """By model and role, in the order of their first answers."""
     found: dict[tuple[str, str], list[ModelCall]] = defaultdict(list)
     for call in calls:
         found[call.model, call.node].append(call)
     return tuple(
-        Asked(
+        ModelUsageRow(
             node,
             model,
             len(made),

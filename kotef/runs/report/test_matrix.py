@@ -64,7 +64,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """One test, or one check as a whole."""
 
     name: str
@@ -81,9 +81,9 @@ class Matrix:
     """Checks and tests by visits."""
 
     columns: tuple[Column, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[MatrixRow, ...] = ()
     """Checks first; then the tests that say something, the worst first."""
-    quiet: tuple[Row, ...] = ()
+    quiet: tuple[MatrixRow, ...] = ()
     """The tests that were never red and never changed."""
 
 
@@ -121,7 +121,7 @@ def _row(
     put_back: list[frozenset[str]],
     new: list[frozenset[str]],
     partial: list[bool],
-) -> Row:
+) -> MatrixRow:
     file = name.partition("::")[0]
     cells, marks = "", ""
     known = False
@@ -130,7 +130,7 @@ def _row(
         known = known or letter not in _UNKNOWN
         cells += letter
         marks += "b" if file in paths and letter != " " else "n" if name in fresh else " "
-    return Row(name, cells, marks, _trend(cells, marks))
+    return MatrixRow(name, cells, marks, _trend(cells, marks))
 
 
 def _trend(cells: str, marks: str) -> str:
@@ -164,13 +164,13 @@ def _column(judged: Verification, letters: Mapping[str, str]) -> Column:
     return Column(judged.visit, judged.passed, green, red, len(found) - green - red, len(judged.put_back))
 
 
-def _checks(found: list[Verification]) -> Iterable[Row]:
+def _checks(found: list[Verification]) -> Iterable[MatrixRow]:
     """A row for each check; `o` where a visit did not run it."""
     columns = [{check.name: check for check in judged.checks} for judged in found]
     for name in dict.fromkeys(name for column in columns for name in column):
         cells = "".join(_check_letter(column.get(name)) for column in columns)
         trend = _trend(cells, " " * len(cells)) or ("advice" if "a" in cells else "")
-        yield Row(name, cells, " " * len(cells), trend, check=True)
+        yield MatrixRow(name, cells, " " * len(cells), trend, check=True)
 
 
 def _check_letter(check: CheckVerdict | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kotef.failures.plural import counted
 from kotef.runs.events import Line
-from kotef.runs.report.guards import Guard, guard_of
+from kotef.runs.report.guards import GuardReport, guard_of
 
 PHASES: Final = ("plan", "code", "check")
 _AFTER: Final = {
@@ -72,7 +72,7 @@ class VisitRecord:
     """By phase; the time between a kill and its resume is no part."""
     calls: tuple[ModelCall, ...] = ()
     tools: tuple[ToolCall, ...] = ()
-    guards: tuple[Guard, ...] = ()
+    guards: tuple[GuardReport, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -86,7 +86,7 @@ class VisitRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Timeline:
     """Everything the events of a run tell."""
 
     visits: tuple[VisitRecord, ...] = ()
@@ -104,7 +104,7 @@ class Record:
         return sum(sum(visit.seconds.values()) for visit in self.visits)
 
 
-def record_of(events: Iterable[Line]) -> Record:
+def record_of(events: Iterable[Line]) -> Timeline:
     """Read the events once, first to last; what tells no visit belongs to the one that was at work."""
     lines: dict[int, list[Line]] = defaultdict(list)
     seconds: dict[int, dict[str, float]] = defaultdict(dict)
@@ -132,7 +132,7 @@ def record_of(events: Iterable[Line]) -> Record:
     visits = tuple(_visit(number, lines[number], seconds[number]) for number in sorted(made))
     if unread:
         notices.append(f"{counted(unread, 'event')} cannot be read, of another version perhaps; not counted here")
-    return Record(visits, began, before, doing, tuple(dict.fromkeys(notices)))
+    return Timeline(visits, began, before, doing, tuple(dict.fromkeys(notices)))
 
 
 def _time(line: Line, before: float | None) -> float:

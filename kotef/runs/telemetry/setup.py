@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kotef.models.factory import OPENAI_URL
 from kotef.runs.events import Watcher
-from kotef.runs.run_config import Models, Setting
+from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.telemetry import exporter, langsmith
 from kotef.state import Task
 from kotef.workspace.redaction import redactor
@@ -22,7 +22,7 @@ Complain = Callable[[str], None]
 
 
 @contextmanager
-def observed(setting: Setting, task: Task, complain: Complain) -> Iterator[Setting]:
+def observed(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunConfig]:
     """The setting with the watchers that the environment asks for; at the end what they hold is sent, within seconds.
 
     A collector that does not answer changes neither the run nor its exit status.
@@ -51,7 +51,7 @@ def told_to_langsmith(complain: Complain) -> Iterator[None]:
 
 
 @contextmanager
-def _traced(setting: Setting, task: Task, complain: Complain) -> Iterator[Setting]:
+def _traced(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunConfig]:
     wish, way = _way()
     if way is None:
         yield replace(setting, notices=(*setting.notices, wish.refused)) if wish.refused else setting
@@ -81,7 +81,7 @@ def _way() -> tuple[exporter.Wish, exporter.Collector | None]:
         return exporter.Wish(refused=f"no traces are sent, for a variable OTEL_* cannot be used: {why}"), None
 
 
-def _called(setting: Setting, spans: "Spans") -> "Callable[[Emit], Models]":
+def _called(setting: RunConfig, spans: "Spans") -> "Callable[[Emit], Models]":
     """The models of the run, each of whose calls is a span."""
 
     def make(emit: "Emit") -> Models:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from kotef.errors import UsageError
 from kotef.sdd.importers.document_names import CHECKS
 from kotef.sdd.importers.markdown_lists import prose
-from kotef.sdd.markdown import Line, Section, fences, read_markdown, sections, words
+from kotef.sdd.markdown import Line, MarkdownSection, fences, read_markdown, sections, words
 from kotef.sdd.references import fenced_commands
 from kotef.sdd.ticket import MAX_ITEMS, MAX_TITLE, NAMES, DoneLine, Ticket, allowed_edits, items_with_boxes
 
@@ -61,7 +61,7 @@ def read_issue(text: str, source: str) -> Issue:
     raw = _json(shown, source) or _fields(shown) or _markdown(shown)
     lines = read_markdown(raw.body).lines
     found = sections(lines, _SECTIONS, nested=("done",))
-    under = {name: found.get(name, Section(1, ())) for name in _REST}
+    under = {name: found.get(name, MarkdownSection(1, ())) for name in _REST}
     commands, _ = fenced_commands(fences(under["tests"].lines))
     allowed, _ = allowed_edits(lines)
     title = " ".join(raw.title.split())[:MAX_TITLE]

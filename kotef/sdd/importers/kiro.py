@@ -8,7 +8,7 @@ from kotef.sdd.importers.document_names import checks_in, readable_name
 from kotef.sdd.importers.markdown_lists import entries, prose
 from kotef.sdd.importers.spec import ForeignSpec
 from kotef.sdd.importers.tasks import read_tasks
-from kotef.sdd.markdown import Document, Line, Section, read_markdown, sections, words
+from kotef.sdd.markdown import Document, Line, MarkdownSection, read_markdown, sections, words
 from kotef.sdd.ticket import DoneLine
 
 MARKERS: Final = ("requirements.md", "bugfix.md", "tasks.md")
@@ -79,7 +79,7 @@ def _title(requirements: Document) -> str:
     return "" if words(heading) in _GENERIC else heading
 
 
-def _objective(found: Mapping[str, Section]) -> str:
+def _objective(found: Mapping[str, MarkdownSection]) -> str:
     parts = [
         prose(found[name].lines, MAX_INTRODUCTION) for name in ("introduction", "current", "expected") if name in found
     ]
@@ -119,7 +119,9 @@ def _labelled(line: Line, told: re.Match[str] | None, text: str, number: str, or
     return (f"{number}.{within}" if number else within), text
 
 
-def _reading(folder: str, files: Mapping[str, str], beside: tuple[str, ...], drawn: Mapping[str, Section]) -> str:
+def _reading(
+    folder: str, files: Mapping[str, str], beside: tuple[str, ...], drawn: Mapping[str, MarkdownSection]
+) -> str:
     """Which documents there are, then the design in brief."""
     names = [f"{folder}/{name}" for name in (*(name for name in READ if name in files), *beside)]
     head = f"Read what concerns you before you edit: {', '.join(names)}" if names else ""

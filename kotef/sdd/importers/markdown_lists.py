@@ -11,7 +11,7 @@ MAX_LINES: Final = 20_000
 
 
 @dataclass(slots=True)
-class Entry:
+class ListItem:
     """One list item: its text over all lines it goes on, and what is nested in it."""
 
     line: Line
@@ -26,10 +26,10 @@ class Entry:
         return " ".join(part for part in (self.line.text, *self.parts) if part).strip()
 
 
-def entries(lines: Sequence[Line]) -> list[Entry]:
+def entries(lines: Sequence[Line]) -> list[ListItem]:
     """Every item of every list, in order; one that is nested is an entry too, and a note of those around it."""
-    found: list[Entry] = []
-    around: list[Entry] = []
+    found: list[ListItem] = []
+    around: list[ListItem] = []
     titles: list[tuple[int, str]] = []
     joined = False
     for line in lines[:MAX_LINES]:
@@ -43,7 +43,7 @@ def entries(lines: Sequence[Line]) -> list[Entry]:
                 around.pop()
             for above in around[-3:]:
                 above.notes.append(line)
-            around.append(Entry(line, tuple(title for _, title in titles)))
+            around.append(ListItem(line, tuple(title for _, title in titles)))
             found.append(around[-1])
             joined = True
         elif line.kind == "text" and around and (joined or line.indent > around[0].line.indent):

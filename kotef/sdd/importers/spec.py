@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.sdd.files import Problem
-from kotef.sdd.importers.tasks import Task, depth_of
+from kotef.sdd.importers.tasks import ImportedTask, depth_of
 from kotef.sdd.ticket import MAX_ITEMS, MAX_TEXT, MAX_TITLE, DoneLine, Kind, Ticket
 
 SHOWN: Final = 20
@@ -30,7 +30,7 @@ class ForeignSpec(BaseModel):
     objective: str = ""
     reading: str = ""
     """What to read before editing: names of documents, and the head of the plan."""
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[ImportedTask, ...] = ()
     tasks_path: str = ""
     """The file of the tasks; empty where there is none."""
     criteria: tuple[DoneLine, ...] = ()
@@ -44,7 +44,7 @@ class ForeignSpec(BaseModel):
     problems: tuple[Problem, ...] = ()
 
     @property
-    def open_tasks(self) -> tuple[Task, ...]:
+    def open_tasks(self) -> tuple[ImportedTask, ...]:
         """Those whose box is not ticked."""
         return tuple(task for task in self.tasks if not task.checked)
 
@@ -104,13 +104,13 @@ def ticket_of(spec: ForeignSpec, selected: str = "") -> Ticket:
     )
 
 
-def task_named(spec: ForeignSpec, name: str) -> Task | None:
+def task_named(spec: ForeignSpec, name: str) -> ImportedTask | None:
     """The task of this name, however it is spelt: `t3` is `T003`."""
     wanted = _key(name)
     return next((task for task in spec.tasks if task.name and _key(task.name) == wanted), None)
 
 
-def _chosen(spec: ForeignSpec, selected: str) -> tuple[Task, ...]:
+def _chosen(spec: ForeignSpec, selected: str) -> tuple[ImportedTask, ...]:
     """One task, with those below it; or those of a story."""
     wanted = _key(selected)
     if re.fullmatch(r"us-?\d+", wanted):
@@ -126,7 +126,7 @@ def _chosen(spec: ForeignSpec, selected: str) -> tuple[Task, ...]:
     raise UsageError(f"{spec.path}: no task '{_printable(selected)}'", hint=hint)
 
 
-def _criteria_of(spec: ForeignSpec, tasks: Iterable[Task]) -> tuple[DoneLine, ...]:
+def _criteria_of(spec: ForeignSpec, tasks: Iterable[ImportedTask]) -> tuple[DoneLine, ...]:
     """The criteria that these tasks are for: by the requirements they name, or by their story."""
     named = {name.casefold() for task in tasks for name in task.requires}
     stories = {task.story.casefold() for task in tasks if task.story}
@@ -138,13 +138,13 @@ def _criteria_of(spec: ForeignSpec, tasks: Iterable[Task]) -> tuple[DoneLine, ..
     return tuple(line for line in spec.criteria if is_for(line))
 
 
-def _title(spec: ForeignSpec, chosen: tuple[Task, ...], selected: str) -> str:
+def _title(spec: ForeignSpec, chosen: tuple[ImportedTask, ...], selected: str) -> str:
     about = dict(spec.stories).get(chosen[0].story, "") if _key(selected).startswith("us") else ""
     said = about.partition("\n")[0] if about else chosen[0].text
     return f"{spec.title}: {said}"
 
 
-def _objective(spec: ForeignSpec, chosen: tuple[Task, ...]) -> str:
+def _objective(spec: ForeignSpec, chosen: tuple[ImportedTask, ...]) -> str:
     """What the chosen tasks say, the story they belong to, and how their part is introduced."""
     said = [f"- {task.name} {task.text}".replace("-  ", "- ") for task in chosen if not task.checked]
     stories = dict(spec.stories)
@@ -153,7 +153,7 @@ def _objective(spec: ForeignSpec, chosen: tuple[Task, ...]) -> str:
     return "\n\n".join(["\n".join(said), *parts, *about])
 
 
-def _waiting(spec: ForeignSpec, chosen: tuple[Task, ...]) -> tuple[str, ...]:
+def _waiting(spec: ForeignSpec, chosen: tuple[ImportedTask, ...]) -> tuple[str, ...]:
     """Tasks that have to be ticked first and are not, or that do not exist; by full name."""
     own = {task.name for task in chosen}
     found: dict[str, None] = {}
@@ -164,7 +164,7 @@ def _waiting(spec: ForeignSpec, chosen: tuple[Task, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _done_line(task: Task, path: str) -> DoneLine:
+def _done_line(task: ImportedTask, path: str) -> DoneLine:
     return DoneLine(
         text=task.text, checked=task.checked, line=task.line, level=depth_of(task.name), label=task.name, path=path
     )

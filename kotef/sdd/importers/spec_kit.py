@@ -9,7 +9,7 @@ from kotef.sdd.importers.document_names import checks_in, readable_name
 from kotef.sdd.importers.markdown_lists import entries, prose
 from kotef.sdd.importers.spec import ForeignSpec
 from kotef.sdd.importers.tasks import read_tasks
-from kotef.sdd.markdown import PREAMBLE, Document, Section, read_markdown, sections
+from kotef.sdd.markdown import PREAMBLE, Document, MarkdownSection, read_markdown, sections
 from kotef.sdd.ticket import DoneLine
 
 MARKERS: Final = ("spec.md", "tasks.md")
@@ -131,7 +131,9 @@ def _criteria(spec: Document, path: str) -> Iterator[DoneLine]:
         yield DoneLine(text=said, checked=False, line=entry.line.number, label=label, path=path, box=False)
 
 
-def _reading(folder: str, files: Mapping[str, str], beside: tuple[str, ...], planned: Mapping[str, Section]) -> str:
+def _reading(
+    folder: str, files: Mapping[str, str], beside: tuple[str, ...], planned: Mapping[str, MarkdownSection]
+) -> str:
     """Which documents there are, then the plan in brief."""
     names = [f"{folder}/{name}" for name in (*(name for name in READ if name in files), *beside)]
     head = f"Read what concerns you before you edit: {', '.join(names)}" if names else ""

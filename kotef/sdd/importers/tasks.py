@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.sdd.importers.markdown_lists import Entry, entries, prose
+from kotef.sdd.importers.markdown_lists import ListItem, entries, prose
 from kotef.sdd.markdown import Document, Line
 
 MAX_TASKS: Final = 500
@@ -31,7 +31,7 @@ _REQUIREMENT: Final = re.compile(r"\d+(?:\.\d+)*")
 _NAMES: Final = re.compile(r"\b(?:T\d+[a-z]?|\d+(?:\.\d+)*)\b", re.IGNORECASE)
 
 
-class Task(BaseModel):
+class ImportedTask(BaseModel):
     """One line with a box in a `tasks.md`, as its author wrote it."""
 
     model_config = ConfigDict(frozen=True)
@@ -56,7 +56,7 @@ class Task(BaseModel):
     """What stands above the first task of its part."""
 
 
-def read_tasks(document: Document) -> tuple[Task, ...]:
+def read_tasks(document: Document) -> tuple[ImportedTask, ...]:
     """Every task of a file, in order. Total: a line that is no task is passed over."""
     about = _abouts(document.lines)
     found = [_task(entry, box, about.get(entry.line.number, "")) for entry, box in _boxed(document.lines)]
@@ -80,7 +80,7 @@ def depth_of(name: str) -> int:
     return name.count(".")
 
 
-def _boxed(lines: Sequence[Line]) -> list[tuple[Entry, re.Match[str]]]:
+def _boxed(lines: Sequence[Line]) -> list[tuple[ListItem, re.Match[str]]]:
     return [(entry, box) for entry in entries(lines) if (box := _BOX.match(entry.line.raw))]
 
 
@@ -88,7 +88,7 @@ def _is_checked(box: re.Match[str]) -> bool:
     return box["mark"].strip() not in ("", "-", "~")
 
 
-def _task(entry: Entry, box: re.Match[str], about: str) -> Task:
+def _task(entry: ListItem, box: re.Match[str], about: str) -> ImportedTask:
     text = " ".join([entry.line.raw[box.end() :].strip(), *entry.parts]).strip()
     named = _NAME.match(text)
     rest = text[named.end() :] if named else text
@@ -108,7 +108,7 @@ def _task(entry: Entry, box: re.Match[str], about: str) -> Task:
             name for part in (rest, *notes) for told in _DEPENDS.finditer(part) for name in _NAMES.findall(told[1])
         )
     )
-    return Task(
+    return ImportedTask(
         name=named["name"] if named else "",
         text=_ASIDE.sub("", rest).strip() or text or "(no words)",
         checked=_is_checked(box),

@@ -5,7 +5,7 @@ from typing import Final
 from pydantic import Field
 
 from kotef.tools.errors import ToolFault
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 REPORT: Final = "report_contradiction"
 """Name of the tool; a call of it that succeeds ends the visit, and the run."""
@@ -29,7 +29,7 @@ async def _report(context: ToolContext, place: str, why: str, other: str = "") -
 
 
 ROWS: Final = (
-    Row(
+    ToolSpec(
         REPORT,
         "reader",
         "standard",

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from kotef.tools import shell
 from kotef.tools.background import Background
-from kotef.tools.command_outcome import Told, tell
+from kotef.tools.command_outcome import ToolAnswer, tell
 from kotef.tools.errors import ToolFault
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 
 class RunCommand(Args):
@@ -40,7 +40,7 @@ class RunChecks(Args):
 
 async def _run_command(
     context: ToolContext, command: str, timeout: float | None = None, background: bool = False
-) -> str | Told:
+) -> str | ToolAnswer:
     shell.refuse(command, context.rule(command))
     async with context.one_at_a_time:
         if background:
@@ -62,13 +62,13 @@ def _background(context: ToolContext) -> Background:
     return context.background
 
 
-async def _run_checks(context: ToolContext, names: list[str] | None = None) -> str | Told:
+async def _run_checks(context: ToolContext, names: list[str] | None = None) -> str | ToolAnswer:
     async with context.one_at_a_time:
         return await context.run_checks(names or None)
 
 
 ROWS: Final = (
-    Row(
+    ToolSpec(
         "read_output",
         "reader",
         "standard",
@@ -77,8 +77,8 @@ ROWS: Final = (
         "State and new output of a command, after `wait` seconds.",
         polls=True,
     ),
-    Row("run_checks", "runner", "standard", RunChecks, _run_checks, "Run the checks that judge, or those named."),
-    Row(
+    ToolSpec("run_checks", "runner", "standard", RunChecks, _run_checks, "Run the checks that judge, or those named."),
+    ToolSpec(
         "run_command",
         "runner",
         "standard",
@@ -86,5 +86,5 @@ ROWS: Final = (
         _run_command,
         "Run a shell command; timeout in seconds; background gives a handle.",
     ),
-    Row("stop_command", "runner", "standard", StopCommand, _stop_command, "End a background command."),
+    ToolSpec("stop_command", "runner", "standard", StopCommand, _stop_command, "End a background command."),
 )

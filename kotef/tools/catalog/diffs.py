@@ -4,7 +4,7 @@ from typing import Final
 
 from kotef.tools import git
 from kotef.tools.errors import ToolFault
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 
 class GitStatus(Args):
@@ -33,6 +33,6 @@ async def _git_diff(context: ToolContext, path: str = ".", base: str = "") -> st
 
 
 ROWS: Final = (
-    Row("git_diff", "reader", "standard", GitDiff, _git_diff, "Diff from the run's start, or from `base`."),
-    Row("git_status", "reader", "standard", GitStatus, _git_status, "Which files have changed."),
+    ToolSpec("git_diff", "reader", "standard", GitDiff, _git_diff, "Diff from the run's start, or from `base`."),
+    ToolSpec("git_status", "reader", "standard", GitStatus, _git_status, "Which files have changed."),
 )

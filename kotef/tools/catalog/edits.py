@@ -5,14 +5,14 @@ from typing import Final
 from pydantic import Field
 
 from kotef.tools import apply_patch, edit, files
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 
 class EditFile(Args):
     """Arguments of edit_file."""
 
     path: str
-    edits: list[edit.Edit] = Field(min_length=1)
+    edits: list[edit.Replacement] = Field(min_length=1)
 
 
 class WriteFile(Args):
@@ -33,7 +33,7 @@ async def _apply_patch(context: ToolContext, patch: str) -> str:
         return apply_patch.apply_patch(context.root, patch, guard=context.guard, wrote=context.wrote)
 
 
-async def _edit_file(context: ToolContext, path: str, edits: list[edit.Edit]) -> str:
+async def _edit_file(context: ToolContext, path: str, edits: list[edit.Replacement]) -> str:
     async with context.one_at_a_time:
         written = edit.edit_file(context.root, path, edits, guard=context.guard)
         context.wrote(written.path)
@@ -48,7 +48,7 @@ async def _write_file(context: ToolContext, path: str, content: str) -> str:
 
 
 ROWS: Final = (
-    Row(
+    ToolSpec(
         "apply_patch",
         "editor",
         "standard",
@@ -59,7 +59,7 @@ ROWS: Final = (
         targets=apply_patch.targets,
         rest=apply_patch.rest,
     ),
-    Row(
+    ToolSpec(
         "edit_file",
         "editor",
         "standard",
@@ -67,5 +67,5 @@ ROWS: Final = (
         _edit_file,
         "Replace exact text, there once or `all`; all edits or none.",
     ),
-    Row("write_file", "editor", "standard", WriteFile, _write_file, "Create a file, or replace all of it."),
+    ToolSpec("write_file", "editor", "standard", WriteFile, _write_file, "Create a file, or replace all of it."),
 )

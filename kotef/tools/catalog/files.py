@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field
 
 from kotef.tools import files, search, truncated_output
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 
 class ViewFile(Args):
@@ -75,10 +75,10 @@ async def _view_truncated(context: ToolContext, id: str, range: str = "1-400") -
 
 
 ROWS: Final = (
-    Row("find_files", "reader", "core", FindFiles, _find_files, "List files by glob: src/**/test_*.py."),
-    Row("grep", "reader", "core", Grep, _grep, "Search files by regular expression."),
-    Row("list_dir", "reader", "core", ListDir, _list_dir, "List a directory."),
-    Row(
+    ToolSpec("find_files", "reader", "core", FindFiles, _find_files, "List files by glob: src/**/test_*.py."),
+    ToolSpec("grep", "reader", "core", Grep, _grep, "Search files by regular expression."),
+    ToolSpec("list_dir", "reader", "core", ListDir, _list_dir, "List a directory."),
+    ToolSpec(
         "view_file",
         "reader",
         "core",
@@ -86,7 +86,7 @@ ROWS: Final = (
         _view_file,
         "Read a text file; number and tab before each line are no part of it.",
     ),
-    Row(
+    ToolSpec(
         "view_truncated_output",
         "reader",
         "standard",

@@ -6,7 +6,7 @@ from kotef.context.skills import Skills
 from kotef.sdd.memory import FOLDER, Action, MemoryFault, MemoryName, act
 from kotef.tools import skills
 from kotef.tools.errors import ToolFault
-from kotef.tools.tool import Args, Arguments, Row, ToolContext
+from kotef.tools.tool import Args, Arguments, ToolContext, ToolSpec
 
 
 class ManageMemory(Args):
@@ -72,7 +72,7 @@ async def _skill_resource(context: ToolContext, name: str, path: str) -> str:
 
 
 ROWS: Final = (
-    Row(
+    ToolSpec(
         "manage_memory",
         "keeper",
         "all",
@@ -82,8 +82,8 @@ ROWS: Final = (
         needs="memory",
         targets=_file,
     ),
-    Row("skill_find", "reader", "all", SkillFind, _skill_find, "Search the skills.", needs="more_skills"),
-    Row(
+    ToolSpec("skill_find", "reader", "all", SkillFind, _skill_find, "Search the skills.", needs="more_skills"),
+    ToolSpec(
         "skill_resource",
         "reader",
         "all",
@@ -92,5 +92,5 @@ ROWS: Final = (
         "Read a file of a skill.",
         needs="skill_files",
     ),
-    Row("skill_use", "reader", "all", SkillUse, _skill_use, "Read a skill.", needs="skills"),
+    ToolSpec("skill_use", "reader", "all", SkillUse, _skill_use, "Read a skill.", needs="skills"),
 )

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 
 class Overview(Args):
@@ -32,7 +32,7 @@ async def _search_symbols(context: ToolContext, name: str, path: str = ".") -> s
 
 
 ROWS: Final = (
-    Row(
+    ToolSpec(
         "get_codebase_overview",
         "reader",
         "standard",
@@ -40,7 +40,7 @@ ROWS: Final = (
         _overview,
         "Folders, and what the most used files define.",
     ),
-    Row(
+    ToolSpec(
         "search_symbols",
         "reader",
         "standard",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field
 
 from kotef.tools.errors import ToolFault
-from kotef.tools.tool import Args, Row, ToolContext
+from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 if TYPE_CHECKING:
     from kotef.tools.web.fetch import Web
@@ -39,7 +39,7 @@ async def _web_search(context: ToolContext, query: str) -> str:
 
 
 ROWS: Final = (
-    Row(
+    ToolSpec(
         "web_fetch",
         "reader",
         "all",
@@ -48,5 +48,5 @@ ROWS: Final = (
         "Read a public web page, from character `start`.",
         needs="web",
     ),
-    Row("web_search", "reader", "all", WebSearch, _web_search, "Search the web.", needs="web_search"),
+    ToolSpec("web_search", "reader", "all", WebSearch, _web_search, "Search the web.", needs="web_search"),
 )

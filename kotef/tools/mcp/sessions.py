@@ -15,7 +15,7 @@ from kotef.tools.errors import ToolFault
 from kotef.tools.mcp.log import log_without_secrets
 from kotef.tools.mcp.servers import Server
 from kotef.tools.text import clip_line, clip_middle
-from kotef.tools.tool import Row, ToolContext
+from kotef.tools.tool import ToolContext, ToolSpec
 from kotef.workspace.redaction import redactor
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
@@ -36,7 +36,7 @@ class ServerFault(Exception):  # noqa: N818  a server that does not start is tol
     """Why a server is of no use, in one line."""
 
 
-class Session:
+class McpSession:
     """One server and the one conversation with it; a task of its own opens, holds and closes it.
 
     The library's scopes must end in the task they began in, and the visits of a run are different tasks.
@@ -164,10 +164,10 @@ class Servers:
         `sandbox` confines those that are programs, at the level that is a command line of its own (bwrap).
         """
         self._say = say
-        self._sessions = [Session(server, root, logs / f"mcp-{server.name}.log", sandbox) for server in servers]
-        self._rows: list[Row] | None = None
+        self._sessions = [McpSession(server, root, logs / f"mcp-{server.name}.log", sandbox) for server in servers]
+        self._rows: list[ToolSpec] | None = None
 
-    async def rows(self) -> list[Row]:
+    async def rows(self) -> list[ToolSpec]:
         """The tools of all servers that start, sorted by name; the servers are asked once a run."""
         if self._rows is None:
             opened = await asyncio.gather(*map(self._opened, self._sessions))
@@ -179,7 +179,7 @@ class Servers:
         """End every server that was started."""
         await asyncio.gather(*(session.close() for session in self._sessions))
 
-    async def _opened(self, session: Session) -> "tuple[Session, list[Tool]]":
+    async def _opened(self, session: McpSession) -> "tuple[McpSession, list[Tool]]":
         try:
             return session, await session.open()
         except ServerFault as fault:
@@ -187,7 +187,7 @@ class Servers:
             return session, []
 
 
-def rows_of(session: Session, tools: "Iterable[Tool]") -> list[Row]:
+def rows_of(session: McpSession, tools: "Iterable[Tool]") -> list[ToolSpec]:
     """A server's tools as rows of the table, each under the name of its server."""
     return [_row(session, tool) for tool in tools]
 
@@ -215,7 +215,7 @@ def text_of(result: "CallToolResult") -> str:
     return "\n".join(parts).strip()
 
 
-def _row(session: Session, tool: "Tool") -> Row:
+def _row(session: McpSession, tool: "Tool") -> ToolSpec:
     async def act(context: ToolContext, /, **arguments: Any) -> str:
         async with context.one_at_a_time:
             with context.watching():
@@ -223,7 +223,7 @@ def _row(session: Session, tool: "Tool") -> Row:
 
     words = clip_line(" ".join((tool.description or tool.title or tool.name).split()), MAX_DESCRIPTION)
     schema = {"type": "object", "properties": {}, **tool.inputSchema}
-    return Row(tool_name(session.server.name, tool.name), "runner", "all", schema, act, words, needs="mcp")
+    return ToolSpec(tool_name(session.server.name, tool.name), "runner", "all", schema, act, words, needs="mcp")
 
 
 async def _tools(session: "ClientSession") -> "list[Tool]":

@@ -42,7 +42,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     return [str(address[0]) for *_, address in found]
 
 
-class _Answer(NamedTuple):
+class _WebResponse(NamedTuple):
     """What a server sent in the end."""
 
     url: str
@@ -91,7 +91,7 @@ class Web:
                 raise ToolFault("exec_error", f"the search server answered {response.status_code}")
             return _decoded(await _body(response), response.charset_encoding)
 
-    async def _get(self, url: str) -> _Answer:
+    async def _get(self, url: str) -> _WebResponse:
         async with _client() as client:
             for _ in range(REDIRECTS + 1):
                 parts = checked(url)
@@ -156,13 +156,13 @@ async def _in_time(work: Awaitable[T], url: str) -> T:
         raise ToolFault("exec_error", f"{url[:200]}: {type(error).__name__}: {str(error)[:200]}") from error
 
 
-async def _read(url: str, response: "httpx2.Response") -> _Answer:
+async def _read(url: str, response: "httpx2.Response") -> _WebResponse:
     media = response.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
     if not (media.startswith(_TEXT_TYPES) or media.endswith(("+json", "+xml"))):
         raise ToolFault("exec_error", f"{url[:200]} is {media[:100]}; only text is read")
     if response.is_error:
         raise ToolFault("exec_error", f"{url[:200]} answered {response.status_code} {response.reason_phrase}")
-    return _Answer(url, response.status_code, media, _decoded(await _body(response), response.charset_encoding))
+    return _WebResponse(url, response.status_code, media, _decoded(await _body(response), response.charset_encoding))
 
 
 async def _body(response: "httpx2.Response") -> bytes:

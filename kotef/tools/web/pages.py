@@ -20,7 +20,7 @@ def text_of(html: str, *, base: str = "") -> str:
 
     Links are made whole with `base`. Any input gives a text, that of a broken page what could be read of it.
     """
-    page = _Page(base)
+    page = _TextCollector(base)
     page.feed(html)
     page.close()
     return page.text()
@@ -32,7 +32,7 @@ def title_of(html: str) -> str:
     return " ".join(text_of(found[1]).split()) if found else ""
 
 
-class _Page(HTMLParser):
+class _TextCollector(HTMLParser):
     """Collects text; entities are resolved by the parser."""
 
     def __init__(self, base: str) -> None:

@@ -17,7 +17,7 @@ _PER_NAMESPACE: Final = (5, 14)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """What `--sandbox strict` adds.
 
     Where a control group is ours to divide it counts all of a run's commands together, else each process by itself.

@@ -21,7 +21,7 @@ from typing import Final
 from kotef.workspace.sandbox import seccomp
 from kotef.workspace.sandbox.caller import HOLD, file_of
 from kotef.workspace.sandbox.libc import drop_capabilities, fault, libc
-from kotef.workspace.sandbox.metadata_calls import READERS, Call
+from kotef.workspace.sandbox.metadata_calls import READERS, MetadataCall
 
 _RECEIVE, _SEND, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
 """SECCOMP_IOCTL_NOTIF_RECV, _SEND, _ID_VALID, _SET_FLAGS of linux/seccomp.h."""
@@ -79,7 +79,7 @@ class _Broker:
             for call in self._calls():
                 self._answer(call)
 
-    def _calls(self) -> Iterator[Call]:
+    def _calls(self) -> Iterator[MetadataCall]:
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         while True:
@@ -94,9 +94,9 @@ class _Broker:
                     continue
                 return
             identity, thread, _, number, _, _, *arguments = _NOTIFICATION.unpack(buffer)
-            yield Call(identity, thread, self._numbers[number], arguments)
+            yield MetadataCall(identity, thread, self._numbers[number], arguments)
 
-    def _answer(self, call: Call) -> None:
+    def _answer(self, call: MetadataCall) -> None:
         try:
             self._change(call)
             refusal = 0
@@ -107,7 +107,7 @@ class _Broker:
         with suppress(OSError):  # the caller has ended
             fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(call.id, 0, -refusal, 0))
 
-    def _change(self, call: Call) -> None:
+    def _change(self, call: MetadataCall) -> None:
         argument, change = READERS[call.name](call)
         found = file_of(call.thread, argument)
         try:

@@ -17,7 +17,7 @@ _UNCHANGED: Final = 0xFFFFFFFF
 _MICROS: Final = 1_000_000
 
 
-class Call(NamedTuple):
+class MetadataCall(NamedTuple):
     """One system call that waits for its answer."""
 
     id: int
@@ -37,18 +37,18 @@ Change = Callable[[int], None]
 """Carries out the change on an open file."""
 
 
-def _mode(call: Call, file: FileArgument, at: int) -> tuple[FileArgument, Change]:
+def _mode(call: MetadataCall, file: FileArgument, at: int) -> tuple[FileArgument, Change]:
     mode = call.arguments[at] & 0o7777
     return file, lambda handle: _call("fchmodat", CWD, _magic(handle), mode, 0)
 
 
-def _owner(call: Call, file: FileArgument, at: int) -> tuple[FileArgument, Change]:
+def _owner(call: MetadataCall, file: FileArgument, at: int) -> tuple[FileArgument, Change]:
     uid = _outer(call, "uid_map", at)
     gid = _outer(call, "gid_map", at + 1)
     return file, lambda handle: _call("fchownat", handle, b"", uid, gid, EMPTY_PATH)
 
 
-def _outer(call: Call, table: str, at: int) -> int:
+def _outer(call: MetadataCall, table: str, at: int) -> int:
     """A user or group id as this process sees it: a command may run in a user namespace."""
     number = call.arguments[at] & _UNCHANGED
     if number == _UNCHANGED:
@@ -60,13 +60,13 @@ def _outer(call: Call, table: str, at: int) -> int:
     raise fault(errno.EINVAL)
 
 
-def _times(call: Call, file: FileArgument, at: int, kind: str) -> tuple[FileArgument, Change]:
+def _times(call: MetadataCall, file: FileArgument, at: int, kind: str) -> tuple[FileArgument, Change]:
     """`kind` is the unit of the two times: seconds, with microseconds, or with nanoseconds."""
     times = _nanoseconds(call, at, kind) if call.arguments[at] else None
     return file, lambda handle: _call("utimensat", handle, b"", times, EMPTY_PATH)
 
 
-def _nanoseconds(call: Call, at: int, kind: str) -> bytes:
+def _nanoseconds(call: MetadataCall, at: int, kind: str) -> bytes:
     form = {"s": "qq", "us": "qqqq", "ns": "qqqq"}[kind]
     values = struct.unpack(form, bytes_at(call.thread, call.arguments[at], struct.calcsize(form)))
     if kind == "s":
@@ -79,7 +79,7 @@ def _nanoseconds(call: Call, at: int, kind: str) -> bytes:
     return struct.pack("qqqq", seconds[0], micros[0] * 1000, seconds[1], micros[1] * 1000)
 
 
-def _attribute(call: Call, file: FileArgument) -> tuple[FileArgument, Change]:
+def _attribute(call: MetadataCall, file: FileArgument) -> tuple[FileArgument, Change]:
     name, size = _attribute_name(call), call.arguments[3]
     if size > _VALUE_MAX:
         raise fault(errno.E2BIG)
@@ -87,31 +87,31 @@ def _attribute(call: Call, file: FileArgument) -> tuple[FileArgument, Change]:
     return file, lambda handle: _call("setxattr", _magic(handle), name, value, size, flags)
 
 
-def _no_attribute(call: Call, file: FileArgument) -> tuple[FileArgument, Change]:
+def _no_attribute(call: MetadataCall, file: FileArgument) -> tuple[FileArgument, Change]:
     name = _attribute_name(call)
     return file, lambda handle: _call("removexattr", _magic(handle), name)
 
 
-def _attribute_name(call: Call) -> bytes:
+def _attribute_name(call: MetadataCall) -> bytes:
     try:
         return string_at(call.thread, call.arguments[1], _NAME_MAX)
     except OSError as error:
         raise fault(errno.ERANGE if error.errno == errno.ENAMETOOLONG else error.errno or errno.EFAULT) from None
 
 
-def _path(call: Call, flags: int = 0) -> FileArgument:
+def _path(call: MetadataCall, flags: int = 0) -> FileArgument:
     if not call.arguments[0]:
         raise fault(errno.EFAULT)
     return FileArgument(path=call.arguments[0], flags=flags)
 
 
-def _descriptor(call: Call) -> FileArgument:
+def _descriptor(call: MetadataCall) -> FileArgument:
     if call.integer(0) < 0:
         raise fault(errno.EBADF)
     return FileArgument(directory=call.integer(0))
 
 
-def _at(call: Call, flags: int = 0, *, or_none: bool = False) -> FileArgument:
+def _at(call: MetadataCall, flags: int = 0, *, or_none: bool = False) -> FileArgument:
     """A path relative to a directory; `or_none`: without a path, the directory's descriptor itself."""
     directory, path = call.integer(0), call.arguments[1]
     is_itself = not path and or_none and directory != CWD
@@ -122,7 +122,7 @@ def _at(call: Call, flags: int = 0, *, or_none: bool = False) -> FileArgument:
     return FileArgument(directory, path, flags)
 
 
-READERS: Final[dict[str, Callable[[Call], tuple[FileArgument, Change]]]] = {
+READERS: Final[dict[str, Callable[[MetadataCall], tuple[FileArgument, Change]]]] = {
     "chmod": lambda call: _mode(call, _path(call), 1),
     "fchmod": lambda call: _mode(call, _descriptor(call), 1),
     "fchmodat": lambda call: _mode(call, _at(call), 2),

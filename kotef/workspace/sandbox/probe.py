@@ -18,7 +18,7 @@ from kotef.errors import SandboxError
 from kotef.workspace.sandbox import landlock, seccomp
 from kotef.workspace.sandbox.bwrap import bubblewrap
 from kotef.workspace.sandbox.confinement import Confinement
-from kotef.workspace.sandbox.limits import Limits
+from kotef.workspace.sandbox.limits import SandboxLimits
 from kotef.workspace.sandbox.sandbox import OFF, Level, Sandbox, Wanted
 
 LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
@@ -67,7 +67,9 @@ class Probed:
         return _METADATA if self.deeds and not self.deeds["change"] else ""
 
 
-def probe(level: Level, confinement: Confinement, env: Mapping[str, str], *, limits: Limits | None = None) -> Probed:
+def probe(
+    level: Level, confinement: Confinement, env: Mapping[str, str], *, limits: SandboxLimits | None = None
+) -> Probed:
     """Try a level with a process that does what must be refused; nothing outside of kotef's own folder is at stake."""
     if missing := _missing(level):
         return Probed(level, missing, {}, _INSTALL if level == "bwrap" and not bubblewrap() else "")
@@ -174,7 +176,7 @@ def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, 
     if wanted == "off":
         return OFF, ""
     tried = []
-    limits = Limits() if wanted == "strict" else None
+    limits = SandboxLimits() if wanted == "strict" else None
     for level in _candidates(wanted):
         probed = probe(level, confinement, env, limits=limits)
         if probed.holds:

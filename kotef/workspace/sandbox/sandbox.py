@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from kotef.workspace.sandbox.bwrap import arguments, bubblewrap
 from kotef.workspace.sandbox.confinement import Confinement
-from kotef.workspace.sandbox.limits import Limits
+from kotef.workspace.sandbox.limits import SandboxLimits
 
 Level = Literal["bwrap", "landlock", "off"]
 Wanted = Literal["auto", "bwrap", "landlock", "strict", "off"]
@@ -32,7 +32,7 @@ class Sandbox:
     level: Level
     confinement: Confinement | None = None
     """None when the level is `off`."""
-    limits: Limits | None = None
+    limits: SandboxLimits | None = None
     """What `strict` adds; never set at another level than bwrap."""
 
     @property

@@ -12,7 +12,7 @@ from kotef.errors import SandboxError
 from kotef.workspace.environment import child_environment
 from kotef.workspace.sandbox import probe as probing
 from kotef.workspace.sandbox.confinement import confine
-from kotef.workspace.sandbox.limits import Limits, delegated
+from kotef.workspace.sandbox.limits import SandboxLimits, delegated
 from kotef.workspace.sandbox.probe import choose
 from kotef.workspace.sandbox.sandbox import Sandbox
 
@@ -22,7 +22,7 @@ MIB = 1024**2
 
 def _strict(make: Make, **limits: int) -> Sandbox:
     sandbox = make("bwrap")
-    return Sandbox("bwrap", sandbox.confinement, Limits(**limits))
+    return Sandbox("bwrap", sandbox.confinement, SandboxLimits(**limits))
 
 
 def test_ordinary_commands_work_with_the_limits_of_strict(make: Make, project: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_command_cannot_lift_its_limits(make: Make, project: Path) -> None:
 
 def test_processes_are_limited_for_a_normal_user(make: Make, project: Path) -> None:
     if os.geteuid() == 0:
-        assert "their number is not limited" in Limits().said(), "and the run says so"
+        assert "their number is not limited" in SandboxLimits().said(), "and the run says so"
         return
     done = shell("for i in $(seq 200); do sleep 5 & done; wait", _strict(make, processes=50), project)
 
@@ -77,7 +77,7 @@ def test_strict_says_what_it_limits(make: Make, project: Path, tmp_path: Path) -
     confinement = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env)
     sandbox, said = choose("strict", confinement, env, ci=True)
 
-    assert (sandbox.level, sandbox.limits) == ("bwrap", Limits())
+    assert (sandbox.level, sandbox.limits) == ("bwrap", SandboxLimits())
     assert "4096 MiB for a file" in said
 
 
@@ -108,7 +108,7 @@ def test_in_a_control_group_its_files_hold_the_limits(tmp_path: Path, monkeypatc
     group = tmp_path / "group"
     group.mkdir()
     monkeypatch.setattr(limiting, "delegated", lambda *_: group)
-    words = Limits(processes=7, memory=MIB).around(["bwrap", "--"], ["true"])
+    words = SandboxLimits(processes=7, memory=MIB).around(["bwrap", "--"], ["true"])
     own = group / f"kotef-{os.getpid()}"
 
     assert (own / "pids.max").read_text() == "7"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kotef.checks.runners.go_rows import go_environment
-from kotef.checks.runners.row import Command
+from kotef.checks.runners.row import RunnerCommand
 from kotef.failures.command_wrappers import unwrap
 from kotef.workspace.sandbox.toolchains import SETTINGS, settle, variables
 
@@ -62,7 +62,7 @@ def test_flags_of_go_are_kept_beside_ours(
     folder.mkdir()
 
     flags = go_environment(
-        Command("go test", unwrap("go test"), tmp_path, folder), {by: str(tmp_path / "own"), **variables}
+        RunnerCommand("go test", unwrap("go test"), tmp_path, folder), {by: str(tmp_path / "own"), **variables}
     )
 
     assert flags["GOFLAGS"] == f"{expected}-exec={folder}/goexec.sh"

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.site import EditProposal, Site
 from kotef.coders.repair.source import FunctionNode
 
 _FAMILIES: Final = tuple(
@@ -69,7 +69,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def sibling(site: Site) -> Iterator[Proposal]:
+def sibling(site: Site) -> Iterator[EditProposal]:
     """`min` ↔ `max`, `append` ↔ `extend`, and other functions of the module or methods of the class."""
     node, around = site.node, site.scope.around
     if isinstance(node, ast.Name) and around.is_called(node):
@@ -92,7 +92,7 @@ def sibling(site: Site) -> Iterator[Proposal]:
                     yield from site.put(f"self.{name}", extra=0.4)
 
 
-def argument_swap(site: Site) -> Iterator[Proposal]:
+def argument_swap(site: Site) -> Iterator[EditProposal]:
     """`f(a, b)` → `f(b, a)`, any two positional arguments."""
     node = site.node
     if not isinstance(node, ast.Call):
@@ -105,7 +105,7 @@ def argument_swap(site: Site) -> Iterator[Proposal]:
                 yield from _with_arguments(site, node, texts, extra=0.3 * (second - first - 1))
 
 
-def arguments(site: Site) -> Iterator[Proposal]:
+def arguments(site: Site) -> Iterator[EditProposal]:
     """An argument dropped, or a variable passed on as one more."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.Call):
@@ -128,7 +128,7 @@ def arguments(site: Site) -> Iterator[Proposal]:
                 yield from _with_arguments(site, node, [*texts, name], extra=0.0 if name == parameter.arg else 0.6)
 
 
-def known_shapes(site: Site) -> Iterator[Proposal]:
+def known_shapes(site: Site) -> Iterator[EditProposal]:
     """`range(n)` → `range(1, n)`; `sorted(x)` → `sorted(x, reverse=True)`; `d[k]` → `d.get(k, 0)`; and the like."""
     node = site.node
     match node:
@@ -184,7 +184,7 @@ def known_shapes(site: Site) -> Iterator[Proposal]:
                 )
 
 
-def wrap(site: Site) -> Iterator[Proposal]:
+def wrap(site: Site) -> Iterator[EditProposal]:
     """`x` → `len(x)`, `abs(x)`, `sorted(x)`, `x.lower()`, `not x`, `-x`, … where the type allows it."""
     node, scope = site.node, site.scope
     if not site.is_read or scope.around.is_called(node) or isinstance(node, ast.Lambda | ast.Constant):
@@ -210,7 +210,7 @@ def wrap(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"min(1, {text})", extra=doubt + 1.4)
 
 
-def wrap_with_variable(site: Site) -> Iterator[Proposal]:
+def wrap_with_variable(site: Site) -> Iterator[EditProposal]:
     """`best = e` → `best = max(best, e)`, and `e` → `max(e, x)` for the numbers of the scope."""
     node, scope = site.node, site.scope
     if not site.is_read or scope.around.is_called(node) or not scope.numeric(node) or isinstance(node, ast.Constant):
@@ -227,7 +227,7 @@ def wrap_with_variable(site: Site) -> Iterator[Proposal]:
                 yield from site.put(f"max({text}, {variable})", extra=0.9)
 
 
-def unwrap(site: Site) -> Iterator[Proposal]:
+def unwrap(site: Site) -> Iterator[EditProposal]:
     """`f(x)` → `x`, `x.f()` → `x`; a call that vanishes is suspicious even when it helps."""
     node = site.node
     if not isinstance(node, ast.Call) or not site.is_read:
@@ -246,17 +246,17 @@ def _removed(node: ast.Call) -> str:
     return "" if name in plain else "a call removed"
 
 
-def _with_arguments(site: Site, node: ast.Call, texts: list[str], *, extra: float = 0.0) -> Iterator[Proposal]:
+def _with_arguments(site: Site, node: ast.Call, texts: list[str], *, extra: float = 0.0) -> Iterator[EditProposal]:
     keywords = [site.text(keyword) for keyword in node.keywords]
     yield from site.put(f"{site.text(node.func)}({', '.join([*texts, *keywords])})", extra=extra)
 
 
-def _without_keyword(site: Site, node: ast.Call, keyword: ast.keyword) -> Iterator[Proposal]:
+def _without_keyword(site: Site, node: ast.Call, keyword: ast.keyword) -> Iterator[EditProposal]:
     kept = [site.text(part) for part in (*node.args, *node.keywords) if part is not keyword]
     yield from site.put(f"{site.text(node.func)}({', '.join(kept)})", extra=0.4)
 
 
-def _reversed(site: Site, node: ast.Call) -> Iterator[Proposal]:
+def _reversed(site: Site, node: ast.Call) -> Iterator[EditProposal]:
     turned = next((keyword for keyword in node.keywords if keyword.arg == "reverse"), None)
     if turned is not None:
         yield from _without_keyword(site, node, turned)

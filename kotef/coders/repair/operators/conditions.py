@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from kotef.coders.repair.operators.site import Proposal, Site
-from kotef.coders.repair.scope import SIZED, Scope
+from kotef.coders.repair.operators.site import EditProposal, Site
+from kotef.coders.repair.scope import SIZED, FunctionScope
 
 
-def boolean(site: Site) -> Iterator[Proposal]:
+def boolean(site: Site) -> Iterator[EditProposal]:
     """`and` ↔ `or`."""
     node = site.node
     if isinstance(node, ast.BoolOp):
@@ -16,7 +16,7 @@ def boolean(site: Site) -> Iterator[Proposal]:
             yield from site.between(left, right, new)
 
 
-def dropped(site: Site) -> Iterator[Proposal]:
+def dropped(site: Site) -> Iterator[EditProposal]:
     """`a and b` → `a` or `b`."""
     node = site.node
     if isinstance(node, ast.BoolOp):
@@ -26,7 +26,7 @@ def dropped(site: Site) -> Iterator[Proposal]:
             yield from site.put(word.join(kept))
 
 
-def negated(site: Site) -> Iterator[Proposal]:
+def negated(site: Site) -> Iterator[EditProposal]:
     """`not x` ↔ `x`, for conditions and returned truths."""
     node = site.node
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -39,7 +39,7 @@ def negated(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"not ({old})" if isinstance(node, ast.BoolOp) else f"not {old}")
 
 
-def extended(site: Site) -> Iterator[Proposal]:
+def extended(site: Site) -> Iterator[EditProposal]:
     """`c` → `c and d`, `c or d`, with conditions made from the scope."""
     if not _is_condition(site) and not (
         isinstance(site.parent, ast.Return) and isinstance(site.node, ast.Compare | ast.BoolOp)
@@ -57,7 +57,7 @@ def extended(site: Site) -> Iterator[Proposal]:
                     yield from site.put(f"{test} {word} {grouped}", extra=extra + 0.1)
 
 
-def replaced(site: Site) -> Iterator[Proposal]:
+def replaced(site: Site) -> Iterator[EditProposal]:
     """A condition → another one made from the scope."""
     if _is_condition(site):
         constant = isinstance(site.node, ast.Constant)
@@ -65,14 +65,14 @@ def replaced(site: Site) -> Iterator[Proposal]:
             yield from site.put(test, extra=extra + (-0.8 if constant else 0.3))
 
 
-def constant(site: Site) -> Iterator[Proposal]:
+def constant(site: Site) -> Iterator[EditProposal]:
     """A condition that holds always or never; ranks last."""
     if _is_condition(site) and isinstance(site.parent, ast.If) and not isinstance(site.node, ast.Constant):
         yield from site.put("True", anti="a condition made constant")
         yield from site.put("False", anti="a condition made constant")
 
 
-def added(site: Site) -> Iterator[Proposal]:
+def added(site: Site) -> Iterator[EditProposal]:
     """A simple statement comes to stand under an `if`."""
     node, source = site.node, site.scope.source
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Break | ast.Continue):
@@ -84,7 +84,7 @@ def added(site: Site) -> Iterator[Proposal]:
         yield from site.statement(f"if {test}:\n{indent}    {site.text(node)}", extra=extra)
 
 
-def filtered(site: Site) -> Iterator[Proposal]:
+def filtered(site: Site) -> Iterator[EditProposal]:
     """`[e for x in xs]` → `[e for x in xs if …]`, and an `if` dropped."""
     node = site.node
     if not isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
@@ -98,7 +98,7 @@ def filtered(site: Site) -> Iterator[Proposal]:
             yield from site.put(f"{site.text(last.iter)} if {test}", last.iter, extra=0.1 * place + 0.1 * number)
 
 
-def candidates(scope: Scope, at: ast.AST) -> Iterator[tuple[str, float]]:
+def candidates(scope: FunctionScope, at: ast.AST) -> Iterator[tuple[str, float]]:
     """Conditions that could be meant here, likeliest first, with how much each costs."""
     own = scope.source.text(at) if isinstance(at, ast.expr) else ""
     for place, test in enumerate(test for test in scope.conditions if test != own):

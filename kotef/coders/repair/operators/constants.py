@@ -3,14 +3,14 @@
 import ast
 from collections.abc import Iterator
 
-from kotef.coders.repair.operators.site import Proposal, Site
-from kotef.coders.repair.source import Edit
+from kotef.coders.repair.operators.site import EditProposal, Site
+from kotef.coders.repair.source import SourceEdit
 
 _SEPARATORS = (", ", ",", ": ", ":", "; ", ";", " - ", "-", "_", ".", "/", " ")
 _EMPTY = ("[]", "{}", '""', "0", "None", "set()", "()")
 
 
-def number(site: Site) -> Iterator[Proposal]:
+def number(site: Site) -> Iterator[EditProposal]:
     """A number → its neighbours, 0, 1, 2, ten times and a tenth, and the numbers of function, file and tests."""
     node = site.node
     if not isinstance(node, ast.Constant) or type(node.value) not in {int, float} or not _may_change(site):
@@ -41,7 +41,7 @@ def number(site: Site) -> Iterator[Proposal]:
             yield from site.put(repr(new), extra=extra + 0.03 * place)
 
 
-def text(site: Site) -> Iterator[Proposal]:
+def text(site: Site) -> Iterator[EditProposal]:
     """A text → other texts of function, file and tests, other case, without or with blanks, empty."""
     node = site.node
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or not _may_change(site):
@@ -64,7 +64,7 @@ def text(site: Site) -> Iterator[Proposal]:
             yield from site.put(_quoted(site, new), extra=extra + 0.03 * place)
 
 
-def formatted_text(site: Site) -> Iterator[Proposal]:
+def formatted_text(site: Site) -> Iterator[EditProposal]:
     """A literal part of an f-string → without or with blanks, another separator, other case, nothing."""
     node, whole = site.node, site.parent
     if not isinstance(whole, ast.JoinedStr) or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
@@ -79,10 +79,10 @@ def formatted_text(site: Site) -> Iterator[Proposal]:
     for rank, new in enumerate((*blanks, *separators, value.lower(), value.upper(), value.capitalize(), "")):
         if new not in seen:
             seen.add(new)
-            yield Proposal(Edit(site.scope.source.path, *place, new), 0.1 * rank)
+            yield EditProposal(SourceEdit(site.scope.source.path, *place, new), 0.1 * rank)
 
 
-def truth(site: Site) -> Iterator[Proposal]:
+def truth(site: Site) -> Iterator[EditProposal]:
     """`True` ↔ `False`; `None` and the empty values among themselves."""
     node = site.node
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -96,7 +96,7 @@ def truth(site: Site) -> Iterator[Proposal]:
             yield from site.put("[[]]", extra=0.2)
 
 
-def infinity(site: Site) -> Iterator[Proposal]:
+def infinity(site: Site) -> Iterator[EditProposal]:
     """The start of a search for the smallest or largest: `0` → `float("-inf")`, and the other way round."""
     node = site.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float" and node.args:
@@ -108,7 +108,7 @@ def infinity(site: Site) -> Iterator[Proposal]:
         yield from site.put('float("inf")')
 
 
-def initial_value(site: Site) -> Iterator[Proposal]:
+def initial_value(site: Site) -> Iterator[EditProposal]:
     """The first value of a variable → an argument, its first element, a list that holds it."""
     node = site.node
     if not isinstance(site.parent, ast.Assign) or site.parent.value is not node or not isinstance(node, ast.expr):

@@ -3,13 +3,13 @@
 import ast
 from collections.abc import Iterator
 
-from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.site import EditProposal, Site
 
 _MOST = 60
 """Donors tried at one place."""
 
 
-def donor(site: Site) -> Iterator[Proposal]:
+def donor(site: Site) -> Iterator[EditProposal]:
     """An expression → another expression of the function, or a small change of it."""
     node, scope = site.node, site.scope
     if not site.is_read or scope.around.is_called(node) or isinstance(node, ast.Lambda | ast.JoinedStr):
@@ -21,7 +21,7 @@ def donor(site: Site) -> Iterator[Proposal]:
             yield from site.put(text, extra=size + 0.02 * place)
 
 
-def combination(site: Site) -> Iterator[Proposal]:
+def combination(site: Site) -> Iterator[EditProposal]:
     """A returned or assigned `e` → `e + d`, `d + e`, for a donor d."""
     node, scope = site.node, site.scope
     if not site.is_read or not isinstance(
@@ -39,7 +39,7 @@ def combination(site: Site) -> Iterator[Proposal]:
                 yield from site.put(f"{old} - {text}", extra=0.2 + 0.03 * place)
 
 
-def conditional(site: Site) -> Iterator[Proposal]:
+def conditional(site: Site) -> Iterator[EditProposal]:
     """`e` → `e if c else v`."""
     node, scope = site.node, site.scope
     if not isinstance(site.parent, ast.Return | ast.Assign) or not site.is_read:

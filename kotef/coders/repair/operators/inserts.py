@@ -4,14 +4,14 @@ import ast
 from collections.abc import Iterator
 
 from kotef.coders.repair.operators.conditions import candidates
-from kotef.coders.repair.operators.site import SIMPLE, Proposal, Site, block_of, body_indent, in_loop
+from kotef.coders.repair.operators.site import SIMPLE, EditProposal, Site, block_of, body_indent, in_loop
 from kotef.coders.repair.scope import is_docstring, is_exception
 from kotef.coders.repair.source import FunctionNode
 
 _VALUES = ("None", "0", "1", "[]", "True", "False", '""', "-1", "{}", "[[]]")
 
 
-def base_case(site: Site) -> Iterator[Proposal]:
+def base_case(site: Site) -> Iterator[EditProposal]:
     """`if c: return v` before a function's first statement."""
     node, scope = site.node, site.scope
     if not isinstance(site.parent, FunctionNode) or not isinstance(node, ast.stmt):
@@ -34,7 +34,7 @@ def base_case(site: Site) -> Iterator[Proposal]:
                 yield from site.before([f"if {test}:", f"    raise {name}"], extra=extra + 0.2)
 
 
-def guard(site: Site) -> Iterator[Proposal]:
+def guard(site: Site) -> Iterator[EditProposal]:
     """`if c: continue`, `break` or `return x` before a statement."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.stmt) or is_docstring(node):
@@ -53,7 +53,7 @@ def guard(site: Site) -> Iterator[Proposal]:
             yield from site.before([f"if {test}:", f"    {action}"], extra=extra + 0.08 * place)
 
 
-def clamp(site: Site) -> Iterator[Proposal]:
+def clamp(site: Site) -> Iterator[EditProposal]:
     """`if x < 0: x = 0` and its like before a statement: `if c: x = v`."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.stmt) or is_docstring(node):
@@ -66,14 +66,14 @@ def clamp(site: Site) -> Iterator[Proposal]:
                     yield from site.before([f"if {test}:", f"    {name} = {value}"], extra=extra + 0.1 * place)
 
 
-def update(site: Site) -> Iterator[Proposal]:
+def update(site: Site) -> Iterator[EditProposal]:
     """A missing update after a statement: `n += 1`, `x = y`, `xs.append(x)`, `seen.add(x)`, `break`."""
     if isinstance(site.node, ast.stmt) and not is_docstring(site.node) and not _leaves(site.node):
         for line, extra in _updates(site):
             yield from site.after([line], extra=extra)
 
 
-def early_update(site: Site) -> Iterator[Proposal]:
+def early_update(site: Site) -> Iterator[EditProposal]:
     """The same at the start of a block."""
     block = block_of(site)
     if isinstance(site.node, ast.stmt) and block and block[0] is site.node and not is_docstring(site.node):
@@ -81,7 +81,7 @@ def early_update(site: Site) -> Iterator[Proposal]:
             yield from site.before([line], extra=extra)
 
 
-def final_return(site: Site) -> Iterator[Proposal]:
+def final_return(site: Site) -> Iterator[EditProposal]:
     """`return x` after the last statement of a function or of a block."""
     node, block, scope = site.node, block_of(site), site.scope
     if not isinstance(node, ast.stmt) or not block or block[-1] is not node or _leaves(node):
@@ -91,7 +91,7 @@ def final_return(site: Site) -> Iterator[Proposal]:
         yield from site.after([f"return {value}"], extra=top + 0.05 * place)
 
 
-def otherwise(site: Site) -> Iterator[Proposal]:
+def otherwise(site: Site) -> Iterator[EditProposal]:
     """`else:` with one statement, for an `if` that has none."""
     node, source = site.node, site.scope.source
     if not isinstance(node, ast.If) or node.orelse or not source.begins_line(node):
@@ -105,7 +105,7 @@ def otherwise(site: Site) -> Iterator[Proposal]:
         yield from site.after(["else:", f"{step}{text}"], extra=0.3 + 0.03 * place)
 
 
-def copy(site: Site) -> Iterator[Proposal]:
+def copy(site: Site) -> Iterator[EditProposal]:
     """A simple statement of the function once more, after this one or before a block's first."""
     node, block = site.node, block_of(site)
     if not isinstance(node, ast.stmt) or is_docstring(node):
@@ -118,7 +118,7 @@ def copy(site: Site) -> Iterator[Proposal]:
                 yield from site.before([text], extra=extra)
 
 
-def last_group(site: Site) -> Iterator[Proposal]:
+def last_group(site: Site) -> Iterator[EditProposal]:
     """After a loop that gathers: `if x: yield x`, `if x: xs.append(x)`, as the loop does it for all but the last."""
     node = site.node
     if not isinstance(node, ast.For | ast.While):
@@ -136,7 +136,7 @@ def last_group(site: Site) -> Iterator[Proposal]:
         yield from site.after([line], extra=extra + 0.5)
 
 
-def block_end(site: Site) -> Iterator[Proposal]:
+def block_end(site: Site) -> Iterator[EditProposal]:
     """What `update` and `copy` put after a block, put at the end of the block instead."""
     node, source = site.node, site.scope.source
     if isinstance(node, ast.For | ast.While | ast.If) and source.begins_line(node):
@@ -147,7 +147,7 @@ def block_end(site: Site) -> Iterator[Proposal]:
                 yield from site.after([line], indent=inner, extra=extra)
 
 
-def mutable_default(site: Site) -> Iterator[Proposal]:
+def mutable_default(site: Site) -> Iterator[EditProposal]:
     """`def f(x, acc=[])`: a fresh one for each call instead."""
     node = site.node
     if not isinstance(site.parent, FunctionNode) or not isinstance(node, ast.stmt):

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kotef.coders.repair.operators.site import SIMPLE, Proposal, Site, block_of
-from kotef.coders.repair.source import Edit
+from kotef.coders.repair.operators.site import SIMPLE, EditProposal, Site, block_of
+from kotef.coders.repair.source import SourceEdit
 
 
-def variable(site: Site) -> Iterator[Proposal]:
+def variable(site: Site) -> Iterator[EditProposal]:
     """A name that is read → another variable of the scope whose types fit."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.Name) or not site.is_read or node.id in {"self", "cls"}:
@@ -30,7 +30,7 @@ def variable(site: Site) -> Iterator[Proposal]:
         yield from site.put(name, extra=0.8)
 
 
-def variable_throughout(site: Site) -> Iterator[Proposal]:
+def variable_throughout(site: Site) -> Iterator[EditProposal]:
     """All uses of one name in two statements after each other → another variable: the same slip made twice."""
     node, scope, source = site.node, site.scope, site.scope.source
     block = block_of(site)
@@ -52,10 +52,10 @@ def variable_throughout(site: Site) -> Iterator[Proposal]:
                 start, end = places[0][0], places[-1][1]
                 pieces = [source.content[low:high] for (_, low), (high, _) in pairwise(places)]
                 text = other + "".join(piece.decode("utf-8") + other for piece in pieces)
-                yield Proposal(Edit(source.path, start, end, text.replace("\r\n", "\n")))
+                yield EditProposal(SourceEdit(source.path, start, end, text.replace("\r\n", "\n")))
 
 
-def stored_name(site: Site) -> Iterator[Proposal]:
+def stored_name(site: Site) -> Iterator[EditProposal]:
     """The target of an assignment → another variable."""
     node, scope = site.node, site.scope
     if (
@@ -72,7 +72,7 @@ def stored_name(site: Site) -> Iterator[Proposal]:
         yield from site.put(name, extra=0.3)
 
 
-def attribute(site: Site) -> Iterator[Proposal]:
+def attribute(site: Site) -> Iterator[EditProposal]:
     """`a.x` → `a.y`, for what the file reads or writes on such a receiver."""
     node, around = site.node, site.scope.around
     if not isinstance(node, ast.Attribute) or around.is_called(node):
@@ -85,7 +85,7 @@ def attribute(site: Site) -> Iterator[Proposal]:
             yield from site.put(f"{receiver}.{name}", extra=0.0 if name in same else 0.5)
 
 
-def missing_attribute(site: Site) -> Iterator[Proposal]:
+def missing_attribute(site: Site) -> Iterator[EditProposal]:
     """`x` → `x.y`, for the attributes the file reads on that name; `count` → `self.count`."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.Name | ast.Attribute) or not site.is_read or isinstance(site.parent, ast.Attribute):
@@ -103,13 +103,13 @@ def missing_attribute(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"{text}.{name}", extra=0.2 if name in seen else 0.7)
 
 
-def dropped_attribute(site: Site) -> Iterator[Proposal]:
+def dropped_attribute(site: Site) -> Iterator[EditProposal]:
     """`x.y` → `x`."""
     if isinstance(site.node, ast.Attribute) and site.is_read and not site.scope.around.is_called(site.node):
         yield from site.put(site.text(site.node.value))
 
 
-def swapped_targets(site: Site) -> Iterator[Proposal]:
+def swapped_targets(site: Site) -> Iterator[EditProposal]:
     """`a, b = …` → `b, a = …`; also the targets of a loop."""
     node = site.node
     if isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store) and len(node.elts) == 2:
@@ -118,7 +118,7 @@ def swapped_targets(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"({edit})" if site.text(node).startswith("(") else edit)
 
 
-def exception(site: Site) -> Iterator[Proposal]:
+def exception(site: Site) -> Iterator[EditProposal]:
     """The exception raised or caught → one that the tests name, or a relative."""
     node = site.node
     if isinstance(node, ast.Name) and node.id.endswith(("Error", "Exception", "Iteration")):

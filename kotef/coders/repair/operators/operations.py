@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.site import EditProposal, Site
 
 _COMPARE: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
     ast.Lt: ("<=", ">", ">=", "!=", "=="),
@@ -30,7 +30,7 @@ _CLOSE: Final[dict[str, tuple[str, ...]]] = {
 """Sign → what it is mixed up with, likeliest first."""
 
 
-def compare(site: Site) -> Iterator[Proposal]:
+def compare(site: Site) -> Iterator[EditProposal]:
     """`<` ↔ `<=`, `==` ↔ `!=`, `in` ↔ `not in`, …"""
     if isinstance(site.node, ast.Compare):
         sides = [site.node.left, *site.node.comparators]
@@ -39,7 +39,7 @@ def compare(site: Site) -> Iterator[Proposal]:
                 yield from site.between(left, right, new, extra=0.25 * place)
 
 
-def chain(site: Site) -> Iterator[Proposal]:
+def chain(site: Site) -> Iterator[EditProposal]:
     """`a < b` → `0 < a < b`: the other end of a range."""
     node = site.node
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
@@ -47,14 +47,14 @@ def chain(site: Site) -> Iterator[Proposal]:
             yield from site.put(f"{low} {site.text(node)}", extra=0.1 * place)
 
 
-def arithmetic(site: Site) -> Iterator[Proposal]:
+def arithmetic(site: Site) -> Iterator[EditProposal]:
     """`+` ↔ `-`, `/` ↔ `//`, `&` ↔ `|`, …"""
     if isinstance(site.node, ast.BinOp) and type(site.node.op) in _SIGN:
         for place, new in enumerate(_CLOSE[_SIGN[type(site.node.op)]]):
             yield from site.between(site.node.left, site.node.right, new, extra=0.3 * place)
 
 
-def assignment_sign(site: Site) -> Iterator[Proposal]:
+def assignment_sign(site: Site) -> Iterator[EditProposal]:
     """`+=` ↔ `-=` ↔ `=`, and `x = y` → `x += y` for a name that has a value."""
     node = site.node
     if isinstance(node, ast.AugAssign):
@@ -70,7 +70,7 @@ def assignment_sign(site: Site) -> Iterator[Proposal]:
             yield from site.between(node.targets[0], node.value, new, extra=0.4 + 0.3 * place)
 
 
-def off_by_one(site: Site) -> Iterator[Proposal]:
+def off_by_one(site: Site) -> Iterator[EditProposal]:
     """`e` → `e + 1`, `e - 1`, and back, where a number stands."""
     node, scope = site.node, site.scope
     if not site.is_read or not scope.numeric(node) or isinstance(node, ast.Constant | ast.Compare | ast.BoolOp):
@@ -95,7 +95,7 @@ def off_by_one(site: Site) -> Iterator[Proposal]:
     yield from site.put(f"{grouped} - 1", extra=extra)
 
 
-def operand_swap(site: Site) -> Iterator[Proposal]:
+def operand_swap(site: Site) -> Iterator[EditProposal]:
     """`a - b` → `b - a`, `a < b` is `compare`'s; the branches of `x if c else y`."""
     node = site.node
     if isinstance(node, ast.BinOp) and not (isinstance(node.op, ast.Mult | ast.BitAnd | ast.BitOr | ast.BitXor)):
@@ -119,7 +119,7 @@ def operand_swap(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"({whole})" if site.text(node).startswith("(") else whole, extra=0.3)
 
 
-def drop_operand(site: Site) -> Iterator[Proposal]:
+def drop_operand(site: Site) -> Iterator[EditProposal]:
     """`a + b` → `a` or `b`; `-x` → `x`."""
     node = site.node
     if isinstance(node, ast.BinOp):
@@ -129,7 +129,7 @@ def drop_operand(site: Site) -> Iterator[Proposal]:
         yield from site.put(site.text(node.operand))
 
 
-def regroup(site: Site) -> Iterator[Proposal]:
+def regroup(site: Site) -> Iterator[EditProposal]:
     """`a + b * c` → `(a + b) * c` and the reverse: parentheses that are missing or stand wrong."""
     node = site.node
     if not isinstance(node, ast.BinOp) or type(node.op) not in _SIGN:
@@ -143,7 +143,7 @@ def regroup(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"{first} {_SIGN[type(node.left.op)]} ({middle} {outer} {last})")
 
 
-def extend_operation(site: Site) -> Iterator[Proposal]:
+def extend_operation(site: Site) -> Iterator[EditProposal]:
     """`e` → `e + x`, `e - x`, `e * x`, `e % x`, `e ** 2` for the numbers, texts and lists of the scope."""
     node, scope = site.node, site.scope
     if not site.is_read or scope.around.is_called(node) or isinstance(node, ast.Compare | ast.BoolOp | ast.Lambda):

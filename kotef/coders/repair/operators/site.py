@@ -4,18 +4,18 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kotef.coders.repair.scope import Scope
-from kotef.coders.repair.source import Edit, fitted
+from kotef.coders.repair.scope import FunctionScope
+from kotef.coders.repair.source import SourceEdit, fitted
 
 SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Break | ast.Continue | ast.Raise
 """Statements that can be moved or copied as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class EditProposal:
     """One edit an operator can think of."""
 
-    edit: Edit
+    edit: SourceEdit
     extra: float = 0.0
     """Added to the operator's cost: how much less likely this one is than the operator's best."""
     anti: str = ""
@@ -26,7 +26,7 @@ class Proposal:
 class Site:
     """One node of a function, with everything around it."""
 
-    scope: Scope
+    scope: FunctionScope
     node: ast.AST
 
     @property
@@ -51,7 +51,9 @@ class Site:
         """As it stands in the file."""
         return self.scope.source.text(node)
 
-    def put(self, text: str, node: ast.AST | None = None, *, extra: float = 0.0, anti: str = "") -> Iterator[Proposal]:
+    def put(
+        self, text: str, node: ast.AST | None = None, *, extra: float = 0.0, anti: str = ""
+    ) -> Iterator[EditProposal]:
         """Replace a node (the site's own, if none is given) by an expression; nothing if it is the same."""
         node = self.node if node is None else node
         parent = self.scope.source.parents[node]
@@ -60,41 +62,41 @@ class Site:
         except SyntaxError:
             return
         if new != self.text(node):
-            yield Proposal(Edit(self.scope.source.path, *self.scope.source.span(node), new), extra, anti)
+            yield EditProposal(SourceEdit(self.scope.source.path, *self.scope.source.span(node), new), extra, anti)
 
     def between(
         self, left: ast.AST, right: ast.AST, text: str, *, extra: float = 0.0, anti: str = ""
-    ) -> Iterator[Proposal]:
+    ) -> Iterator[EditProposal]:
         """Replace what stands between two nodes: an operator. Parentheses and comments there are left alone."""
         source = self.scope.source
         start, end = source.span(left)[1], source.span(right)[0]
         between = source.content[start:end].decode("utf-8")
         if "(" not in between and ")" not in between and "#" not in between and "\n" not in between:
-            yield Proposal(Edit(source.path, start, end, f" {text} "), extra, anti)
+            yield EditProposal(SourceEdit(source.path, start, end, f" {text} "), extra, anti)
         else:
             old = between.strip("() \t\r\n\\")  # the operator alone: a line may be continued before or after it
             at = between.find(old)
             if old and "#" not in between and "\n" not in old:
                 begin = start + len(between[:at].encode())
-                yield Proposal(Edit(source.path, begin, begin + len(old.encode()), text), extra, anti)
+                yield EditProposal(SourceEdit(source.path, begin, begin + len(old.encode()), text), extra, anti)
 
-    def statement(self, text: str, *, extra: float = 0.0, anti: str = "") -> Iterator[Proposal]:
+    def statement(self, text: str, *, extra: float = 0.0, anti: str = "") -> Iterator[EditProposal]:
         """Replace the site's statement, its first line's indentation kept."""
-        edit = Edit(self.scope.source.path, *self.scope.source.span(self.node), text)
-        yield Proposal(edit, extra, anti)
+        edit = SourceEdit(self.scope.source.path, *self.scope.source.span(self.node), text)
+        yield EditProposal(edit, extra, anti)
 
-    def before(self, lines: Iterable[str], *, extra: float = 0.0, anti: str = "") -> Iterator[Proposal]:
+    def before(self, lines: Iterable[str], *, extra: float = 0.0, anti: str = "") -> Iterator[EditProposal]:
         """Put statements before the site's, at its indentation."""
         source = self.scope.source
         if isinstance(self.node, ast.stmt) and source.begins_line(self.node) and not self._is_elif():
             indent = source.indent(self.node)
             text = "".join(f"{indent}{line}\n" for line in lines)
             start = source.line_start(self.node.lineno)
-            yield Proposal(Edit(source.path, start, start, text), extra, anti)
+            yield EditProposal(SourceEdit(source.path, start, start, text), extra, anti)
 
     def after(
         self, lines: Iterable[str], *, indent: str | None = None, extra: float = 0.0, anti: str = ""
-    ) -> Iterator[Proposal]:
+    ) -> Iterator[EditProposal]:
         """Put statements after the site's, at its indentation or another."""
         source = self.scope.source
         if isinstance(self.node, ast.stmt) and source.begins_line(self.node) and source.ends_line(self.node):
@@ -102,7 +104,7 @@ class Site:
             at = source.line_end(self.node)
             missing = "" if source.content[:at].endswith(b"\n") else "\n"
             text = missing + "".join(f"{own}{line}\n" for line in lines)
-            yield Proposal(Edit(source.path, at, at, text), extra, anti)
+            yield EditProposal(SourceEdit(source.path, at, at, text), extra, anti)
 
     def _is_elif(self) -> bool:
         return isinstance(self.node, ast.If) and self.text(self.node).startswith("elif")

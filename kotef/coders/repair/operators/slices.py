@@ -4,10 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.site import EditProposal, Site
 
 
-def bounds(site: Site) -> Iterator[Proposal]:
+def bounds(site: Site) -> Iterator[EditProposal]:
     """`a[i:j]` with a bound dropped, moved by one, swapped for a variable, or the other end cut off."""
     node = site.node
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
@@ -45,7 +45,7 @@ def _negative(bound: str) -> str:
     return f"-{bound}" if re.fullmatch(r"[\w.]+", bound) else f"-({bound})"
 
 
-def index(site: Site) -> Iterator[Proposal]:
+def index(site: Site) -> Iterator[EditProposal]:
     """`a[i]` → `a[i + 1]`, `a[i - 1]`, `a[-1]`, `a[0]`, `a[-i]`, `a`, `a[j]`."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice) or isinstance(node.ctx, ast.Del):
@@ -66,7 +66,7 @@ def index(site: Site) -> Iterator[Proposal]:
         yield from site.put(f"{base}[{old}][{outer}]", extra=0.1)
 
 
-def missing_part(site: Site) -> Iterator[Proposal]:
+def missing_part(site: Site) -> Iterator[EditProposal]:
     """`a` → `a[1:]`, `a[:-1]`, `a[::-1]`, `a[:]`, `a[0]`, `a[-1]`, `a[i]`, `a[i:]`."""
     node, scope = site.node, site.scope
     if not isinstance(node, ast.Name | ast.Attribute) or not site.is_read or scope.around.is_called(node):
@@ -81,7 +81,7 @@ def missing_part(site: Site) -> Iterator[Proposal]:
             yield from site.put(f"{text}{shape}", extra=doubt + extra + 0.05 * place)
 
 
-def _pairs(site: Site, node: ast.Subscript, value: str) -> Iterator[Proposal]:
+def _pairs(site: Site, node: ast.Subscript, value: str) -> Iterator[EditProposal]:
     assert isinstance(node.slice, ast.Tuple)
     parts = [site.text(part) for part in node.slice.elts]
     for place, part in enumerate(parts):

@@ -4,13 +4,13 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kotef.coders.repair.operators.site import SIMPLE, Proposal, Site, ancestors, block_of, in_loop
-from kotef.coders.repair.source import Edit
+from kotef.coders.repair.operators.site import SIMPLE, EditProposal, Site, ancestors, block_of, in_loop
+from kotef.coders.repair.source import SourceEdit
 
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 
 
-def jump(site: Site) -> Iterator[Proposal]:
+def jump(site: Site) -> Iterator[EditProposal]:
     """`break` ↔ `continue` ↔ `return`, or none of them."""
     node = site.node
     if isinstance(node, ast.Break | ast.Continue):
@@ -22,7 +22,7 @@ def jump(site: Site) -> Iterator[Proposal]:
         yield from site.statement("break", extra=0.6)
 
 
-def result(site: Site) -> Iterator[Proposal]:
+def result(site: Site) -> Iterator[EditProposal]:
     """`return e` → `return x` for the variables and truths of the scope; `f(x)` → `return f(x)`."""
     node, scope = site.node, site.scope
     if isinstance(node, ast.Return):
@@ -47,7 +47,7 @@ def result(site: Site) -> Iterator[Proposal]:
             yield from site.statement(f"{name} = {site.text(node.value)}", extra=0.4 + 0.05 * place)
 
 
-def generator(site: Site) -> Iterator[Proposal]:
+def generator(site: Site) -> Iterator[EditProposal]:
     """`yield e` ↔ `yield from e`; `yield` ↔ `return`."""
     node = site.node
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom) and node.value.value:
@@ -57,7 +57,7 @@ def generator(site: Site) -> Iterator[Proposal]:
         yield from site.statement(f"yield {site.text(node.value)}")
 
 
-def swap_neighbours(site: Site) -> Iterator[Proposal]:
+def swap_neighbours(site: Site) -> Iterator[EditProposal]:
     """Two statements after each other, the other way round."""
     block, source = block_of(site), site.scope.source
     for first, second in pairwise(block):
@@ -65,10 +65,10 @@ def swap_neighbours(site: Site) -> Iterator[Proposal]:
             start, end = source.span(first)[0], source.span(second)[1]
             between = source.content[source.span(first)[1] : source.span(second)[0]].decode("utf-8")
             text = f"{site.text(second)}{between}{site.text(first)}".replace("\r\n", "\n")
-            yield Proposal(Edit(source.path, start, end, text))
+            yield EditProposal(SourceEdit(source.path, start, end, text))
 
 
-def move_out(site: Site) -> Iterator[Proposal]:
+def move_out(site: Site) -> Iterator[EditProposal]:
     """The last statements of a block come to stand after it: a `return` inside the loop."""
     node, source = site.node, site.scope.source
     block = block_of(site)
@@ -83,7 +83,7 @@ def move_out(site: Site) -> Iterator[Proposal]:
         yield from _indented(site, rest, source.indent(site.node), source.indent(outer), extra=0.4 * depth)
 
 
-def move_in(site: Site) -> Iterator[Proposal]:
+def move_in(site: Site) -> Iterator[EditProposal]:
     """A statement after a block comes to stand at the block's end."""
     node, source = site.node, site.scope.source
     block = block_of(site)
@@ -100,7 +100,7 @@ def move_in(site: Site) -> Iterator[Proposal]:
                     yield from _indented(site, [node], source.indent(node), source.indent(target), extra=0.3 * depth)
 
 
-def move_up(site: Site) -> Iterator[Proposal]:
+def move_up(site: Site) -> Iterator[EditProposal]:
     """A simple statement comes to stand before the block it is in: an initial value set in the loop."""
     node, source = site.node, site.scope.source
     if (
@@ -116,10 +116,10 @@ def move_up(site: Site) -> Iterator[Proposal]:
             own = source.line_start(node.lineno)
             head = source.content[start:own].decode("utf-8").replace("\r\n", "\n")
             text = f"{source.indent(outer)}{site.text(node)}\n{head}"
-            yield Proposal(Edit(source.path, start, end, text), 0.3 * depth)
+            yield EditProposal(SourceEdit(source.path, start, end, text), 0.3 * depth)
 
 
-def move_to_end(site: Site) -> Iterator[Proposal]:
+def move_to_end(site: Site) -> Iterator[EditProposal]:
     """A simple statement comes to stand last in its block, or first: an update made too early or too late."""
     node, source, block = site.node, site.scope.source, block_of(site)
     if not isinstance(node, SIMPLE) or len(block) < 3 or not source.begins_line(node) or not source.ends_line(node):
@@ -129,38 +129,38 @@ def move_to_end(site: Site) -> Iterator[Proposal]:
     if block[-1] is not node and source.begins_line(block[-1]) and block[-2] is not node:
         rest = source.content[own[1] : source.line_end(block[-1])].decode("utf-8").replace("\r\n", "\n")
         if rest.endswith("\n"):
-            yield Proposal(Edit(source.path, own[0], source.line_end(block[-1]), rest + line))
+            yield EditProposal(SourceEdit(source.path, own[0], source.line_end(block[-1]), rest + line))
     if block[0] is not node and block[1] is not node and source.begins_line(block[0]):
         start = source.line_start(block[0].lineno)
         rest = source.content[start : own[0]].decode("utf-8").replace("\r\n", "\n")
-        yield Proposal(Edit(source.path, start, own[1], line + rest), 0.2)
+        yield EditProposal(SourceEdit(source.path, start, own[1], line + rest), 0.2)
 
 
-def else_to_if(site: Site) -> Iterator[Proposal]:
+def else_to_if(site: Site) -> Iterator[EditProposal]:
     """`elif` → `if`, and an `if` that follows another → `elif`."""
     node, source = site.node, site.scope.source
     if not isinstance(node, ast.If):
         return
     start = source.span(node)[0]
     if site.text(node).startswith("elif"):
-        yield Proposal(Edit(source.path, start, start + 4, "if"))
+        yield EditProposal(SourceEdit(source.path, start, start + 4, "if"))
     else:
         for before, this in pairwise(block_of(site)):
             if this is node and isinstance(before, ast.If) and not before.orelse:
-                yield Proposal(Edit(source.path, start, start + 2, "elif"))
+                yield EditProposal(SourceEdit(source.path, start, start + 2, "elif"))
 
 
-def loop_kind(site: Site) -> Iterator[Proposal]:
+def loop_kind(site: Site) -> Iterator[EditProposal]:
     """`if` ↔ `while`."""
     node, source = site.node, site.scope.source
     start = source.span(node)[0] if isinstance(node, ast.If | ast.While) else 0
     if isinstance(node, ast.If) and not node.orelse and site.text(node).startswith("if"):
-        yield Proposal(Edit(source.path, start, start + 2, "while"))
+        yield EditProposal(SourceEdit(source.path, start, start + 2, "while"))
     elif isinstance(node, ast.While) and not node.orelse:
-        yield Proposal(Edit(source.path, start, start + 5, "if"))
+        yield EditProposal(SourceEdit(source.path, start, start + 5, "if"))
 
 
-def delete(site: Site) -> Iterator[Proposal]:
+def delete(site: Site) -> Iterator[EditProposal]:
     """A statement less; ranks last."""
     node, source = site.node, site.scope.source
     if not isinstance(node, ast.stmt) or isinstance(
@@ -174,17 +174,17 @@ def delete(site: Site) -> Iterator[Proposal]:
         and source.ends_line(node)
         and not site.text(node).startswith("elif")
     ):
-        edit = Edit(source.path, source.line_start(node.lineno), source.line_end(node), "")
-        yield Proposal(edit, extra, "a statement deleted")
+        edit = SourceEdit(source.path, source.line_start(node.lineno), source.line_end(node), "")
+        yield EditProposal(edit, extra, "a statement deleted")
     elif not site.text(node).startswith("elif"):
         yield from site.statement("pass", extra=extra + 0.1, anti="a statement deleted")
 
 
-def _indented(site: Site, rest: list[ast.stmt], old: str, new: str, *, extra: float) -> Iterator[Proposal]:
+def _indented(site: Site, rest: list[ast.stmt], old: str, new: str, *, extra: float) -> Iterator[EditProposal]:
     """The statements' lines with another indentation."""
     source = site.scope.source
     start, end = source.line_start(rest[0].lineno), source.line_end(rest[-1])
     lines = source.content[start:end].decode("utf-8").replace("\r\n", "\n").splitlines(keepends=True)
     if all(line.startswith(old) or not line.strip() for line in lines):
         text = "".join(new + line[len(old) :] if line.strip() else line for line in lines)
-        yield Proposal(Edit(source.path, start, end, text), extra)
+        yield EditProposal(SourceEdit(source.path, start, end, text), extra)

@@ -15,7 +15,7 @@ from kotef.coders.repair.operators import (
     slices,
     statements,
 )
-from kotef.coders.repair.operators.site import Proposal, Site
+from kotef.coders.repair.operators.site import EditProposal, Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Operator:
     name: str
     cost: float
     """How unlikely its best proposal is: about one unit for a factor of four. Tuned on programs of our own."""
-    generate: Callable[[Site], Iterator[Proposal]]
+    generate: Callable[[Site], Iterator[EditProposal]]
     """Proposals for one node, likeliest first; none where it does not apply."""
 
 

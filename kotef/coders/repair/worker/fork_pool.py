@@ -109,7 +109,7 @@ class Nursery:
     """Starts children and holds what they all need."""
 
     def __init__(self, scratch: str, keep_out: list[int]) -> None:
-        self.fence = restrictions.Fence(scratch)
+        self.fence = restrictions.Restrictions(scratch)
         self._scratch = scratch
         self._keep_out = keep_out
         self._nowhere = os.open(os.devnull, os.O_RDWR)

@@ -42,7 +42,7 @@ _PROCESSES = 64
 """Processes that one trial, with all its descendants, may start."""
 
 
-class Fence:
+class Restrictions:
     """Refuses what Python code does to files outside `scratch`, to processes of others and to other machines.
 
     It watches audit events, so what a C library does by itself goes unseen.

@@ -143,7 +143,7 @@ def _unittest_skip() -> type[BaseException]:
     return SkipTest
 
 
-class Collected:
+class CollectionPlugin:
     """The plugin that takes over when pytest would run the tests."""
 
     def __init__(self, serve: Callable[[Suite], None]) -> None:
@@ -182,7 +182,7 @@ def collect(arguments: List[str], serve: Callable[[Suite], None]) -> int:
         if importlib.util.find_spec(module) is not None and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
             quiet += options
     sys.stdout.flush()
-    return int(pytest.main([*arguments, *quiet], plugins=[Collected(serve)]))
+    return int(pytest.main([*arguments, *quiet], plugins=[CollectionPlugin(serve)]))
 
 
 def place_of(error: BaseException | None, relative: Callable[[str], str]) -> list[list[Any]]:

@@ -22,7 +22,7 @@ Tell = Callable[[Any], None]
 class Trials:
     """Makes the body of each request; remembers which tests end most candidates, and what each test takes."""
 
-    def __init__(self, tests: suite.Suite, swapper: hot_swap.Swapper, guard: restrictions.Fence) -> None:
+    def __init__(self, tests: suite.Suite, swapper: hot_swap.Swapper, guard: restrictions.Restrictions) -> None:
         self._tests = tests
         self._swapper = swapper
         self._guard = guard
