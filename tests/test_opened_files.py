@@ -48,7 +48,7 @@ OF_RUNS = frozenset(
         r"\S+",
         """
         cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/failure_reminder.py
-        nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected.py nodes/snitch.py
+        nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected_files.py nodes/snitch.py
         nodes/verifier.py runs/dead_runs.py runs/events.py runs/finish.py runs/event_tail.py runs/loop.py
         runs/exports/importer.py runs/prune.py runs/public_record.py runs/replay/workspace_copy.py runs/replay/record_types.py
         runs/replay/recorder.py runs/replay/rejudge.py runs/replay/comparison.py runs/report/page_data.py

@@ -156,7 +156,7 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
 
 def _cheating(commands: Sequence[str]) -> Models:
     """Models that follow a script: in each attempt one command against the test, and the claim that all is well."""
-    from kotef.models.scripted import ScriptedChatModel, calls, says
+    from kotef.models.scripted_model import ScriptedChatModel, calls, says
 
     plans = [
         calls("PlanAnswer", hypothesis=f"the test is in the way, try {number}", steps=[{"description": command}])

@@ -16,7 +16,7 @@ from kotef.checks.verification import Verification
 from kotef.deps import JudgeDeps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.edit_guard import all_is_protected
-from kotef.nodes.restore_installed import close_off_environments, commands_may_write
+from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.run_checks import baseline_results, usage_of
 from kotef.nodes.runner_fallback import other_runner
 from kotef.nodes.untracked_files import remember_unheld

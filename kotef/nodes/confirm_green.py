@@ -20,7 +20,7 @@ from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.edit_guard import guard_of
 from kotef.nodes.file_swap import standing_in
-from kotef.nodes.restore_protected import keep_patch
+from kotef.nodes.restore_protected_files import keep_patch
 from kotef.nodes.untracked_files import UntrackedBefore, take_away
 from kotef.state import Task
 from kotef.workspace.safe_open import read_within

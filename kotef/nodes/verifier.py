@@ -14,8 +14,8 @@ from kotef.nodes.decide import NEEDS_REVIEW
 from kotef.nodes.file_swap import end_standing_in
 from kotef.nodes.judge_probes import probe
 from kotef.nodes.red_first import prove_new_tests
-from kotef.nodes.restore_installed import put_environments_back
-from kotef.nodes.restore_protected import make_fresh, put_back
+from kotef.nodes.restore_environments import put_environments_back
+from kotef.nodes.restore_protected_files import make_fresh, put_back
 from kotef.nodes.run_checks import QUICK, run_checks, usage_of
 from kotef.nodes.untracked_files import look_for_unheld
 from kotef.nodes.visit_record import left_by_checks

@@ -19,7 +19,7 @@ from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured_output import RungMemory
 from kotef.nodes.decide import Ending
 from kotef.nodes.restore_best import put_again
-from kotef.nodes.restore_installed import close_off_environments, commands_may_write
+from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.untracked_files import remember_unheld
 from kotef.runs.checkpoints import checkpoints, forget_conversations
 from kotef.runs.exports.importer import TAKEN_UP

@@ -76,7 +76,7 @@ def test_a_cache_that_cannot_be_removed_spoils_the_green(
     def refused(root: Path, path: str) -> None:
         raise PermissionError(13, "Permission denied", str(root / path))
 
-    monkeypatch.setattr("kotef.nodes.restore_installed.remove_within", refused)
+    monkeypatch.setattr("kotef.nodes.restore_environments.remove_within", refused)
     written = calls(
         call("run_command", command=f"mkdir -p .venv/{SITE}/__pycache__; touch .venv/{SITE}/__pycache__/x.pyc")
     )

@@ -14,7 +14,7 @@ from support.terminal import Terminal, at_a_terminal
 
 from kotef.cli.main import main
 from kotef.context.prompts import Prompts
-from kotef.models import scripted
+from kotef.models import scripted_model
 from kotef.runs.spec_draft import Drafter, InterviewAnswer
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
@@ -189,9 +189,12 @@ def test_the_time_a_person_takes_to_answer_is_not_the_drafts(project: Path) -> N
         await asyncio.sleep(0.6)
         return []
 
-    answers = [scripted.calls("QuestionsAnswer", questions=["Why?"]), scripted.calls("DraftAnswer", tickets=[ADD])]
+    answers = [
+        scripted_model.calls("QuestionsAnswer", questions=["Why?"]),
+        scripted_model.calls("DraftAnswer", tickets=[ADD]),
+    ]
     began = time.monotonic()
-    drafter = Drafter(project, scripted.ScriptedChatModel(replies=[*answers]), Prompts())
+    drafter = Drafter(project, scripted_model.ScriptedChatModel(replies=[*answers]), Prompts())
     drafted = asyncio.run(drafter.draft("undo", slowly))
     assert drafted.spent.seconds <= time.monotonic() - began - 0.5
 

@@ -17,7 +17,7 @@ from kotef.errors import ModelError
 from kotef.middleware.ephemeral_notes import Tail
 from kotef.middleware.limits import STOP, SUMMARY, Bounds, VisitBudget
 from kotef.middleware.visit_context import VisitContext
-from kotef.models.scripted import ScriptedChatModel, calls, says
+from kotef.models.scripted_model import ScriptedChatModel, calls, says
 from kotef.models.usage import estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Usage

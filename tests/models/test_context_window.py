@@ -10,7 +10,7 @@ from support.openai_server import OpenAIServer
 
 from kotef.models.context_window import ContextWindow, Window, read_models, read_props
 from kotef.models.factory import make_model
-from kotef.models.scripted import ScriptedChatModel
+from kotef.models.scripted_model import ScriptedChatModel
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -13,7 +13,7 @@ from support.openai_server import Call, OpenAIServer, Reply
 
 from kotef.errors import ContextOverflowError, ModelError
 from kotef.models.openai import StrictChatOpenAI
-from kotef.models.scripted import ScriptedChatModel, calls, says
+from kotef.models.scripted_model import ScriptedChatModel, calls, says
 from kotef.models.structured_output import RungMemory, StructuredAnswer, ask, extract_json
 
 

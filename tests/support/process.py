@@ -20,7 +20,7 @@ _FORKS.set_forkserver_preload(
         "kotef.graph",
         "kotef.middleware.stack",
         "kotef.models.openai",
-        "kotef.models.scripted",
+        "kotef.models.scripted_model",
         "kotef.models.structured_output",
         "kotef.nodes.restore_best",
         "kotef.nodes.prefix",

@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult, LLMResult
 from pydantic import Field
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
-from kotef.models.scripted import ScriptedChatModel
+from kotef.models.scripted_model import ScriptedChatModel
 from kotef.runs.replay.record_types import ModelCallRecord, ModelFailureRecord, after, asked_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from kotef.checks.types import Check
 from kotef.checks.verification import Verification
 from kotef.nodes.edit_guard import all_is_protected
 from kotef.nodes.file_swap import end_standing_in, standing_in
-from kotef.nodes.restore_protected import make_fresh, put_back
+from kotef.nodes.restore_protected_files import make_fresh, put_back
 from kotef.nodes.untracked_files import LOST, UntrackedBefore, look_for_unheld, remember_unheld
 from kotef.runs.store import runs_dir
 from kotef.sdd.spec import Spec

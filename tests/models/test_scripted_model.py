@@ -4,7 +4,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
 
-from kotef.models.scripted import ScriptedChatModel, calls, says
+from kotef.models.scripted_model import ScriptedChatModel, calls, says
 
 
 def note(text: str) -> str:
