@@ -18,7 +18,11 @@ from kotef.sdd.ticket import Ticket
 from kotef.settings import Limits, ProfileName
 from kotef.workspace.sandbox.sandbox import Wanted
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Raised whenever a class that a checkpoint holds is moved or renamed: checkpoints name them by module and class.
+
+1: kotef 0.1.0 until its modules were renamed; its runs are shown, compared and taken back, but not resumed.
+"""
 
 StoppedBy = Literal[
     "finished",

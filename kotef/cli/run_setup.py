@@ -28,6 +28,7 @@ from kotef.runs.external_agents import Hired, hired_of, must_be_hireable
 from kotef.runs.mcp_config import NONE, search_url, trusted_servers
 from kotef.runs.prepare import RunRequest, prepare
 from kotef.runs.repository import RepositorySettings, Settings, repository_of
+from kotef.runs.resume_compatibility import must_be_current
 from kotef.runs.roles import read_agents
 from kotef.runs.run_config import RunConfig
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, asked_of, confined_of
@@ -228,6 +229,7 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
     task = run.task()
     if task is None:
         raise UsageError(f"run {run.run_id} crashed before it started", hint="start it again with `kotef run`")
+    must_be_current(run, task)
     interactive = is_interactive(options, task, run)
     given = {name: options[name] for name in LIMITS if options[name] is not None}
     config = read_config(config_path())

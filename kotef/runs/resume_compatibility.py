@@ -7,13 +7,28 @@ from typing import Final
 from kotef import __version__
 from kotef.errors import UsageError
 from kotef.runs.store import RunDir
-from kotef.state import Task
+from kotef.state import SCHEMA_VERSION, Task
 from kotef.workspace.last_tree import since_seen
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 10
 
 _AS_IT_WAS: Final = "nothing was changed; `kotef diff` and `kotef undo` still know it, `kotef run` starts a new one"
+
+
+def must_be_current(run: RunDir, task: Task) -> None:
+    """UsageError where the run keeps its state in an older schema; its directory is left as it is."""
+    if task.schema_version >= SCHEMA_VERSION:
+        return
+
+    schemas = (
+        f"its state has schema {task.schema_version}, and this kotef {__version__} resumes schema {SCHEMA_VERSION}"
+    )
+    able = (
+        f"kotef {task.kotef_version}, which began it, could" if task.kotef_version else "the kotef that began it could"
+    )
+    problem = f"run {run.run_id} cannot be resumed: {schemas}; {able}"
+    raise UsageError(problem, hint=_AS_IT_WAS)
 
 
 def must_fit(run: RunDir) -> None:

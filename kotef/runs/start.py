@@ -27,7 +27,7 @@ from kotef.runs.replay.record_types import NAME
 from kotef.runs.replay.recorder import Recorder
 from kotef.runs.report.live_page import keeps_page
 from kotef.runs.result import Result
-from kotef.runs.resume_compatibility import must_fit, not_as_left
+from kotef.runs.resume_compatibility import must_be_current, must_fit, not_as_left
 from kotef.runs.run_config import RunConfig
 from kotef.runs.session import Opened
 from kotef.runs.setup import set_up
@@ -70,7 +70,9 @@ def resume(run: RunDir, task: Task, setting: RunConfig) -> Result:
     """
     run.must_be_own("resume")
     with workspace_lock(setting.root, run.run_id):
-        may_resume(run, run.task() or task, task)
+        kept = run.task() or task
+        may_resume(run, kept, task)
+        must_be_current(run, kept)
         must_fit(run)
         told = not_as_left(run, task, Snapshots.open(setting.root))
         task = redactor().whole(task)

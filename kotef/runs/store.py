@@ -77,7 +77,8 @@ class RunDir:
     def task(self) -> Task | None:
         """The task as it was when the run started; None when the run died before it was written.
 
-        UsageError where it cannot be read, or speaks of things that only a newer kotef knows.
+        UsageError where it cannot be read, or speaks of things that only a newer kotef knows. One of an older schema is
+        returned: its run can be shown and taken back, see `resume_compatibility` for what it cannot.
         """
         file = self.path / "task.json"
         if not file.exists():
@@ -86,8 +87,8 @@ class RunDir:
             task = Task.model_validate_json(file.read_bytes())
         except ValidationError as error:
             raise self._unreadable(file.name, str(error.errors(include_url=False)[0]["msg"])) from error
-        if task.schema_version != SCHEMA_VERSION:
-            made = f"it has schema {task.schema_version}, and this kotef reads {SCHEMA_VERSION}"
+        if task.schema_version > SCHEMA_VERSION:
+            made = f"it has schema {task.schema_version}, and this kotef reads up to {SCHEMA_VERSION}"
             raise self._unreadable(file.name, f"{made} (it was begun by kotef {task.kotef_version or 'unknown'})")
         return task
 

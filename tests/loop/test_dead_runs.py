@@ -14,8 +14,10 @@ from support.loop import CHECK, DONE, FIX, Agent, Ran, kotef
 from support.openai_server import OpenAIServer, Reply, call, calls
 from support.process import Done, kotef_process
 
+from kotef import __version__
 from kotef.runs.elapsed_time import seconds_worked
 from kotef.runs.store import RunDir, own_runs
+from kotef.state import SCHEMA_VERSION
 
 GOAL = "make add add"
 ASKED = ("--coder", "model", "--check", CHECK)
@@ -116,6 +118,25 @@ def test_a_run_of_another_version_says_so_and_one_of_another_schema_is_refused(p
     done = command(project, Agent(coder=[FIX, DONE]), "resume", gone.run_id)
     assert done.returncode == 0, done.stderr
     assert f"run {gone.run_id} was begun by kotef 0.0.1" in notices(Ran(0, "", "", project))
+
+
+def test_a_run_of_an_older_schema_is_shown_and_undone_but_not_resumed(project: Path) -> None:
+    gone = killed(project, at="tool_started:1")
+    file = gone.path / "task.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": 1, "kotef_version": "0.0.1"}))
+    whole = {path: path.read_bytes() for path in gone.path.rglob("*") if path.is_file()}
+
+    refused = kotef(project, "resume", gone.run_id)
+
+    assert refused.code == 2
+    line = next(line for line in refused.stderr.splitlines() if "cannot be resumed" in line)
+    assert (
+        f"schema 1, and this kotef {__version__} resumes schema {SCHEMA_VERSION}; kotef 0.0.1, which began it, could"
+        in line
+    )
+    assert {path: path.read_bytes() for path in gone.path.rglob("*") if path.is_file()} == whole
+    assert kotef(project, "show", gone.run_id).code == 0
+    assert kotef(project, "undo", gone.run_id).code == 0
 
 
 def test_checkpoints_that_cannot_be_read_are_a_clear_error_and_nothing_is_lost(

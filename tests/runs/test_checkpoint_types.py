@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from kotef.runs.checkpoints import STORED
-from kotef.state import AgentState
+from kotef.state import SCHEMA_VERSION, AgentState
 
 
 def test_every_model_in_a_channel_may_be_read_back() -> None:
@@ -15,6 +15,24 @@ def test_every_model_in_a_channel_may_be_read_back() -> None:
     models = {model for hint in hints.values() for model in _models(hint)}
     assert len(models) > 6
     assert {(model.__module__, model.__name__) for model in models} <= set(STORED)
+
+
+def test_a_stored_class_that_moves_raises_the_schema_version() -> None:
+    """A checkpoint names a class by its module: with another of either, runs of this schema could not be resumed."""
+    names = sorted(f"{module.removeprefix('kotef.')}.{name}" for module, name in STORED)
+    assert (SCHEMA_VERSION, names) == (
+        2,
+        [
+            "checks.verification.Verification",
+            "failures.history.FailureHistory",
+            "failures.visit_history.Visit",
+            "state.CoderTrial",
+            "state.Edits",
+            "state.Plan",
+            "state.Task",
+            "state.Usage",
+        ],
+    )
 
 
 def _models(hint: object) -> Iterator[type[BaseModel]]:

@@ -11,6 +11,7 @@ from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 from kotef.runs.report.html import NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.runs.report.logs import excerpt
 from kotef.runs.report.page_data import page_of
+from kotef.state import SCHEMA_VERSION
 from kotef.workspace.redaction import know, scope
 from kotef.workspace.secrets import Redactor
 
@@ -199,7 +200,9 @@ def test_a_torn_file_costs_itself_and_is_named(tmp_path: Path) -> None:
 def test_a_task_that_cannot_be_read_costs_only_what_it_alone_tells(tmp_path: Path, task: str) -> None:
     run = made_run(tmp_path)
     path = run.path / "task.json"
-    path.write_text(path.read_text().replace('"schema_version": 1', task) if "version" in task else task)
+    path.write_text(
+        path.read_text().replace(f'"schema_version": {SCHEMA_VERSION}', task) if "version" in task else task
+    )
     seen = Seen(as_html(run))
     assert "task.json cannot be read" in seen.text
     assert "bounded_attempts_exceeded" in seen.text
