@@ -6,14 +6,13 @@ from kotef.deps import Deps
 from kotef.errors import WorkspaceError
 from kotef.nodes.differences import lines_of, next_replaced, note_lines
 from kotef.nodes.visits import edited
+from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
 from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.seen import seen
 from kotef.workspace.snapshots import Restored
 
-AMBIGUOUS: Final = "ambiguous_repair"
-"""The reason of an ending in which an edit was set aside."""
 _NAMED: Final = 50
 
 

@@ -11,9 +11,10 @@ from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
-from kotef.nodes.best import AMBIGUOUS, leave_baseline, leave_best
+from kotef.nodes.best import leave_baseline, leave_best
 from kotef.nodes.decide import Ending
 from kotef.nodes.way_out import way_out
+from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issue_text import Change
 from kotef.sdd.issues import issues_path, record, timestamp
@@ -165,7 +166,7 @@ def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
     """The command that goes on from this ending of the visit `edits`; None when there is nothing to go on with."""
     outcome = ending.outcome
-    if ending.reason == "ambiguous_repair":
+    if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"
     if ending.reason in ("nothing_left_to_try", "search_time_over"):
         return None
