@@ -20,7 +20,7 @@ LAYERS = [
     "graph",
     "runs",
     "mcp_server",
-    "cli studio",
+    "cli studio api",
     "__main__",
 ]
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row.split()}
@@ -45,6 +45,8 @@ def _imported(path: Path) -> list[str]:
 def test_imports_point_down(path: Path) -> None:
     here = RANK[path.relative_to(ROOT).parts[0].removesuffix(".py")]
     for name in _imported(path):
+        if path == ROOT / "__init__.py" and name == "kotef.api":
+            continue  # the public names, imported when one of them is asked for
         if name.startswith("kotef."):
             assert RANK[name.split(".")[1]] <= here, f"{name} is above {path.name}"
 

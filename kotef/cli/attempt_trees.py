@@ -59,7 +59,8 @@ def apply_command(options: dict[str, Any]) -> int:
 
 def undo_command(options: dict[str, Any]) -> int:
     """`kotef undo`; returns the exit status."""
-    root, run = _run(options)
+    root, run = _run(options, newest=True)
+    run.must_be_own("undo")
     placed = undo(root, run, force=options["force"])
     return _say(run, placed, f"the state before run {run.run_id}", as_json=options["as_json"])
 

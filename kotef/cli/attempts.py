@@ -77,12 +77,12 @@ def apply(**options: object) -> None:
 @where
 @JSON
 def undo(**options: object) -> None:
-    """Put every file that RUN changed back as it was before, whether or not the run was verified.
+    """Put every file that RUN (default: the newest) changed back as it was before, whether or not it was verified.
 
     \b
     Examples:
+      kotef undo
       kotef undo 20260131-101500-3fa2
-      kotef undo --last
 
     Files that were not committed, or not tracked, come back too, and a ticket the run closed is open again. What stands
     there now is kept first, and the way back is printed. The entry in .sdd/issues.md stays.

@@ -7,6 +7,7 @@ from typing import Literal
 
 from kotef.cli.screen import console, one_line, plain, say_json, warn
 from kotef.cli.workspace_option import workspace_of
+from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.runs import store
 from kotef.sdd.export import title, to_github, to_sarif
@@ -62,10 +63,13 @@ def _unfinished(place: Path) -> str:
     return said if number else ""
 
 
-def show_command(wanted: str, root: str | None, *, form: Literal["text", "json", "github"]) -> None:
+def show_command(wanted: str | None, root: str | None, *, form: Literal["text", "json", "github"]) -> None:
     """`kotef issues show`."""
     path = _log(root)
-    entry = find_entry(read_issues(path), wanted)
+    log = read_issues(path)
+    if not (wanted or log.entries):
+        raise UsageError(_without_entries(workspace_of(root)), hint="`kotef runs` lists all runs")
+    entry = find_entry(log, wanted) if wanted else log.entries[-1]
     match form:
         case "json":
             say_json(stored(entry))

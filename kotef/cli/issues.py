@@ -11,6 +11,7 @@ STATE = click.option(
 )
 SARIF = click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), help="How to print them.")
 ISSUE = click.argument("issue", metavar="ID")
+NEWEST = click.argument("issue", metavar="[ID]", required=False)
 
 
 @click.group(invoke_without_command=True, short_help="List, show and settle the runs that stopped short.")
@@ -62,17 +63,17 @@ def list_issues(ctx: click.Context, root: str | None, state: str, form: str | No
 
 
 @issues.command("show", short_help="Show one entry.")
-@ISSUE
+@NEWEST
 @where
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), help="How to print it.")
 @JSON
 @click.pass_context
-def show_issue(ctx: click.Context, issue: str, root: str | None, form: str | None, as_json: bool) -> None:
-    """Show one entry; as `github` it is the Markdown body of an issue there.
+def show_issue(ctx: click.Context, issue: str | None, root: str | None, form: str | None, as_json: bool) -> None:
+    """Show one entry, by default the newest; as `github` it is the Markdown body of an issue there.
 
     \b
     Examples:
-      kotef issues show 20260131-101500-3fa2
+      kotef issues show
       kotef issues show 20260131 --json
       kotef issues show 20260131 --format github | gh issue create --title "kotef stopped" --body-file -
     """  # noqa: D301  click reads the backspace character

@@ -52,7 +52,12 @@ def limits(command: F) -> F:
             metavar="SECONDS",
             help="Wall time of one answer of a model; strict: 900.",
         ),
-        click.option("--max-commands", type=click.IntRange(1), metavar="N", help="Commands of the coder; strict: 500."),
+        click.option(
+            "--max-commands",
+            type=click.IntRange(1),
+            metavar="N",
+            help="Commands of the coder, and checks; strict: 500.",
+        ),
         click.option(
             "--max-written",
             type=click.IntRange(1),

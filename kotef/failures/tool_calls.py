@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-MistakeKind = Literal["schema_reject", "tool_not_found", "exec_error", "api_error", "permission_denied"]
-"""What was wrong: the arguments, the tool's name, the path or the moment, the endpoint, the intention."""
+MistakeKind = Literal["schema_reject", "tool_not_found", "exec_error", "permission_denied"]
+"""What was wrong: the arguments, the tool's name, the path or the moment, the intention."""
 
 Category = Literal["edit_mismatch", "file_not_found", "build_failure", "test_failure", "tool_error", "wrong_approach"]
 """What kind of failure a result reports; `wrong_approach` is said of several calls together, never of one result."""

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from kotef.failures.outcomes import Outcome
 from kotef.failures.visit_history import stalled
+from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.sdd.ticket import open_lines
 from kotef.settings import MAX_ATTEMPTS
 from kotef.state import AgentState, StoppedBy, over_budget
@@ -52,7 +53,7 @@ def _ambiguous(state: AgentState) -> Ending | None:
         return None
     if result.visit != edits.visit or not result.passed:
         return None
-    return Ending("blocked", "ambiguous_repair", edits.question)
+    return Ending("blocked", AMBIGUOUS, edits.question)
 
 
 def _none_is_right(state: AgentState) -> Ending | None:

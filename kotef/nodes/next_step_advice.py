@@ -18,7 +18,7 @@ from kotef.workspace.snapshots import Snapshots
 def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure], snapshots: Snapshots) -> str:
     """One sentence for the issue entry: the way that kotef itself offers first, then what there is to look at."""
     task, judged = state["task"], state.get("test_results")
-    said = follow_up(ending.outcome, ending.sentence, failures)
+    said = follow_up(ending.outcome, ending.sentence, failures, reason=ending.reason)
     if ending.reason == "no_sandbox":
         return f"install bubblewrap, or pass `--sandbox off` where the job itself is isolated: {ending.sentence}"
     if ending.reason in {"workspace", "no_space", "setup_failed"}:

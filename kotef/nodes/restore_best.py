@@ -6,14 +6,13 @@ from kotef.deps import Deps
 from kotef.errors import WorkspaceError
 from kotef.nodes.differences import lines_of, next_replaced, note_lines
 from kotef.nodes.visit_record import edited
+from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
 from kotef.workspace.last_tree import seen
 from kotef.workspace.restoration import RestoreReport, restore_remainder
 from kotef.workspace.snapshots import Restored
 
-AMBIGUOUS: Final = "ambiguous_repair"
-"""The reason of an ending in which an edit was set aside."""
 _NAMED: Final = 50
 
 

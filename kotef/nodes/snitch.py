@@ -13,7 +13,8 @@ from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
 from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
-from kotef.nodes.restore_best import AMBIGUOUS, leave_baseline, leave_best
+from kotef.nodes.restore_best import leave_baseline, leave_best
+from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.sdd.issue_log_text import Change
@@ -165,7 +166,7 @@ def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
     """The command that goes on from this ending of the visit `edits`; None when there is nothing to go on with."""
     outcome = ending.outcome
-    if ending.reason == "ambiguous_repair":
+    if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"
     if ending.reason in ("nothing_left_to_try", "search_time_over"):
         return None

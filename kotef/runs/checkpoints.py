@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, Final
 
 import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -28,6 +30,15 @@ class _WithoutSecrets(JsonPlusSerializer):
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The value as it is kept."""
         return super().dumps_typed(redactor().whole(repr(obj) if isinstance(obj, BaseException) else obj))
+
+
+def prepared(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
+    """The same checkpointer for a run: it knows the types of a checkpoint, and usually drops secrets."""
+    if type(saver.serde) is not JsonPlusSerializer:
+        return saver.with_allowlist(STORED)
+    clone = copy(saver)
+    clone.serde = _WithoutSecrets(allowed_msgpack_modules=STORED)
+    return clone
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.restore_best import put_again
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.untracked_files import remember_unheld
-from kotef.runs.checkpoints import checkpoints, forget_conversations
+from kotef.runs.checkpoints import checkpoints, forget_conversations, prepared
 from kotef.runs.exports.importer import TAKEN_UP
 from kotef.runs.finish import finish
 from kotef.runs.result import Result
@@ -59,8 +59,10 @@ class RunLoop:
 
     async def go(self) -> Result:
         """Invoke the graph, take whatever ends it, and leave a result."""
-        async with checkpoints(self.run.checkpoints) as saver:
-            graph = build_graph(saver)
+        given = self.setting.checkpointer
+        async with contextlib.AsyncExitStack() as stack:
+            own = None if given else await stack.enter_async_context(checkpoints(self.run.checkpoints))
+            graph = build_graph(prepared(given) if given else own)
             known: dict[str, Any] = {}
             if self.opened.baseline is None:
                 known = (await graph.aget_state(self.config)).values
@@ -77,9 +79,9 @@ class RunLoop:
                 self.opened.tell_notices()
             try:
                 ending = await self._invoke(graph, known)
-                if ending is None:
+                if ending is None and own is not None:
                     with contextlib.suppress(sqlite3.OperationalError):  # a full disk: they only take up room
-                        await forget_conversations(saver, self.run.run_id)
+                        await forget_conversations(own, self.run.run_id)
             finally:
                 self.opened.signals.let_go()
                 await self.outside.aclose()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit
@@ -11,6 +11,7 @@ from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.replay.tape import Tape
 from kotef.runs.sandbox_setup import Confined
+from kotef.runs.signals import StopRequest
 from kotef.settings import Price
 from kotef.tools.mcp.servers import Server
 from kotef.tools.toolset import Kit
@@ -18,6 +19,7 @@ from kotef.workspace.sandbox.sandbox import OFF
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +71,9 @@ class RunConfig:
     confined: Confined = field(default_factory=lambda: Confined(OFF))
     tape: Tape | None = None
     """What plays an earlier run; None: this one is recorded."""
+    stop: StopRequest | None = None
+    """How a program that embeds kotef stops the run; None: only signals do."""
+    checkpointer: "BaseCheckpointSaver[Any] | None" = None
+    """Keeps the state of the graph; None: the SQLite file of the run."""
     hired: Hired = NOBODY
     """What the agents of the chain that kotef did not write are given."""

@@ -3,9 +3,35 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 
 from kotef.deps import Emit
+
+
+class StopRequest:
+    """A wish, from any thread, that a run stops; it stands if the run only begins later."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wanted = False
+        self._tell: Callable[[], None] | None = None
+
+    def set(self) -> None:
+        """Ask the run to stop."""
+        with self._lock:
+            self._wanted = True
+            tell = self._tell
+        if tell is not None:
+            tell()
+
+    def tell(self, act: Callable[[], None]) -> None:
+        """Call `act` when the run is asked to stop; at once if it was."""
+        with self._lock:
+            self._tell = act
+            wanted = self._wanted
+        if wanted:
+            act()
 
 
 class Signals:
@@ -14,11 +40,14 @@ class Signals:
     Once that is cancelled, one more is the system's to answer; where nothing can be cancelled, each is only noted.
     """
 
-    def __init__(self, emit: Emit, *, gently: bool = False) -> None:
-        """Nothing is caught before `catch`. `gently`: a person at a terminal reads what becomes of it."""
+    def __init__(self, emit: Emit, *, gently: bool = False, stop: StopRequest | None = None) -> None:
+        """Nothing is caught before `catch`. `gently`: a person at a terminal reads what becomes of it.
+
+        `stop` is as a SIGINT, for who embeds kotef.
+        """
         self.number = 0
         """The signal that came; 0 while none did."""
-        self.emit, self._gently = emit, gently
+        self.emit, self._gently, self._stop_request = emit, gently, stop
         self._waits = False
         """Whether what is at work goes on up to the end of its step, and no further."""
         self._questions = 0
@@ -28,6 +57,8 @@ class Signals:
         """From now on a signal cancels `at_work`; None: it is only noted, for what comes next to end at once."""
         self._at_work = at_work
         loop = asyncio.get_running_loop()
+        if self._stop_request is not None and not self.number:
+            self._stop_request.tell(lambda: self._asked(loop))
         for number in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: somebody embeds us
                 if at_work is None or not self.number:
@@ -38,6 +69,10 @@ class Signals:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+
+    def _asked(self, loop: asyncio.AbstractEventLoop) -> None:
+        with contextlib.suppress(RuntimeError):  # the run has ended meanwhile
+            loop.call_soon_threadsafe(self._stop, signal.SIGINT)
 
     async def gate(self) -> None:
         """Passed before each step; does not return once a person wants no other one, whoever is about to begin it."""

@@ -1,20 +1,23 @@
 """What should a person do next about a run that did not succeed?"""
 
 from collections.abc import Sequence
+from typing import Final
 
 from kotef.failures.history import MAX_TESTS
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.issue import IssueFailure, code_span, joined, one_line
 
+AMBIGUOUS: Final = "ambiguous_repair"
+"""Reason of a run whose search found several edits that pass, and asks which of them is right."""
 _SHOWN = 240
 
 
-def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) -> str:
+def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], *, reason: str = "") -> str:
     """One sentence, concrete where the newest failure allows it. Pure; on one line, whatever the texts hold.
 
-    `reason` is the sentence (or the machine word) the run ended with; `entries` are its failures, oldest first.
+    `sentence` is what the run ended with, `reason` the machine word for it; `entries` are its failures, oldest first.
     """
-    why = one_line(reason, _SHOWN).rstrip(".") or outcome
+    why = one_line(sentence, _SHOWN).rstrip(".") or outcome
     newest = entries[-1] if entries else None
     look = _inspect(entries) if newest else ""
     match outcome:
@@ -33,7 +36,7 @@ def follow_up(outcome: Outcome, reason: str, entries: Sequence[IssueFailure]) ->
             return f"resume with a larger limit: {why}" + (f"; or {look}" if look else "")
         case "environment_broken":
             return _repair(next((entry for entry in entries[::-1] if entry.command), None), why)
-        case "blocked" if reason.endswith("?"):
+        case "blocked" if reason == AMBIGUOUS:
             return f"answer it by one more assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
         case "blocked":
             return f"decide what kotef may not decide: {why}; write the answer into the ticket, then run it again"

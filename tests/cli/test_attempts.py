@@ -365,14 +365,14 @@ def test_without_git_all_of_it_works(root: Path, run: Callable[..., Ran]) -> Non
     before = everything(root)
     assert run(edit("calc.py", "a - b", "a + b"), DONE).code == 0
     after = everything(root)
-    assert kotef(root, "undo", "--last").code == 0
+    assert kotef(root, "undo").code == 0
     assert everything(root) == before
     assert kotef(root, "apply", "--last", "--attempt", "1").code == 0
     assert everything(root) == after
 
 
 WRONG = [
-    (("undo",), "which run?"),
+    (("apply",), "which run?"),
     (("undo", "2026", "--last"), "both"),
     (("undo", "no-such-run"), "no run is called"),
     (("apply", "--last"), "which attempt?"),

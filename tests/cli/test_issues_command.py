@@ -55,6 +55,14 @@ def test_alone_it_lists_as_the_subcommand_does(root: Path) -> None:
     assert issues(root, "--state", "resolved").stdout == "no resolved entry; 2 are not resolved\n"
 
 
+def test_without_an_id_the_newest_entry_is_shown(root: Path, tmp_path: Path) -> None:
+    assert issues(root, "show").stdout == issues(root, "show", "ab-2").stdout
+    (tmp_path / ".sdd" / "issues.md").unlink()
+    ran = issues(root, "show")
+    assert (ran.code, ran.stderr.count("\n")) == (2, 1)
+    assert "no entry" in ran.stderr
+
+
 def test_a_log_that_is_not_there_is_an_empty_list(tmp_path: Path) -> None:
     assert issues(tmp_path).stdout.startswith("no entry: ")
     assert json.loads(issues(tmp_path, "list", "--json").stdout) == []
@@ -123,7 +131,7 @@ def test_an_unknown_or_ambiguous_id_names_the_candidates(root: Path, command: st
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("close", "aa-1"), ("show",), ("list", "--state", "shut"), ("list", "--format", "github"), ("show", "aa-1", "--format", "sarif"),
+        ("close", "aa-1"), ("resolve",), ("list", "--state", "shut"), ("list", "--format", "github"), ("show", "aa-1", "--format", "sarif"),
         ("list", "--json", "--format", "sarif"), ("--json", "show", "aa-1"),
     ],
 )  # fmt: skip

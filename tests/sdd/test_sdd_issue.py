@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
-from kotef.sdd.follow_up import follow_up
+from kotef.sdd.follow_up import AMBIGUOUS, follow_up
 from kotef.sdd.issue import MAX_TEXT, IssueEntry, IssueFailure, Sighting, parse_issues, render
 
 
@@ -345,6 +345,12 @@ def test_a_damaged_entry_is_a_problem_with_its_line_and_hides_no_other(damage, s
 )  # fmt: skip
 def test_the_follow_up_is_concrete(outcome: Outcome, found: list[IssueFailure], sentence: str) -> None:
     assert follow_up(outcome, "why.", found) == sentence
+
+
+def test_only_several_passing_edits_are_answered_by_an_assertion() -> None:
+    question = "which database should it use?"
+    assert follow_up("blocked", question, []).startswith("decide what kotef may not decide")
+    assert follow_up("blocked", question, [], reason=AMBIGUOUS).startswith("answer it by one more assertion")
 
 
 @pytest.mark.parametrize("outcome", list(EXIT_STATUS))
