@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # before the first langgraph import, which reads it once
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes are started: each would compile everything anew
+sys.dont_write_bytecode = False
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.isolation import isolate
@@ -29,6 +31,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """Let workers take tests from each other: one of them would be left with the longest for minutes."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: many tests wait for processes, clocks and sockets."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # before the markers of the command line are looked at
