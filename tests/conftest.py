@@ -11,11 +11,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # before the first langgraph import, which reads it once
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes are started: each would compile everything anew
-sys.dont_write_bytecode = False
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.isolation import isolate
+
+# Hundreds of processes are started: each would compile everything again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell that starts the tests in the background has SIGINT ignored; what they start has to hear it all the same.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -20,6 +20,7 @@ def unread(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         os.close(writing)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_run_goes_on_to_its_own_end(tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "calc.py").write_text(BUG)
