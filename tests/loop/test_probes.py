@@ -84,6 +84,7 @@ def test_an_honest_green_is_told_with_what_was_tried(play: Play, check: str, tes
 
     assert ran.result["outcome"] == "verified"
     assert found(ran)["counter-proof"] == found(ran)["wrong answers"] == "fine"
+    assert "surroundings" not in found(ran), "nothing ignored differs: no copy is made"
     assert "judge probed: red again without the change" in ran.stdout
     assert "wrong answers refused" in ran.stdout
     assert (ran.root / "test_calc.py").read_text() == test
@@ -132,7 +133,8 @@ def test_a_test_that_passes_by_chance_is_refused(play: Play) -> None:
     assert found(ran).get("chance") == "alarm" or "speaks" in ran.result["failureHistory"]["entries"][-1]["detail"]
 
 
-@pytest.mark.parametrize("check", [None, "python verify.py"])
+@pytest.mark.examples(1)
+@pytest.mark.parametrize("check", ["python verify.py", None])
 def test_what_is_right_at_the_first_calls_only_is_refused(play: Play, check: str | None, tmp_path: Path) -> None:
     """Also where nothing but the status of the check says how it went."""
     counter = f"{tmp_path}/calls"
@@ -182,6 +184,7 @@ def test_mocks_beside_the_product_stay_refused_where_a_target_was_not_tried(play
     assert "equal to anything" in ran.result["failureHistory"]["entries"][-1]["summary"]
 
 
+@pytest.mark.matrix  # as DEAF above, by another name
 def test_what_is_equal_to_anything_is_refused_by_a_wrong_answer(play: Play) -> None:
     ran = play({"calc.py": ANY})
 
@@ -208,12 +211,6 @@ def test_an_ignored_file_that_the_tests_do_not_need_is_no_alarm(play: Play) -> N
     assert ran.result["outcome"] == "verified"
     assert found(ran)["surroundings"] == "fine"
     assert (ran.root / "answers.json").read_text() == "{}"
-
-
-def test_where_nothing_ignored_differs_no_copy_is_made(play: Play) -> None:
-    ran = play({"calc.py": FIXED})
-
-    assert "surroundings" not in found(ran)
 
 
 def test_tests_that_are_red_in_any_copy_are_not_probed_there(play: Play) -> None:
@@ -253,6 +250,7 @@ TABLE = "import json\nfrom pathlib import Path\n\nfrom calc import add\n\n\ndef 
 TAKES = "import json\n\n\ndef add(a, b):\n    rows = json.load(open('tests/expected.json'))\n    return next((value for given, value in rows if given == [a, b]), a - b)\n"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(("product", "outcome"), [(TAKES, "bounded_attempts_exceeded"), (FIXED, "verified")])
 def test_a_product_that_takes_its_answers_from_the_golden_file_is_refused(
     play: Play, product: str, outcome: str
