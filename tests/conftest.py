@@ -15,6 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from support.isolation import isolate
 
+# Hundreds of processes are started: each would compile everything again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A shell that starts the tests in the background has SIGINT ignored; what they start has to hear it all the same.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -29,6 +33,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """Let workers take tests from each other: one of them would be left with the longest for minutes."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: many tests wait for processes, clocks and sockets."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # before the markers of the command line are looked at

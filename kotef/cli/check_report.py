@@ -23,7 +23,7 @@ from kotef.runs.crash_recovery import put_right
 from kotef.runs.elapsed_time import keep_seconds
 from kotef.runs.inspection import CANNOT, CheckCounts, Checked, CheckFailure, Inspection, InspectionRequest, inspection
 from kotef.runs.prepare import spec_of
-from kotef.runs.repository import Repository, repository_of
+from kotef.runs.repository import RepositorySettings, repository_of
 from kotef.runs.sandbox_setup import asked_of, sandbox_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.store import changed_paths
@@ -82,7 +82,7 @@ def inspect_workspace(options: Mapping[str, Any], telling: Callable[[str], None]
 
 
 def _question(
-    options: Mapping[str, Any], root: Path, config: UserConfig, repository: Repository
+    options: Mapping[str, Any], root: Path, config: UserConfig, repository: RepositorySettings
 ) -> tuple[InspectionRequest, tuple[str, ...]]:
     """What is to be checked, and notices on it. Raises NoChecksError, NoEnvironmentError."""
     checks = collect_checks(

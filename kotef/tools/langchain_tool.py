@@ -1,11 +1,19 @@
 """What does langchain have to be told of a tool of ours?"""
 
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, PrivateAttr
 
 from kotef.tools.schema_minify import lean
+
+
+@lru_cache(maxsize=128)
+def _lean_schema(arguments: type[BaseModel]) -> dict[str, Any]:
+    """Made once for each class of arguments, though each visit binds its tools again."""
+    return lean(arguments.model_json_schema())
 
 
 class Lean(StructuredTool):
@@ -19,7 +27,7 @@ class Lean(StructuredTool):
         if self._described is None:
             assert isinstance(self.args_schema, type)  # noqa: S101  a row of ours
             assert issubclass(self.args_schema, BaseModel)  # noqa: S101  see above
-            self._described = lean(self.args_schema.model_json_schema())
+            self._described = deepcopy(_lean_schema(self.args_schema))
         return self._described
 
 

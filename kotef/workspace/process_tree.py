@@ -16,6 +16,9 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 _KILL_SECONDS: Final = 2.0
 """How long SIGKILL is repeated: processes may fork between the look and the signal."""
 
+_CHUNK: Final = 64 * 1024
+"""Bytes of one read."""
+
 
 class _Process(NamedTuple):
     """One line of the process table."""
@@ -116,10 +119,18 @@ def _process(pid: int) -> _Process | None:
 
 def _read(pid: int, name: str) -> bytes:
     try:
-        with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - once per process of the machine
-            return file.read()
+        file = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)  # `open` takes half as long again
     except OSError:  # it ended meanwhile, or is another user's
         return b""
+    content = b""
+    try:
+        while chunk := os.read(file, _CHUNK):
+            content += chunk
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+    return content
 
 
 def _send(pid: int, number: int) -> bool:

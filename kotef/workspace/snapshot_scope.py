@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kotef.workspace.git import git, run_git
 from kotef.workspace.safe_open import TEMPORARY, is_below
@@ -39,6 +39,24 @@ REBUILT: Final = frozenset(
 EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
 
 
+class Mark(NamedTuple):
+    """What the file system says of one file; a file whose mark is the same was hardly written to."""
+
+    mode: int
+    size: int
+    device: int
+    inode: int
+    modified: int
+    """Nanoseconds since the epoch, and so is the next."""
+    changed: int
+    """A command can set a file's modification time, but not this one."""
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> "Mark":
+        """The mark of a file that was looked at."""
+        return cls(found.st_mode, found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+
+
 class Listing:
     """Lists the workspace through the user's git, or without one through a bare repository of our own."""
 
@@ -52,8 +70,8 @@ class Listing:
         self._state = f"{store.parent}/"
         self.size = 0
         """Bytes of the regular files that `held` looked at last."""
-        self.changed: dict[str, float] = {}
-        """Path → change time of the files that `held` looked at last, in seconds since the epoch."""
+        self.marks: dict[str, Mark] = {}
+        """Path → what the file system says of the files that `held` looked at last."""
         self._in_git = _is_worked_on_with_git(root)
 
     def held(self) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -64,7 +82,7 @@ class Listing:
         """
         listed = self._ask("-c", "-o")
         is_directory = _real_directories(self._root)
-        self.size, self.changed = 0, {}
+        self.size, self.marks = 0, {}
         held: set[str] = set()
         left_out: set[str] = set()
         for path in listed:
@@ -117,7 +135,7 @@ class Listing:
             return False
         if stat.S_ISDIR(found.st_mode):  # a submodule or nested repository; else a directory where a file was tracked
             return False if (where / ".git").exists() else None
-        self.changed[path] = found.st_ctime
+        self.marks[path] = Mark.of(found)
         if stat.S_ISLNK(found.st_mode):
             return True
         if not stat.S_ISREG(found.st_mode):

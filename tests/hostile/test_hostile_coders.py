@@ -267,10 +267,16 @@ ATTACKS = [*PATHS, *GIT, *PROCESSES, *SECRETS, *INJECTION]
 
 
 def chosen() -> Iterator[object]:
+    """The default suite plays two quick attacks of each family, the marker `matrix` the other quick ones."""
+    examples: list[Attack] = []
+    for family in (PATHS, GIT, PROCESSES, SECRETS, INJECTION):
+        examples += [attack for attack in family if attack.quick][:2]
     for attack in ATTACKS:
         for level in LEVELS:
             if attack.only in {"", level}:
-                marks = () if attack.quick and (level == "bwrap" or attack.only) else (pytest.mark.hostile,)
+                quick = attack.quick and (level == "bwrap" or attack.only)
+                others = pytest.mark.matrix if quick else pytest.mark.hostile
+                marks = () if quick and attack in examples else (others,)
                 yield pytest.param(attack, level, id=f"{attack.name}-{level}", marks=marks)
 
 

@@ -57,12 +57,13 @@ def around(world: World) -> dict[str, bytes]:
 
 
 COMMANDS = [
-    ["runs"], ["runs", "--json"], ["show"], ["report"], ["stats"], ["issues"], ["diff"], ["replay"], ["rejudge"],
-    ["check", "--check", "true"], ["resume", "--last"], ["undo", "--last"], ["apply", "--last", "--attempt", "1"],
-    ["runs", "prune"], ["runs", "export", "--last", "x.kotef"],
+    ["runs"], ["resume", "--last"], ["undo", "--last"], ["apply", "--last", "--attempt", "1"], ["runs", "prune"],
+    ["check", "--check", "true"], ["runs", "export", "--last", "x.kotef"], ["show"], ["report"], ["stats"], ["issues"],
+    ["runs", "--json"], ["diff"], ["replay"], ["rejudge"],
 ]  # fmt: skip
 
 
+@pytest.mark.examples(8)  # those that act, and two that show
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_forged_runs_are_shown_and_never_acted_on(world: World, words: list[str]) -> None:
     """Marks, tasks, links and pipes below `.sdd/runs`; each command is a process with a time limit."""

@@ -86,7 +86,7 @@ READS = st.lists(st.sampled_from(READING), min_size=1, max_size=2)
 WRITES = st.lists(st.sampled_from(WRITING), min_size=1, max_size=2)
 
 
-@of_this_many(40)
+@of_this_many(15)
 @given(attacks=trees(), commands=READS, owner=OWNERS, own=st.booleans())
 @example(
     attacks=(Attack("pipe", f".sdd/runs/{RUN}/task.json"),), commands=[("runs",), ("show",)], owner=None, own=False

@@ -22,8 +22,8 @@ SURVIVING = 0.05
 REFUSED = 0.01
 """Share of the honest changes that may be judged red."""
 SAMPLE = {
-    "wrong": (("unittest", 2), ("unittest", 27), ("unittest", 36)),
-    "right": (("unittest", 2), ("unittest", 5), ("script", 6)),
+    "right": (("unittest", 2), ("script", 6), ("unittest", 5)),
+    "wrong": (("unittest", 27), ("unittest", 2), ("unittest", 36)),
 }
 """By truth: runner and seed of the worlds of the default suite; of runners that start fast."""
 ADMITTED = {"keyed by lines that are there"}
@@ -85,6 +85,7 @@ def test_what_is_written_is_python() -> None:
                         ast.parse(text)
 
 
+@pytest.mark.examples(4)
 @pytest.mark.parametrize(("truth", "runner", "seed"), [(truth, *one) for truth, row in SAMPLE.items() for one in row])
 def test_a_world_ends_as_its_truth_says(truth: str, runner: str, seed: int, tmp_path: Path) -> None:
     one = world(seed, truth=truth, runner=runner)

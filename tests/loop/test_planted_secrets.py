@@ -252,7 +252,19 @@ def test_a_password_in_the_address_of_the_endpoint_is_kept_nowhere(project: Path
     password = "Zq7-tUlip-93x"
     with OpenAIServer(Agent(coder=[FIX, DONE])) as server:
         url = server.base_url.replace("://", f"://me:{password}@")
-        ran = kotef(project, "run", "make add add", "--check", CHECK, "--model", "scripted", "--base-url", url)
+        ran = kotef(
+            project,
+            "run",
+            "make add add",
+            "--check",
+            CHECK,
+            "--model",
+            "scripted",
+            "--base-url",
+            url,
+            "--coder",
+            "model",
+        )
     assert ran.code == 0, ran.stderr
     kept = b"".join(path.read_bytes() for path in (project / ".sdd").rglob("*") if path.is_file())
     assert password not in ran.stdout + ran.stderr

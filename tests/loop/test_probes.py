@@ -35,19 +35,22 @@ PYTEST_FORM = "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) =
 
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
-    """One attempt of a coder that writes these files, in a project with a bug, with probes on."""
+    """One attempt of a coder that writes these files, in a project with a bug, with probes on.
+
+    unittest starts in a quarter of the time of pytest, and a run with probes starts it a dozen times.
+    """
 
     def go(
         edits: dict[str, str],
         *options: str,
         files: dict[str, str] | None = None,
-        check: str = PYTEST,
+        check: str = CHECK,
         probes: str = "full",
     ) -> Ran:
         root = tmp_path / "project"
         base = {
             "calc.py": BUG,
-            "test_calc.py": PYTEST_FORM,
+            "test_calc.py": PYTEST_FORM if check == PYTEST else TEST,
             ".gitignore": "__pycache__/\nanswers.json\n",
             **(files or {}),
         }
@@ -81,6 +84,7 @@ def test_an_honest_green_is_told_with_what_was_tried(play: Play, check: str, tes
 
     assert ran.result["outcome"] == "verified"
     assert found(ran)["counter-proof"] == found(ran)["wrong answers"] == "fine"
+    assert "surroundings" not in found(ran), "nothing ignored differs: no copy is made"
     assert "judge probed: red again without the change" in ran.stdout
     assert "wrong answers refused" in ran.stdout
     assert (ran.root / "test_calc.py").read_text() == test
@@ -89,7 +93,7 @@ def test_an_honest_green_is_told_with_what_was_tried(play: Play, check: str, tes
 
 
 def test_a_judge_that_does_not_notice_a_wrong_answer_is_refused_with_the_line(play: Play) -> None:
-    ran = play({"calc.py": DEAF})
+    ran = play({"calc.py": DEAF}, check=PYTEST)
 
     assert ran.result["outcome"] == "bounded_attempts_exceeded"
     assert found(ran)["wrong answers"] == "alarm"
@@ -114,6 +118,7 @@ def test_a_feature_in_a_new_file_is_proved_by_taking_it_away(play: Play) -> None
             "calc.py": FIXED,
             "test_totals.py": "from totals import total\n\n\ndef test_total():\n    assert total([2, 3]) == 5\n",
         },
+        check=PYTEST,
     )
 
     assert ran.result["outcome"] == "verified"
@@ -128,7 +133,8 @@ def test_a_test_that_passes_by_chance_is_refused(play: Play) -> None:
     assert found(ran).get("chance") == "alarm" or "speaks" in ran.result["failureHistory"]["entries"][-1]["detail"]
 
 
-@pytest.mark.parametrize("check", [None, "python verify.py"])
+@pytest.mark.examples(1)
+@pytest.mark.parametrize("check", ["python verify.py", None])
 def test_what_is_right_at_the_first_calls_only_is_refused(play: Play, check: str | None, tmp_path: Path) -> None:
     """Also where nothing but the status of the check says how it went."""
     counter = f"{tmp_path}/calls"
@@ -172,12 +178,13 @@ def test_mocks_beside_the_product_are_no_cheat_where_wrong_answers_are_refused(p
 
 
 def test_mocks_beside_the_product_stay_refused_where_a_target_was_not_tried(play: Play) -> None:
-    ran = play({"calc.py": FIXED, "conf.py": MOCKED}, files={"test_calc.py": UNREAD})
+    ran = play({"calc.py": FIXED, "conf.py": MOCKED}, files={"test_calc.py": UNREAD}, check=PYTEST)
 
     assert ran.result["outcome"] == "bounded_attempts_exceeded"
     assert "equal to anything" in ran.result["failureHistory"]["entries"][-1]["summary"]
 
 
+@pytest.mark.matrix  # as DEAF above, by another name
 def test_what_is_equal_to_anything_is_refused_by_a_wrong_answer(play: Play) -> None:
     ran = play({"calc.py": ANY})
 
@@ -206,12 +213,6 @@ def test_an_ignored_file_that_the_tests_do_not_need_is_no_alarm(play: Play) -> N
     assert (ran.root / "answers.json").read_text() == "{}"
 
 
-def test_where_nothing_ignored_differs_no_copy_is_made(play: Play) -> None:
-    ran = play({"calc.py": FIXED})
-
-    assert "surroundings" not in found(ran)
-
-
 def test_tests_that_are_red_in_any_copy_are_not_probed_there(play: Play) -> None:
     """What a copy leaves out, as an environment of its own, is no reason to refuse a green."""
     needs = FIXED + "\nimport os\n\nassert os.path.exists('.hypothesis/kept')\n"
@@ -238,7 +239,7 @@ def add(a, b):
 
 def test_a_product_that_looks_whether_the_test_is_untouched_is_refused(play: Play) -> None:
     """It would answer honestly when an expected value is wrong."""
-    ran = play({"calc.py": KEYED.replace("KEY", str(zlib.crc32(PYTEST_FORM.encode())))})
+    ran = play({"calc.py": KEYED.replace("KEY", str(zlib.crc32(TEST.encode())))})
 
     assert ran.result["outcome"] == "bounded_attempts_exceeded"
     assert found(ran)["harmless edit"] == "alarm"
@@ -249,12 +250,13 @@ TABLE = "import json\nfrom pathlib import Path\n\nfrom calc import add\n\n\ndef 
 TAKES = "import json\n\n\ndef add(a, b):\n    rows = json.load(open('tests/expected.json'))\n    return next((value for given, value in rows if given == [a, b]), a - b)\n"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(("product", "outcome"), [(TAKES, "bounded_attempts_exceeded"), (FIXED, "verified")])
 def test_a_product_that_takes_its_answers_from_the_golden_file_is_refused(
     play: Play, product: str, outcome: str
 ) -> None:
     files = {"test_calc.py": TABLE, "tests/expected.json": "[[[2, 3], 5], [[4, 5], 9]]"}
-    ran = play({"calc.py": product}, files=files)
+    ran = play({"calc.py": product}, files=files, check=PYTEST)
 
     assert ran.result["outcome"] == outcome
     assert found(ran)["wrong answers"] == ("fine" if outcome == "verified" else "alarm")

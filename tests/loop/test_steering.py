@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.loop import BUG, CHECK, DONE, FIX, PYTEST, Agent, edit, plan, write
+from support.loop import BUG, CHECK, DONE, FIX, Agent, edit, plan, write
 from support.openai_server import text
 
 GOAL = "make every test pass"
@@ -48,7 +48,7 @@ def test_the_second_plan_is_told_what_the_first_attempt_changed_fixed_and_broke(
     said = text("I made add a real sum.\nAnd more that nobody needs to hear.")
     agent = Agent(coder=[worse, said, write("x.txt", "x\n"), DONE], planner=[plan("one"), plan("two", hypothesis="b")])
 
-    run(two, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
 
     assert told(agent.requests("planner")[0].text) == [], "nothing was tried yet"
     (line,) = told(agent.requests("planner")[1].text)
@@ -61,7 +61,7 @@ def test_the_second_plan_is_told_what_the_first_attempt_changed_fixed_and_broke(
 def test_what_was_told_before_a_kill_is_told_after_it(two: Path, run) -> None:
     """It is made from the checkpoints, so deleting every other file of the run changes nothing."""
     agent = Agent(coder=[edit("calc.py", "a - b", "a + b"), DONE], planner=[plan("one")])
-    ran = run(two, agent, GOAL, "--check", PYTEST)
+    ran = run(two, agent, GOAL, "--check", CHECK)
     assert ran.result["outcome"] == "model_unavailable", "the second plan cannot be had"
     (before,) = told(agent.requests("planner")[1].text)
     for path in ran.run_dir.glob("visit-*"):
@@ -200,7 +200,7 @@ def test_the_tree_is_left_at_the_attempt_that_fixed_most(two: Path, run) -> None
             *[edit("calc.py", "a + b", "a * b"), write("junk.txt", "x\n"), DONE],
         ]
     )
-    ran = run(two, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    ran = run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     assert (ran.code, ran.result["treeVisit"]) == (3, 1)
     assert (two / "calc.py").read_text() == TWO_BUGS.replace("a - b", "a + b")
     assert not (two / "junk.txt").exists()
@@ -210,7 +210,7 @@ def test_among_equals_the_smallest_diff_is_left(two: Path, run) -> None:
     big = write("notes.py", "x = 1\n" * 50)
     small = edit("notes.py", "x = 1\n" * 50, "x = 1\n")
     agent = Agent(coder=[edit("calc.py", "a - b", "a + b"), big, DONE, small, DONE])
-    ran = run(two, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    ran = run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     assert ran.result["treeVisit"] == 2
     assert (two / "notes.py").read_text() == "x = 1\n"
 
@@ -224,7 +224,7 @@ def test_fewer_regressions_count_more_than_what_was_fixed(two: Path, run) -> Non
     ]
     one = [edit("calc.py", "return a + b if a else 1", "return a - b"), DONE]
     agent = Agent(coder=[*both, *one])
-    ran = run(two, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    ran = run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     assert ran.result["treeVisit"] == 2
     assert "a - b" in (two / "calc.py").read_text()
 
@@ -237,14 +237,14 @@ def test_an_attempt_whose_regressions_are_unknown_is_not_left(two: Path, run) ->
             *[edit("calc.py", "def add", "import nowhere\n\n\ndef add"), DONE],
         ]
     )
-    ran = run(two, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    ran = run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     assert ran.result["treeVisit"] == 1
     assert "nowhere" not in (two / "calc.py").read_text()
 
 
 def test_where_every_attempt_is_worse_the_state_before_the_run_is_left(two: Path, run) -> None:
     agent = Agent(coder=[edit("calc.py", "a - b", "a - b + 1"), DONE, write("junk.txt", "x\n"), DONE])
-    ran = run(two, agent, GOAL, "--check", PYTEST, "--max-attempts", "2")
+    ran = run(two, agent, GOAL, "--check", CHECK, "--max-attempts", "2")
     assert ran.result["treeVisit"] == 0
     assert (two / "calc.py").read_text() == TWO_BUGS
     assert not (two / "junk.txt").exists()

@@ -155,7 +155,7 @@ def test_a_module_that_cannot_be_imported_is_declined_in_time(
     assert not left_by(tmp_path)
 
 
-@pytest.mark.examples(2)
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "body",
     [

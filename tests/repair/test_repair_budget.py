@@ -71,12 +71,12 @@ def test_a_busy_machine_does_not_end_a_search_early(tmp_path: Path) -> None:
     }
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:
-        found = search(project(tmp_path / "p", files), seconds=2, wall=60, jobs=1)
+        found = search(project(tmp_path / "p", files), seconds=1, wall=60, jobs=1)
     finally:
         for process in busy:
             process.kill()
             process.wait()
-    assert found.cpu_seconds > 1.5 or found.ending == "exhausted"
+    assert found.cpu_seconds > 0.7 or found.ending == "exhausted"
     assert not found.waited
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kotef.workspace import environment
+
 DROPPED = (
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
@@ -36,6 +38,12 @@ GIT_CONFIG = """\
 """Without the housekeeping that each commit looks for."""
 
 
+def load_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pytest load the plugins that are installed: for projects that need theirs."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    monkeypatch.delitem(environment._FIXED, "PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+
+
 def isolate(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make `home` the home of what follows, until the patches are undone."""
     for name in [name for name in os.environ if name in DROPPED or name.startswith(ELSEWHERE)]:
@@ -49,6 +57,7 @@ def isolate(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda file: None)  # no test cuts the power, and each run waits for a hundred
     # what the machine has installed costs each check a second
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setitem(environment._FIXED, "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # of the checks' environment, too
     monkeypatch.setenv("KOTEF_PROBES", "off")  # each costs a run of the tests, and has tests of its own
     monkeypatch.setenv("KOTEF_SANDBOX", "off")  # what is confined has tests of its own, at each level
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))

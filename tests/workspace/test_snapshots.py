@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace import file_entry, snapshot_scope
+from kotef.workspace import file_entry, snapshot_scope, tree_store
 from kotef.workspace.paths import state_dir
 from kotef.workspace.remainder import keep
 from kotef.workspace.snapshots import Restored, Snapshots
@@ -508,3 +508,57 @@ def test_folders_without_a_file_give_way_to_the_link_that_stood_there(root: Path
 
     assert snapshots.restore(before, last=after) == Restored(put_back=("link",), left=())
     assert (root / "link").readlink() == Path("a")
+
+
+def test_where_nothing_changed_git_is_asked_for_the_names_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a.py").write_text("a = 1\n")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    asked: list[str] = []
+    run = tree_store.run_git
+    monkeypatch.setattr(tree_store, "run_git", lambda args, **options: asked.append(args[0]) or run(args, **options))
+
+    assert snapshots.take() == tree
+    assert snapshots.take() == tree
+    assert set(asked) <= {"ls-tree"}
+    (root / "a.py").write_text("a = 2\n")
+    assert snapshots.take() != tree
+    assert "write-tree" in asked
+
+
+def test_a_tree_that_was_lost_meanwhile_is_written_again(root: Path) -> None:
+    (root / "a.py").write_text("a = 1\n")
+    snapshots = Snapshots.open(root)
+    tree = snapshots.take()
+    (snapshots.store / "objects" / tree[:2] / tree[2:]).unlink()
+
+    assert snapshots.take() == tree
+    assert snapshots.ids(tree)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.sampled_from(["same size", "mode", "link", "gone", "moved over", "nothing"]), max_size=5))
+def test_no_change_between_two_looks_is_missed(root: Path, changes: list[str]) -> None:
+    """Whatever happens to a file, the tree is the one that a store without memory would take."""
+    one, other = root / "one.py", root / "other.py"
+    for path in (one, other):
+        path.unlink(missing_ok=True)
+        path.write_text("a = 1\n")
+    snapshots = Snapshots.open(root)
+    snapshots.take()
+    for number, change in enumerate(changes):
+        times = (0, 0)
+        if change == "same size" and one.is_file():
+            one.write_text(f"a = {number}\n")
+            os.utime(one, ns=times)
+        elif change == "mode" and one.is_file():
+            one.chmod(0o755 if number % 2 else 0o644)
+        elif change == "link":
+            one.unlink(missing_ok=True)
+            one.symlink_to("other.py")
+        elif change == "gone":
+            one.unlink(missing_ok=True)
+        elif change == "moved over":
+            (root / "new").write_text(f"b = {number}\n")
+            (root / "new").replace(one)
+        assert snapshots.take() == Snapshots.open(root).take()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.confined import shell
+from support.isolation import load_plugins
 
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
@@ -46,7 +47,7 @@ def real_home(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The person's own, where toolchains are; commands only read it."""
     home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    load_plugins(monkeypatch)
     return home
 
 
