@@ -8,8 +8,9 @@ from kotef.probes.oracles.python_assertions import PythonOracles
 from kotef.probes.oracles.python_helpers import imported_function
 from kotef.probes.oracles.python_tables import TableLookup
 from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, called_statements, python_test
+from kotef.probes.oracles.same_values import same_python
 from kotef.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
-from kotef.probes.source_text import SourceText, parsed
+from kotef.probes.source_text import SourceText, TextEdit, parsed
 
 
 def python_answers(
@@ -43,6 +44,21 @@ def python_answers(
     for helper in filter(None, helpers):
         inside = PythonTest(helper.function, (), "")
         yield from _valid(helper.path, helper.source, PythonOracles(helper.source, helper.tree, inside, chance).all())
+
+
+def same_answers(
+    path: str, source: SourceText, tree: ast.Module, test: PythonTest, chance: random.Random
+) -> Iterator[TextEdit]:
+    """Edits that write the literals that a test expects otherwise, with the same values; none touches another."""
+    tables = TableLookup(tree, test, path, lambda _: None)
+    taken: list[tuple[int, int]] = []
+    for oracle in PythonOracles(source, tree, test, chance, near=same_python, tables=tables).all():
+        if oracle.kind != "literal" or oracle.beside is not None:
+            continue
+        for edit in oracle.edits:
+            if all(edit.end <= start or end <= edit.start for start, end in taken):
+                taken.append((edit.start, edit.end))
+                yield edit
 
 
 def _valid(path: str, source: SourceText, oracles: Iterator[OracleEdit]) -> Iterator[WrongAnswer]:
