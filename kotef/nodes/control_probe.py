@@ -81,5 +81,5 @@ def _alarm(unit: Unit, lost: Sequence[str], texts: Mapping[str, bytes]) -> Probe
         check=unit.check.name,
         value="alarm",
         told=f"green only while the test file is exactly as it was: {named}",
-        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment or a true assertion added",),
+        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment, or the same expected values written otherwise",),
     )

@@ -145,7 +145,8 @@ def _disguised(texts: Mapping[str, bytes], unit: Unit, bench: Workbench) -> Mapp
     """The same with the harmless edit on top: a product cannot tell which of them has to be answered honestly."""
     if not unit.is_edited:
         return texts
-    return {path: harmless_edit(path, text, unit.targets, bench.rng) or text for path, text in texts.items()}
+    edited = ((path, harmless_edit(path, text, unit.targets, bench.rng, is_wrong=True)) for path, text in texts.items())
+    return {path: text or texts[path] for path, text in edited}
 
 
 async def _is_deaf(target: str, answer: WrongAnswer, unit: Unit, bench: Workbench) -> bool:

@@ -78,6 +78,17 @@ def test_what_is_expected_is_written_otherwise() -> None:
     assert len(found.splitlines()) == len(PAGE.splitlines()) + 3
 
 
+def test_a_wrong_answer_is_a_word_of_the_file_and_a_right_one_is_not() -> None:
+    """So that neither looking for the old words nor for the value compared with tells one from the other."""
+    ids = ["test_a.py::test_pay"]
+    for seed in range(30):
+        harmless = harmless_edit("test_a.py", PAGE.encode(), ids, random.Random(seed)) or b""
+        wrong = harmless_edit("test_a.py", PAGE.replace("900", "901").encode(), ids, random.Random(seed), is_wrong=True)
+        assert b"900" not in harmless
+        assert b"901" in (wrong or b"")
+        assert len(harmless.splitlines()) == len((wrong or b"").splitlines())
+
+
 @pytest.mark.parametrize(
     "line",
     ["inspect.getsource(test_pay)", "open(__file__).read()", "Path(__file__).read_text()", "sys._getframe().f_lineno"],

@@ -4,11 +4,10 @@ import ast
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from kotef.probes.oracles.python_assertions import PythonOracles
+from kotef.probes.oracles.python_assertions import Near, PythonOracles
 from kotef.probes.oracles.python_helpers import imported_function
 from kotef.probes.oracles.python_tables import TableLookup
 from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, called_statements, python_test
-from kotef.probes.oracles.same_values import same_python
 from kotef.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
 from kotef.probes.source_text import SourceText, TextEdit, parsed
 
@@ -47,12 +46,18 @@ def python_answers(
 
 
 def same_answers(
-    path: str, source: SourceText, tree: ast.Module, test: PythonTest, chance: random.Random
+    path: str,
+    source: SourceText,
+    tree: ast.Module,
+    test: PythonTest,
+    chance: random.Random,
+    *,
+    near: Near,
 ) -> Iterator[TextEdit]:
-    """Edits that write the literals that a test expects otherwise, with the same values; none touches another."""
+    """Edits that write the literals that a test expects as `near` does; none touches another."""
     tables = TableLookup(tree, test, path, lambda _: None)
     taken: list[tuple[int, int]] = []
-    for oracle in PythonOracles(source, tree, test, chance, near=same_python, tables=tables).all():
+    for oracle in PythonOracles(source, tree, test, chance, near=near, tables=tables).all():
         if oracle.kind != "literal" or oracle.beside is not None:
             continue
         for edit in oracle.edits:

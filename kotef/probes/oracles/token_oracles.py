@@ -9,7 +9,7 @@ from typing import Final
 from kotef.probes.oracles.assertion_table import CHAIN_CLOSE, CHAIN_EQUAL, FAILURES, FORMS, AssertionForm
 from kotef.probes.oracles.near_values import random_word
 from kotef.probes.oracles.regions import Region, callee, callee_start, helpers_of, region_of
-from kotef.probes.oracles.token_literals import changed_literal, literals_in, moved_number, number_of, same_literal
+from kotef.probes.oracles.token_literals import changed_literal, literals_in, moved_number, number_of
 from kotef.probes.oracles.tokens import Dialect, TokenText
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind, WrongAnswer, wrong_answer
 from kotef.probes.source_text import SourceText, TextEdit, line_breaks
@@ -62,11 +62,11 @@ def token_region(content: bytes, dialect: Dialect, names: Sequence[str]) -> str 
 
 
 def same_edits(
-    source: SourceText, tokens: TokenText, names: Sequence[str], chance: random.Random
+    source: SourceText, tokens: TokenText, names: Sequence[str], chance: random.Random, *, near: Near
 ) -> Iterator[TextEdit]:
-    """Edits that write literals that a test expects otherwise, with the same values."""
+    """Edits that write the literals that a test expects as `near` does."""
     region = region_of(tokens, names)
-    oracles = TokenOracles(source, tokens, region, chance, near=same_literal).all() if region else ()
+    oracles = TokenOracles(source, tokens, region, chance, near=near).all() if region else ()
     for oracle in oracles:
         if oracle.kind == "literal":
             yield from oracle.edits
@@ -421,7 +421,7 @@ class TokenOracles:
         if dialect in _SCRIPT:
             yield TextEdit(start, closing.end, self._script_failure(whole))
         elif dialect == "rust":
-            yield TextEdit(start, closing.end, f"{{ {whole}; if 1 > 0 {{ panic!() }} }}")
+            yield TextEdit(start, closing.end, f"{{ if 1 > 0 {{ panic!() }} {whole}; }}")
         elif dialect == "go" and len(form.values) + 1 <= len(tokens.arguments(opening)):
             handle = self._text(*tokens.arguments(opening)[0])
             if re.fullmatch(r"t|tt|tb", handle):
@@ -438,7 +438,7 @@ class TokenOracles:
             row = next((text for name, text in FAILURES if name.match(called)), None)
             failure = f"{row.format(called=called)};" if row else None
         if failure is not None:
-            yield TextEdit(start, self.tokens.tokens[semicolon].end, f"{{ {whole}; {failure} }}")
+            yield TextEdit(start, self.tokens.tokens[semicolon].end, f"{{ {failure} {whole}; }}")
 
     def _script_failure(self, replaced: str) -> str:
         type_of = " as any" if self.tokens.dialect == "typescript" else ""
