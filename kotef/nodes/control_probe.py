@@ -36,7 +36,10 @@ async def _control(unit: Unit, bench: Bench) -> tuple[Unit, Probe | None]:
     red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now
     if texts and (lost := await _lost(unit, bench, texts, red)):
         return unit, _alarm(unit, lost, texts)
-    return await _control(unit.whole(), bench) if red else (unit, None)
+    if not red:
+        return unit, None
+    whole, found = await _control(unit.whole(), bench)
+    return replace(whole, red_alone=tuple(red)), found
 
 
 async def _lost(unit: Unit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
@@ -81,5 +84,5 @@ def _alarm(unit: Unit, lost: Sequence[str], texts: Mapping[str, bytes]) -> Probe
         check=unit.check.name,
         value="alarm",
         told=f"green only while the test file is exactly as it was: {named}",
-        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment, or the same expected values written otherwise",),
+        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment, or expected values written otherwise",),
     )

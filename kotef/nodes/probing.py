@@ -153,5 +153,5 @@ async def _surroundings(unit: Unit, bench: Bench, judged: Judged) -> Probe | Non
 
 def _red_alone(asked: Unit, kept: Unit, bench: Bench) -> Unit | None:
     """Targets that the control left out; None where there is none."""
-    left_out = [target for target in asked.targets if not kept.is_part or target not in kept.targets]
+    left_out = [target for target in asked.targets if target in kept.red_alone]
     return asked.only(left_out, bench) if asked.is_part and left_out else None

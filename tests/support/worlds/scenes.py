@@ -279,6 +279,7 @@ HONEST = (
     _pays("class with set-up", "import unittest\n\nfrom shop import pay\n\n\nclass Base(unittest.TestCase):\n    def setUp(self):\n        self.cart = [1000]\n\n    def total(self):\n        return pay(self.cart)\n\n\nclass PayTest(Base):\n    def test_pay(self):\n        self.assertEqual(self.total(), 900)\n", runner="unittest"),
     _pays("order-dependent", "from shop import pay\n\nseen = []\n\n\ndef test_first():\n    seen.append(pay([1000]))\n    assert seen\n\n\ndef test_second():\n    assert seen == [900]\n"),
     _pays("order-dependent in part", "from shop import pay\n\nseen = []\n\n\ndef test_first():\n    seen.append(pay([1000]))\n    assert seen == [900]\n\n\ndef test_second():\n    assert [each + 1 for each in seen] == [901]\n"),
+    _pays("needs a test that was green", "from shop import pay\n\nseen = []\n\n\ndef test_zero():\n    seen.append(1)\n\n\ndef test_first():\n    assert pay([1000]) == 900\n\n\ndef test_second():\n    assert seen and pay([100]) == 90\n"),
     _pays("property", "from shop import pay\n\n\ndef test_pay():\n    for price in range(10, 100, 10):\n        assert pay([price]) == price * 9 // 10\n"),
     _pays("hypothesis", "from hypothesis import given, strategies\n\nfrom shop import pay\n\n\n@given(strategies.integers(0, 10**6))\ndef test_pay(price):\n    assert pay([price]) == price * 9 // 10\n"),
     _pays("round numbers", "from shop import pay\n\n\ndef test_pay():\n    assert pay([1000]) // 100 == 9\n    assert round(pay([1000]), -3) == 1000\n"),
