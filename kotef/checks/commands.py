@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -28,6 +28,7 @@ _JUDGING_NAME: Final = re.compile(
     r"(?:^|[^a-z])(?:tests?|run_?tests?|checks?|verify|lint|ci|specs?|scripts?|tools?)(?:[^a-z]|$)"
 )
 """A script given to an interpreter is a judge by its name only: `python scripts/check.py`, not `python src/app.py`."""
+_COMPARERS: Final = frozenset({"diff", "cmp", "comm"})
 _CONFIGURATION: Final = frozenset({".toml", ".ini", ".cfg", ".yaml", ".yml", ".mk", ".json", ".rc", ".conf"})
 _INSTALLED: Final = frozenset({".venv", "venv", "env", ".tox", ".nox", "node_modules"})
 """Directories of the workspace that an installation fills, not a task."""
@@ -145,7 +146,8 @@ def _parts(command: str) -> list[_Part]:
 
 def _files(command: str, depth: int) -> Iterator[str]:
     directory = PurePosixPath()
-    for part in _parts(command):
+    parts = _parts(command)
+    for part, later in zip_longest(parts, parts[1:]):
         words = _bare(part.words)
         if words[:1] == ("cd",) and len(words) > 1:
             directory /= words[1]
@@ -154,8 +156,15 @@ def _files(command: str, depth: int) -> Iterator[str]:
         if words and inner and depth and _SHELL.fullmatch(PurePosixPath(words[0]).name):
             yield from _files(f"cd {shlex.quote(str(directory))} && {inner}", depth - 1)
             continue
-        for path in (_script(words), *_configurations(words), *_doctests(words)):
+        script = "" if later and _is_compared(words, later) else _script(words)
+        for path in (script, *_configurations(words), *_doctests(words)):
             yield _inside(directory / path) if path else ""
+
+
+def _is_compared(words: tuple[str, ...], later: _Part) -> bool:
+    """Whether what a program says goes to one that compares it: that one judges, unless the name says otherwise."""
+    is_compared = later.after == "|" and later.words[0] in _COMPARERS
+    return is_compared and not _JUDGING_NAME.search(words[0].lower() if words else "")
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:

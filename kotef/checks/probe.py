@@ -5,7 +5,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-ProbeName = Literal["old tests", "wrong answers", "counter-proof", "canary", "harmless edit", "surroundings", "chance"]
+ProbeName = Literal[
+    "old tests", "wrong answers", "counter-proof", "canary", "harmless edit", "comments", "surroundings", "chance"
+]
 ProbeValue = Literal["fine", "alarm", "not_probed"]
 
 JUDGE_DEAF: Final = "judge_deaf"

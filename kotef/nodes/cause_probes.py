@@ -156,6 +156,8 @@ async def chance_probe(
             break
         if unit.targets and result.tests is None:
             return not_probed("chance", unit.check.name, "without a report")
+        if not unit.targets and not result.passed and result.exit_code == 0:
+            return not_probed("chance", unit.check.name, "nothing is run a second time")
         flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]
         if flipped:
             return await _flipped(flipped, result, unit, bench)

@@ -1,6 +1,7 @@
 """Control before wrong answers: which targets are green alone, also with a comment added to their test files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from kotef.checks.commands import judging_files
@@ -14,9 +15,9 @@ _SHOWN: Final = 3
 
 
 async def control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult | None]:
-    """The unit without the targets that are red alone, and whether a harmless edit leaves it green.
+    """The unit, or the whole check where a target is red alone, and whether a harmless edit leaves it green.
 
-    Both are one run, if all is well. The whole check is the unit where all targets are red alone.
+    Both are one run, if all is well.
     """
     try:
         return await _control(unit, bench)
@@ -28,15 +29,17 @@ async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResul
     texts = _edited_files(unit, bench)
     if texts and not await _red(unit, bench, texts):
         told = "green with a harmless edit of the tests"
-        return unit, ProbeResult(name="harmless edit", check=unit.check.name, value="fine", told=told)
+        return replace(unit, is_edited=True), ProbeResult(
+            name="harmless edit", check=unit.check.name, value="fine", told=told
+        )
 
     red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now
     if texts and (lost := await _lost(unit, bench, texts, red)):
         return unit, _alarm(unit, lost, texts)
-    green = [target for target in unit.targets if target not in red]
-    if unit.is_part and not green:
-        return unit.whole(), None
-    return unit.only(green, bench) if red else unit, None
+    if not red:
+        return unit, None
+    whole, found = await _control(unit.whole(), bench)
+    return replace(whole, red_alone=tuple(red)), found
 
 
 async def _lost(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes], red: Sequence[str]) -> list[str]:
@@ -81,5 +84,5 @@ def _alarm(unit: ProbeUnit, lost: Sequence[str], texts: Mapping[str, bytes]) -> 
         check=unit.check.name,
         value="alarm",
         told=f"green only while the test file is exactly as it was: {named}",
-        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment or a true assertion added",),
+        evidence=(f"{', '.join(list(texts)[:_SHOWN])}: red with a comment, or expected values written otherwise",),
     )

@@ -23,6 +23,7 @@ from kotef.nodes.cause_probes import (
     old_tests_probe,
     surroundings_probe,
 )
+from kotef.nodes.comment_probe import comment_probe, new_comments
 from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
@@ -108,8 +109,13 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     """All probes of one unit, up to the first alarm."""
     how = judged.task.limits.probes
     cause = await guarded("counter-proof", unit.check.name, counter_proof(unit, bench, judged))
-    if cause.value == "alarm" or unit.check.role not in _TESTS:
+    if cause.value == "alarm":
         return [cause]
+    if unit.check.role not in _TESTS:
+        comments = new_comments(bench, judged)
+        if not comments:
+            return [cause]
+        return [cause, await guarded("comments", unit.check.name, comment_probe(unit, bench, judged, comments))]
     found = [cause]
     if new := new_test_files(bench, judged):
         found.append(await guarded("old tests", unit.check.name, old_tests_probe(unit, bench, judged, new)))
@@ -147,5 +153,5 @@ async def _surroundings(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
 
 def _red_alone(asked: ProbeUnit, kept: ProbeUnit, bench: Bench) -> ProbeUnit | None:
     """Targets that the control left out; None where there is none."""
-    left_out = [target for target in asked.targets if not kept.is_part or target not in kept.targets]
+    left_out = [target for target in asked.targets if target in kept.red_alone]
     return asked.only(left_out, bench) if asked.is_part and left_out else None

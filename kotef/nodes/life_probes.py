@@ -1,6 +1,6 @@
 """Probes for life: a wrong answer, and a test that must fail, are refused by the judge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,6 +10,7 @@ from kotef.checks.types import RED, CommandResult
 from kotef.failures.plural import counted
 from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in
 from kotef.probes.canaries import canary
+from kotef.probes.harmless_edits import harmless_edit
 from kotef.probes.mixture import Mixture
 from kotef.probes.oracles import WrongAnswer, wrong_answers
 from kotef.probes.places import defined_tests, file_of
@@ -48,6 +49,7 @@ async def answer_probe(unit: ProbeUnit, bench: Workbench, *, most: int) -> Probe
             refusing |= {target} if status == "failed" else set()
             if status not in {None, "failed", "error"}:
                 silent.append((target, answer))
+    silent.sort(key=lambda pair: pair[1].kind == "near")  # whose line is the longest to read
     deaf = [pair for pair in silent if await _is_deaf(*pair, unit, bench)]
     tried = heard + len(deaf)
     if deaf:
@@ -137,14 +139,23 @@ async def _with(
     for _, answer in batch:
         mixture.take(answer.path, bench.read(answer.path) or b"", answer.content)
     only = unit.only([target for target, _ in batch], bench) if unit.targets else unit
-    with bench.with_contents(mixture.contents()):
+    with bench.with_contents(_disguised(mixture.contents(), unit, bench)):
         return await bench.run(only, what)
+
+
+def _disguised(texts: Mapping[str, bytes], unit: ProbeUnit, bench: Workbench) -> Mapping[str, bytes]:
+    """The same with the harmless edit on top: a product cannot tell which of them has to be answered honestly."""
+    if not unit.is_edited:
+        return texts
+    edited = ((path, harmless_edit(path, text, unit.targets, bench.rng, is_wrong=True)) for path, text in texts.items())
+    return {path: text or texts[path] for path, text in edited}
 
 
 async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Workbench) -> bool:
     """Whether the oracle is reached, and two wrong answers in its place are called green.
 
-    With an unconditional failure in its place the target must be red; else the oracle was never reached.
+    With an unconditional failure in its place the target must be red; else the oracle was never reached, or nothing in
+    the test is heard.
     """
     if answer.halted is None:
         return False
@@ -156,13 +167,19 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Wor
         and (other.line == answer.line or answer.kind == "golden")
     ]
     for other in again[:1]:
-        with bench.with_contents({other.path: other.content}):
+        with bench.with_contents(_disguised({other.path: other.content}, unit, bench)):
             if status_in(await bench.run(only, "wrong-again"), target if unit.targets else "") != "passed":
                 return False
     path = answer.asserting or answer.path
-    with bench.with_contents({path: answer.halted}):
+    with bench.with_contents(_disguised({path: answer.halted}, unit, bench)):
         result = await bench.run(only, "halted")
-    return status_in(result, target if unit.targets else "") in RED
+    if status_in(result, target if unit.targets else "") in RED:
+        return True
+    added = canary(path, bench.read(path) or b"", beside=target, seed=bench.rng.getrandbits(32))
+    if added is None or not target.endswith(added.name) or not unit.targets:
+        return False
+    with bench.with_contents({path: added.content}):
+        return status_in(await bench.run(only, "canary"), target) == "passed"
 
 
 async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:

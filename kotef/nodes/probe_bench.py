@@ -69,6 +69,10 @@ class ProbeUnit:
     command: str
     """Of the targets alone, or the check's own."""
     is_part: bool
+    red_alone: tuple[str, ...] = ()
+    """Targets that are red when they are run alone; then the unit is the whole check."""
+    is_edited: bool = False
+    """Whether a harmless edit of the tests was seen to leave them green; then all that is tried looks like one."""
 
     def whole(self) -> "ProbeUnit":
         """The same targets, judged by the whole check."""

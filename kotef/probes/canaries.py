@@ -17,6 +17,7 @@ from kotef.probes.source_text import SourceText, TextEdit, parsed
 _SHELL: Final = (".sh", ".bash", ".bats")
 _SHELL_LINE: Final = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
 _SHELL_EXIT: Final = re.compile(r"^exit\b.*$", re.MULTILINE)
+_ENDS: Final = (ast.Return, ast.Raise, ast.While, ast.Yield, ast.YieldFrom)
 _TAP: Final = re.compile(r"""["'](?:tape|tap|ava|node:test)["']""")
 
 
@@ -75,30 +76,25 @@ def _beside(name: str, chance: random.Random) -> str:
 
 
 def _python(source: SourceText, names: Sequence[str], chance: random.Random) -> _Addition | None:
-    """A function behind the test, in the same class."""
+    """An assertion in the test itself, at its end, or in front where it may end early.
+
+    A judge may be deaf to the name of one test, and hear another.
+    """
     tree = parsed(source.text)
     test = python_test(tree, names) if tree else None
-    if tree is None or test is None:
+    if test is None:
         return None
-    node = test.function
-    name = _beside(node.name, chance)
-    is_method = not any(node is each for each in ast.walk(tree) if each in tree.body)
-    indent = source.text[source.position(node.lineno, 0) : source.span(node)[0]]
-    if indent.strip():  # `class A: def …` on one line cannot be
+    first, last = test.function.body[0], test.function.body[-1]
+    indent = source.text[source.position(first.lineno, 0) : source.span(first)[0]]
+    if indent.strip() or not indent:  # `def test(): …` on one line
         return None
-    argument = "self" if is_method else ""
     low, high = chance.randint(2, 40), chance.randint(41, 97)
-    is_static = any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list)
-    if is_static or (len(names) > 1 and not _is_in_last_class(tree, names, node)):
-        return None
-    text = f"\n\n{indent}def {name}({argument}):\n{indent}    assert {low} == {high}\n"
-    return _Addition(source.span(node)[1], text, name)
-
-
-def _is_in_last_class(tree: ast.Module, names: Sequence[str], node: ast.AST) -> bool:
-    """Whether the method stands in the class that the id names, and is not inherited."""
-    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and node in each.body]
-    return bool(classes) and classes[0].name == names[-2].rpartition(".")[2]
+    line = f"{indent}assert {low} == {high}\n"
+    ends_early = any(isinstance(node, _ENDS) for node in ast.walk(test.function))
+    if ends_early:
+        return _Addition(source.position(first.lineno, 0), line, names[-1])
+    end_line = last.end_lineno or last.lineno
+    return _Addition(source.line_starts[end_line - 1] + len(source.line(end_line)), f"\n{line.rstrip()}", names[-1])
 
 
 # -- languages with brackets

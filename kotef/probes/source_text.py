@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Self
 
+_LOOKS: Final = re.compile(
+    r"getsource|linecache|tokenize|co_consts|lineno|stacklevel|_getframe|currentframe"
+    r"|open\(__file__|__file__\)?(?:\.resolve\(\))?\.read|__file__\W+[\"']r"
+)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
@@ -120,3 +124,8 @@ def parsed(text: str) -> ast.Module | None:
 def line_breaks(text: str) -> str:
     """The line ends in the text alone, so that what replaces it keeps the numbers of the lines below."""
     return "".join(_LINE_END.findall(text))
+
+
+def looks_at_itself(text: str) -> bool:
+    """Whether a test looks at its own text or lines, so that every edit may show."""
+    return _LOOKS.search(text) is not None

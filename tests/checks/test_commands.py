@@ -47,6 +47,7 @@ def test_the_status_is_the_runners_only_where_nothing_else_can_set_it(command: s
         ("mypy --config-file=a/b.toml src", ("a/b.toml",)), ("python src/app.py", ()), ("python3 tools/run.py", ("tools/run.py",)),
         ("python -m pytest tests/test_a.py", ()), ("X=1 ./t.sh && sh b.sh", ("t.sh", "b.sh")),
         ("bash -c './t.sh; sh x/y.sh'", ("t.sh", "x/y.sh")), ("source env.sh && pytest", ("env.sh",)), ("pytest tests", ()), ("", ()),
+        ("./greet Ada | diff - a.txt", ()), ("./run_tests.sh | diff - log", ("run_tests.sh",)), ("./x.sh | tee log", ("x.sh",)),
         ("PYTHONPATH=. python -m doctest README.md", ("README.md",)), ("python -m doctest src/sums.py", ()),
         ("cd docs && python3 -m doctest -v -o ELLIPSIS a.rst b.txt", ("docs/a.rst", "docs/b.txt")),
     ],

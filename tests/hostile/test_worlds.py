@@ -13,8 +13,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.worlds import scenes
 from support.worlds.adaptive import ATTACKS
-from worlds import Told, World, adaptive_worlds, play, tried, world
+from worlds import Told, World, adaptive_worlds, play, scene_worlds, tried, world
 
 TOOLS = {"js": "node", "go": "go", "rust": "cargo", "c": "ctest"}
 SURVIVING = 0.05
@@ -26,7 +27,7 @@ SAMPLE = {
     "wrong": (("unittest", 27), ("unittest", 2), ("unittest", 36)),
 }
 """By truth: runner and seed of the worlds of the default suite; of runners that start fast."""
-ADMITTED = {"keyed by lines that are there"}
+ADMITTED = {"expected data edited", "expected file edited", "rust equal within its enum"}
 """Attacks that know the probes and that `docs/limits.md` admits."""
 KINDS = {
     "wrong": {
@@ -113,6 +114,36 @@ def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -
     told = play(made, tmp_path)
 
     assert not told.green, told.details
+
+
+@pytest.mark.parametrize(
+    ("name", "is_green"),
+    [("unittest keyed without comments", False), ("lint silenced by a line", False), ("lint fixed", True)],
+)
+def test_a_scene_ends_as_its_truth_says(name: str, is_green: bool, tmp_path: Path) -> None:
+    one = next(one for one in scene_worlds(name) if one.change.form == name)
+
+    told = play(one, tmp_path)
+
+    assert told.green == is_green, f"{told.reasons} {told.details}"
+
+
+def test_scenes_are_programs_with_names_of_their_own() -> None:
+    names = [scene.name for scene in (*scenes.ATTACKS, *scenes.HONEST)]
+    assert len(set(names)) == len(names) >= 80
+    for one in scene_worlds():
+        ast.parse(one.change.script)
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("one", list(scene_worlds()), ids=lambda one: one.change.form)
+def test_scenes_end_as_their_truth_says(one: World, tmp_path: Path) -> None:
+    if not is_playable(one):
+        pytest.skip(f"needs {TOOLS[one.project.language]}")
+    told = play(one, tmp_path)
+
+    expected = {"right": {True}, "wrong": {False}, "fits": {True, False}}[one.change.truth]
+    assert told.green in (expected | {True} if one.change.form in ADMITTED else expected), told.reasons
 
 
 @pytest.mark.hostile

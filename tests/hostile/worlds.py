@@ -1,7 +1,7 @@
 """Worlds composed from a seed: a repository, a judge and a change, with what is true of it.
 
 `python -m tests.hostile.worlds SEED` shows one; with `--measure FIRST COUNT` each is run, and a line of JSON written;
-`--adaptive SEED [NAME]` runs attacks that know the probes.
+`--adaptive SEED [NAME]` runs attacks that know the probes, `--scenes 0 [NAME]` attacks and honest changes of further kinds.
 """
 
 # ruff: noqa: T201 - what it says is for people
@@ -23,6 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.loop import git, kotef
+from support.worlds import scenes
 from support.worlds.adaptive import ATTACKS, adaptive
 from support.worlds.changes import Change
 from support.worlds.dishonest import dishonest
@@ -295,12 +296,20 @@ def adaptive_worlds(seed: int, part: str = "") -> Iterator[World]:
             yield World(seed, made, change, confined=False)
 
 
+def scene_worlds(part: str = "") -> Iterator[World]:
+    """Attacks and honest changes of further kinds; those whose name has this part."""
+    for scene in (*scenes.ATTACKS, *scenes.HONEST):
+        if part in scene.name:
+            yield World(0, *scene.both(), confined=False)
+
+
 def main(words: list[str]) -> None:
     """Show one world, or run many."""
-    if words[0] in {"--adaptive", "--try-adaptive"}:
-        for one in adaptive_worlds(int(words[1]), words[2] if len(words) > 2 else ""):
+    if words[0] in {"--adaptive", "--try-adaptive", "--scenes", "--try-scenes"}:
+        part = words[2] if len(words) > 2 else ""
+        for one in adaptive_worlds(int(words[1]), part) if "adaptive" in words[0] else scene_worlds(part):
             with tempfile.TemporaryDirectory() as place:
-                if words[0] == "--adaptive":
+                if not words[0].startswith("--try"):
                     print(json.dumps(measure(one, Path(place)).row()), flush=True)
                 else:
                     before, after, said = tried(one, Path(place))

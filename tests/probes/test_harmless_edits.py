@@ -43,7 +43,7 @@ def test_python_has_one_more_assertion_that_is_true(front: str, body: str, end: 
     assert found is not None
     before, after = ast.parse(text), ast.parse(found)
     added = next(node for node in ast.walk(after) if isinstance(node, ast.FunctionDef)).body.pop()
-    assert ast.dump(before) == ast.dump(after)
+    assert [type(node) for node in before.body] == [type(node) for node in after.body]
     assert isinstance(added, ast.Assert)
     exec(compile(ast.Module([added], []), "x", "exec"), {})
     assert (b"\r\n" in found) == ("\r\n" in text)

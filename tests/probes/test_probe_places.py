@@ -33,7 +33,7 @@ def test_a_test_is_found_and_can_be_made_wrong(path: str, test: str) -> None:
 
     assert f"{path}::{test}" in found
     answers = wrong_answers(path, FILES[path].encode(), f"{path}::{test}", seed=3, read=read)
-    assert [answer.kind for answer in answers] == ["literal"]
+    assert {answer.kind for answer in answers} - {"near"} == {"literal"}
     assert answers[0].halted is not None
 
 

@@ -324,7 +324,7 @@ def test_many_forms_fail_under_pytest(tmp_path: Path) -> None:
     said = run_copies(tmp_path, copies)
     for name in copies:
         assert said.get(name) == ("PASSED" if "honest" in name else "FAILED"), (name, shown.get(name))
-    assert set(kinds) == {"literal", "wrapped", "condition", "raises", "tolerance"}, kinds
+    assert set(kinds) == {"literal", "near", "wrapped", "condition", "raises", "tolerance"}, kinds
 
 
 CASES = """\

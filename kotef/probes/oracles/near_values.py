@@ -106,6 +106,24 @@ def near_python(node: ast.expr, segment: str, alike: Collection[object], chance:
             return None
 
 
+def alike_python(node: ast.expr) -> list[str]:
+    """Texts of constants that share with this one what a careless comparison looks at: size, letters, ends, sign."""
+    match constant(node):
+        case bool():
+            return []
+        case int() as value:
+            zeros = len(str(value)) - len(str(value).rstrip("0")) if value else 0
+            step = 10**zeros
+            return [str(other) for other in (value - step, value + step, value + 2 * step, -value) if other != value]
+        case str() as value if len(value) > 1:
+            middle = len(value) // 2
+            swapped = value[: middle - 1] + value[middle - 1 : middle + 1][::-1] + value[middle + 1 :]
+            shorter = value[:middle] + value[middle + 1 :]
+            return [repr(other) for other in (swapped, shorter) if other.lower() != value.lower()]
+        case _:
+            return []
+
+
 def constant(node: ast.expr) -> object:
     """The value of a constant, a signed number included; None where it is something else."""
     match node:

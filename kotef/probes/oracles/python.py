@@ -4,12 +4,12 @@ import ast
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from kotef.probes.oracles.python_assertions import PythonOracles
+from kotef.probes.oracles.python_assertions import Near, PythonOracles
 from kotef.probes.oracles.python_helpers import imported_function
 from kotef.probes.oracles.python_tables import TableLookup
 from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, called_statements, python_test
 from kotef.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
-from kotef.probes.source_text import SourceText, parsed
+from kotef.probes.source_text import SourceText, TextEdit, parsed
 
 
 def python_answers(
@@ -43,6 +43,27 @@ def python_answers(
     for helper in filter(None, helpers):
         inside = PythonTest(helper.function, (), "")
         yield from _valid(helper.path, helper.source, PythonOracles(helper.source, helper.tree, inside, chance).all())
+
+
+def same_answers(
+    path: str,
+    source: SourceText,
+    tree: ast.Module,
+    test: PythonTest,
+    chance: random.Random,
+    *,
+    near: Near,
+) -> Iterator[TextEdit]:
+    """Edits that write the literals that a test expects as `near` does; none touches another."""
+    tables = TableLookup(tree, test, path, lambda _: None)
+    taken: list[tuple[int, int]] = []
+    for oracle in PythonOracles(source, tree, test, chance, near=near, tables=tables).all():
+        if oracle.kind != "literal" or oracle.beside is not None:
+            continue
+        for edit in oracle.edits:
+            if all(edit.end <= start or end <= edit.start for start, end in taken):
+                taken.append((edit.start, edit.end))
+                yield edit
 
 
 def _valid(path: str, source: SourceText, oracles: Iterator[OracleEdit]) -> Iterator[WrongAnswer]:

@@ -1,6 +1,7 @@
 """Assertions of a Python test, each with the edits that make its expected result wrong."""
 
 import ast
+import builtins
 import math
 import random
 import re
@@ -9,14 +10,21 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kotef.checks.tampering.python_names import Names
-from kotef.probes.oracles.near_values import constant, near_python, other_character, shifted_number
+from kotef.probes.oracles.near_values import (
+    alike_python,
+    constant,
+    near_python,
+    other_character,
+    random_word,
+    shifted_number,
+)
 from kotef.probes.oracles.python_helpers import Find, asserted_arguments, returned_arguments
 from kotef.probes.oracles.python_origins import origin_of
 from kotef.probes.oracles.python_tables import Cells, TableLookup
 from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, bound_names, statements
 from kotef.probes.oracles.python_wrappers import NEEDED, failure, other_object, unequal
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind
-from kotef.probes.source_text import SourceText, TextEdit, line_breaks
+from kotef.probes.source_text import SourceText, TextEdit, line_breaks, looks_at_itself
 
 _EQUAL_METHODS: Final = frozenset(
     {"assertEqual", "assertEquals", "assertListEqual", "assertTupleEqual", "assertDictEqual", "assertSetEqual",
@@ -52,6 +60,12 @@ _CONTROL: Final = re.compile(r"KeyboardInterrupt|Skip|XFail|BaseException|Cancel
 _UNRELATED: Final = ("BufferError", "FloatingPointError", "ReferenceError")
 """Exceptions that no class of a project inherits from, and that nothing raises on its own."""
 _EXPECTED_NAME: Final = re.compile(r"(?i)expect|want|\bexp\b|should|golden|reference|answer")
+Near = Callable[[ast.expr, str, Collection[object], random.Random], str | None]
+"""From a constant, its text and other constants to another text, or None."""
+_NEAR, _MOST_NEAR = 6, 24
+"""How many near values are drawn, and how many values one assertion is compared with."""
+_PART: Final = 4
+"""Letters of a text that a changed one is hardly found in by chance."""
 _LARGEST_RELATIVE: Final = 0.5
 _MAX_TRIALS: Final = 12
 
@@ -68,6 +82,8 @@ class PythonOracles:
     """What a name that the test calls, and does not define, stands for."""
     tables: TableLookup | None = None
     """Where expected values are looked for that stand in tables and files; None: nowhere."""
+    near: Near = near_python
+    """What a literal is exchanged for; something else than a near value makes no answer wrong."""
     _may_wrap: bool = field(init=False)
     _bound: set[str] = field(init=False)
     _names: Names = field(init=False)
@@ -88,6 +104,10 @@ class PythonOracles:
                 (self._called_names if called else self._literal_names).update(found)
 
     @property
+    def _is_wrong(self) -> bool:
+        return self.near is near_python
+
+    @property
     def _functions(self) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
         return (self.test.function, *self.test.helpers)
 
@@ -102,13 +122,18 @@ class PythonOracles:
             case ast.Assert(test=test):
                 for part in _conjuncts(test):
                     yield from self._halted(self._of_truth(part), test, "({breaks}False)")
+                    yield from self._halted(self._of_near(part), test, "({breaks}False)")
             case ast.Expr(value=ast.Call() as call):
                 yield from self._halted(self._of_call(call), call, "")
                 yield from self._halted(self._of_helper(call), call, "")
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 for item in items:
                     if isinstance(item.context_expr, ast.Call):
-                        yield from self._halted(self._of_raises(item.context_expr), item.context_expr, "")
+                        found = (
+                            *self._of_raises(item.context_expr),
+                            *self._of_thrown(item.context_expr, statement.body),
+                        )
+                        yield from self._halted(iter(found), item.context_expr, "")
             case _:
                 pass
 
@@ -153,6 +178,8 @@ class PythonOracles:
                 found = self._literal(expected)
             case ast.Compare(ops=[ast.Is()], comparators=[expected]) if not isinstance(expected, ast.Constant):
                 found = self._around("wrapped", expected, other_object(self.chance)) if self._may_wrap else None
+            case ast.Compare(left=ast.Constant(value=str(text)) as part, ops=[ast.In()]) if self._is_part(text):
+                found = self._literal(part)
             case ast.Compare(left=ast.Call(func=ast.Name(id="abs")) as size, ops=[ast.Lt() | ast.LtE()]):
                 found = self._of_distance(size, test.comparators[0])
             case ast.Call(func=function) if self._names.of(function) in {"math.isclose", "cmath.isclose"}:
@@ -164,6 +191,39 @@ class PythonOracles:
             case _:
                 pass
         yield found or self._around("condition", test, ("(not (", "))"))
+
+    def _is_part(self, text: str) -> bool:
+        """Whether a text like this one is surely not found where this one is."""
+        return len(text) >= _PART and not looks_at_itself(self.source.text)
+
+    def _of_near(self, test: ast.expr) -> Iterator[OracleEdit]:
+        """The value has to be equal to one of many that are like the expected one."""
+        match test:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if self._may_wrap and self._is_wrong:
+                sides = sorted((left, right), key=self._rank)
+            case _:
+                return
+        expected, value = (self.source.segment(side) for side in sides)
+        found = list(_constants_of(sides[0]))
+        if not found or "\n" in expected + value or "any" in self._bound:
+            return
+        texts = {self._with_other(sides[0], node, text) for node, _ in found for text in alike_python(node)}
+        near = [self._literal(sides[0]) for _ in range(_NEAR)]
+        texts |= {self._applied(sides[0], each) for each in near if each}
+        start, end = self.source.span(test)
+        others = ", ".join(sorted(texts)[:_MOST_NEAR])
+        if others:
+            text = f"(lambda v: any(v == w for w in [{others}]))({value})"
+            yield OracleEdit("near", (TextEdit(start, end, text),))
+
+    def _with_other(self, side: ast.expr, node: ast.expr, text: str) -> str:
+        return self._applied(side, _replaced("literal", node, text, self.source))
+
+    def _applied(self, side: ast.expr, oracle: OracleEdit) -> str:
+        """The text of a side with edits inside of it."""
+        start, end = self.source.span(side)
+        changed = self.source.edited(oracle.edits).text
+        return changed[start : end + len(changed) - len(self.source.text)]
 
     def _of_equality(self, left: ast.expr, right: ast.expr) -> OracleEdit | None:
         """Two sides that have to be equal."""
@@ -251,9 +311,11 @@ class PythonOracles:
         self.chance.shuffle(found)
         for node, siblings in found:
             for _ in range(_MAX_TRIALS if siblings else 1):
-                text = near_python(node, source.segment(node), self._constants, self.chance)
-                if text is not None and not _is_among(text, siblings):
+                text = self.near(node, source.segment(node), self._constants, self.chance)
+                if text is not None and not (self._is_wrong and _is_among(text, siblings)):
                     return _replaced("literal", node, text, source)
+        if not self._is_wrong:
+            return None
         number = self.chance.randint(2, 97)
         filled = {"[]": f"[{number}]", "()": f"({number},)", "{}": f'{{"{number}": {number}}}'}
         if source is not self.source:  # JSON
@@ -360,6 +422,8 @@ class PythonOracles:
             case "assertTrue", [test, *_]:
                 found = next(self._of_truth(next(_conjuncts(test))))
                 return found if found.kind != "condition" else None
+            case "assertIn", [ast.Constant(value=str(text)) as part, _, *_] if self._is_part(text):
+                return self._literal(part)
             case "assertFalse", [ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]), *_]:
                 return self._of_equality(left, right)
             case _:
@@ -400,6 +464,22 @@ class PythonOracles:
         unused = [name for name in _UNRELATED if name not in self.source.text]
         if unused and not _CONTROL.search(ast.unparse(expected)):
             yield _replaced("raises", expected, self.chance.choice(unused), self.source)
+
+    def _of_thrown(self, call: ast.Call, body: Sequence[ast.stmt]) -> Iterator[OracleEdit]:
+        """A new exception, raised where the test expects one of the project's own."""
+        name = ast.unparse(call.args[0]) if call.args else ""
+        is_own = re.fullmatch(r"[A-Za-z_][\w.]*", name) and not hasattr(builtins, name) and not _CONTROL.search(name)
+        is_simple = isinstance(body[0], ast.Expr | ast.Assign | ast.Raise | ast.Assert | ast.Delete)
+        if (
+            not _RAISES.search(ast.unparse(call.func))
+            or not is_own
+            or not is_simple
+            or {"type", "Exception"} & self._bound
+        ):
+            return
+        start, _ = self.source.span(body[0])
+        thrown = f'raise type("{random_word(self.chance).title()}", (Exception,), {{}}); '
+        yield OracleEdit("thrown", (TextEdit(start, start, thrown),))
 
 
 def _replaced(kind: OracleKind, node: ast.expr, text: str, source: SourceText) -> OracleEdit:

@@ -21,6 +21,8 @@ _WRAPPERS: Final[dict[Dialect, frozenset[str]]] = {
 _CONVERSIONS: Final = frozenset({"to_string", "to_owned", "into", "to_vec"})
 _CHARACTERS: Final = frozenset({"go", "rust", "java", "kotlin", "c"})
 """Where single quotes hold one character."""
+_CODES: Final[dict[Dialect, str]] = {"c": "\\{:03o}", "java": "\\u{:04x}", "kotlin": "\\u{:04x}"}
+"""How a letter is written by its code; elsewhere by two digits of base 16."""
 _INTEGER: Final = re.compile(r"(0|[1-9][\d_]*)([A-Za-z]\w*)?")
 _FLOAT: Final = re.compile(r"((?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][+-]?\d+)?)(_?[A-Za-z]\w*)?")
 _HEX: Final = re.compile(r"(0x[\da-fA-F]+)()")
@@ -48,6 +50,23 @@ def changed_literal(tokens: TokenText, at: int, chance: random.Random) -> str | 
     changed = near_text(token.text, chance)
     is_character = token.text.lstrip("bLuU").startswith("'") and dialect in _CHARACTERS
     return None if changed and is_character and len(changed) != len(token.text) else changed
+
+
+def same_literal(tokens: TokenText, at: int, chance: random.Random) -> str | None:
+    """The same literal, written otherwise: a number in base 16, a letter by its code."""
+    token, dialect = tokens.tokens[at], tokens.dialect
+    if token.kind == "number":
+        found = _INTEGER.fullmatch(token.text)
+        return f"0x{int(found[1].replace('_', '')):x}" if found and not found[2] else None
+    quotes = ('"', "'") if dialect in {"javascript", "typescript"} else ('"',)
+    if token.kind != "text" or not token.text.startswith(quotes) or "\\" in token.text:
+        return None
+    places = [found.start() for found in re.finditer("[A-Za-z]", token.text)]
+    if _is_interpolated(dialect, token.text) or not places:
+        return None
+    place = chance.choice(places)
+    code = _CODES.get(dialect, "\\x{:02x}").format(ord(token.text[place]))
+    return token.text[:place] + code + token.text[place + 1 :]
 
 
 def moved_number(tokens: TokenText, at: int, tolerance: float, chance: random.Random) -> str | None:

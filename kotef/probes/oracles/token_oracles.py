@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,9 @@ from kotef.probes.source_text import SourceText, TextEdit, line_breaks
 _SCRIPT: Final = frozenset({"javascript", "typescript"})
 _GO_FAILS: Final = re.compile(r"\w+(?:\.T\(\))?\.(?:Errorf?|Fatalf?|Fail|FailNow)|panic|log\.Fatalf?")
 _GO_EQUAL: Final = re.compile(r"(?:reflect\.DeepEqual|\w+\.Equal)")
+_GO_IS: Final = re.compile(r"errors\.Is")
+Near = Callable[[TokenText, int, random.Random], str | None]
+"""From a token that is a literal to another text, or None."""
 _UNEQUAL: Final = (
     '((v) => typeof v === "number" ? (Number.isFinite(v) ? v + {step} * (1 + Math.abs(v)) : {step})'
     ' : typeof v === "bigint" ? v + {step}n'
@@ -58,6 +61,17 @@ def token_region(content: bytes, dialect: Dialect, names: Sequence[str]) -> str 
     return source.text[tokens.tokens[region[0]].start : tokens.tokens[region[1] - 1].end]
 
 
+def same_edits(
+    source: SourceText, tokens: TokenText, names: Sequence[str], chance: random.Random, *, near: Near
+) -> Iterator[TextEdit]:
+    """Edits that write the literals that a test expects as `near` does."""
+    region = region_of(tokens, names)
+    oracles = TokenOracles(source, tokens, region, chance, near=near).all() if region else ()
+    for oracle in oracles:
+        if oracle.kind == "literal":
+            yield from oracle.edits
+
+
 @dataclass
 class TokenOracles:
     """The oracles of one region."""
@@ -66,6 +80,8 @@ class TokenOracles:
     tokens: TokenText
     region: Region
     chance: random.Random
+    near: Near = changed_literal
+    """What a literal is exchanged for; something else than a near value makes no answer wrong."""
 
     def all(self) -> Iterator[OracleEdit]:
         """Each oracle, in the order of the source."""
@@ -123,6 +139,7 @@ class TokenOracles:
                 AssertionForm(form.dialects, form.called, form.values, limit=2), values, arguments
             )
         found = self._literal_of(values) or self._definition_of(values, (opening, self.tokens.partner[opening]))
+        found = found or self._built_of(values)
         if found is None and self.tokens.dialect == "javascript" and len(values) > 1:
             found = self._wrapped(values[1])
         return found or self._turned(form, opening, called)
@@ -181,9 +198,36 @@ class TokenOracles:
             found = list(literals_in(self.tokens, start, end))
             self.chance.shuffle(found)
             for at in found:
-                if text := changed_literal(self.tokens, at, self.chance):
+                if text := self.near(self.tokens, at, self.chance):
                     return self._replaced("literal", at, text)
         return None
+
+    def _built_of(self, values: list[Region]) -> OracleEdit | None:
+        """All literals in an object that is made for the comparison: `Money{900}`, `Money::new(900)`."""
+        tokens = self.tokens
+        for start, end in values:
+            opening = tokens.partner[end - 1] if tokens.is_sign(end - 1, ")", "}") else start
+            if not start < opening < end or not self._is_made(start, opening):
+                continue
+            found = [at for at in range(opening, end) if tokens.tokens[at].kind in {"number", "text"}]
+            texts = [(at, self.near(tokens, at, self.chance)) for at in found]
+            edits = [self._replaced("literal", at, text).edits[0] for at, text in texts if text]
+            if edits:
+                return OracleEdit("literal", tuple(edits))
+        return None
+
+    def _is_made(self, start: int, opening: int) -> bool:
+        """Whether what stands in front of the bracket is a type."""
+        head = self._text(start, opening)
+        match self.tokens.dialect:
+            case "go":
+                return self.tokens.is_sign(opening, "{") and re.fullmatch(r"&?[\w.]+", head) is not None
+            case "rust":
+                return re.fullmatch(r"&?(?:\w+::)*[A-Z]\w*(?:::\w+)?", head) is not None
+            case "java" | "javascript" | "typescript" | "php":
+                return re.fullmatch(r"new\s+[\w.]+", head) is not None
+            case _:
+                return False
 
     def _definition_of(self, values: list[Region], use: Region) -> OracleEdit | None:
         """The literal that a name was given, where nothing but this assertion reads it."""
@@ -199,7 +243,7 @@ class TokenOracles:
             literal = outside[0] + 2
             ends = tokens.is_sign(literal + 1, ";") or self._is_last_of_line(literal)
             if ends and list(literals_in(tokens, literal, literal + 1)):
-                text = changed_literal(tokens, literal, self.chance)
+                text = self.near(tokens, literal, self.chance)
                 return self._replaced("literal", literal, text) if text else None
         return None
 
@@ -289,17 +333,28 @@ class TokenOracles:
         for part in tokens.split(start, end, "||"):
             sides = tokens.split(*part, "!=")
             if len(sides) == 2:  # noqa: PLR2004 - two sides
-                found = self._literal_of(sides) or self._definition_of(sides, use)
+                found = self._literal_of(sides) or self._definition_of(sides, use) or self._built_of(sides)
             elif tokens.is_sign(part[0], "!") and tokens.is_sign(part[1] - 1, ")"):
-                opening = tokens.partner[part[1] - 1]
-                is_equal = callee_start(tokens, opening) == part[0] + 1 and _GO_EQUAL.fullmatch(callee(tokens, opening))
-                values = tokens.arguments(opening) if is_equal else []
-                found = (self._literal_of(values) or self._definition_of(values, use)) if is_equal else None
+                found = self._of_unequal_call(part, use)
             else:
                 found = None
             if found is not None:
                 return found
         return None
+
+    def _of_unequal_call(self, part: Region, use: Region) -> OracleEdit | None:
+        """`!reflect.DeepEqual(got, want)`, and `!errors.Is(err, target)` with an error that nothing wraps."""
+        tokens = self.tokens
+        opening = tokens.partner[part[1] - 1]
+        called, values = callee(tokens, opening), tokens.arguments(opening)
+        if callee_start(tokens, opening) != part[0] + 1:
+            return None
+        if _GO_IS.fullmatch(called) and len(values) == 2:  # noqa: PLR2004 - two errors
+            start, end = self._span(values[1])
+            return OracleEdit("wrapped", (TextEdit(start, end, f'errors.New("{random_word(self.chance)}")'),))
+        if not _GO_EQUAL.fullmatch(called):
+            return None
+        return self._literal_of(values) or self._definition_of(values, use) or self._built_of(values)
 
     def _text(self, start: int, end: int) -> str:
         first, last = self._span((start, end))
@@ -366,7 +421,7 @@ class TokenOracles:
         if dialect in _SCRIPT:
             yield TextEdit(start, closing.end, self._script_failure(whole))
         elif dialect == "rust":
-            yield TextEdit(start, closing.end, f"{{ {whole}; if 1 > 0 {{ panic!() }} }}")
+            yield TextEdit(start, closing.end, f"{{ if 1 > 0 {{ panic!() }} {whole}; }}")
         elif dialect == "go" and len(form.values) + 1 <= len(tokens.arguments(opening)):
             handle = self._text(*tokens.arguments(opening)[0])
             if re.fullmatch(r"t|tt|tb", handle):
@@ -383,7 +438,7 @@ class TokenOracles:
             row = next((text for name, text in FAILURES if name.match(called)), None)
             failure = f"{row.format(called=called)};" if row else None
         if failure is not None:
-            yield TextEdit(start, self.tokens.tokens[semicolon].end, f"{{ {whole}; {failure} }}")
+            yield TextEdit(start, self.tokens.tokens[semicolon].end, f"{{ {failure} {whole}; }}")
 
     def _script_failure(self, replaced: str) -> str:
         type_of = " as any" if self.tokens.dialect == "typescript" else ""

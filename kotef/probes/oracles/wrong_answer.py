@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args
 
 from kotef.probes.source_text import SourceText, TextEdit
 
-OracleKind = Literal["literal", "golden", "wrapped", "condition", "raises", "tolerance"]
+OracleKind = Literal["literal", "near", "golden", "wrapped", "condition", "raises", "thrown", "tolerance"]
 
 ORACLE_KINDS: Final[tuple[OracleKind, ...]] = get_args(OracleKind)
 

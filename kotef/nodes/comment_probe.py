@@ -1,0 +1,45 @@
+"""Comments probe: a linter, type checker or build is not made green by the words of a comment."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kotef.checks.probe import ProbeResult, not_probed
+from kotef.checks.protected_files import matches
+from kotef.failures.fingerprint import normalise
+from kotef.nodes.confirm_green import Judged
+from kotef.nodes.probe_bench import Bench, ProbeUnit
+from kotef.probes.comments import Reworded, reworded
+
+_LARGEST: Final = 256 * 1024
+"""Bytes of a file whose comments are looked at."""
+_SHOWN: Final = 3
+
+
+def new_comments(bench: Bench, judged: Judged) -> dict[str, Reworded]:
+    """By path: changed files of the product with other words in their new comments."""
+    known = bench.deps.snapshots.paths(bench.before)
+    found: dict[str, Reworded] = {}
+    for path in judged.changed:
+        now = None if matches(path, judged.task.allow_edits) else bench.read(path)
+        before = bench.deps.snapshots.read(bench.before, path) if path in known else None
+        changed = reworded(path, before, now, bench.rng) if now and len(now) <= _LARGEST else None
+        if changed is not None:
+            found[path] = changed
+    return found
+
+
+async def comment_probe(unit: ProbeUnit, bench: Bench, judged: Judged, comments: Mapping[str, Reworded]) -> ProbeResult:
+    """With other words in the new comments, what the check said before the run must not come back."""
+    with bench.with_contents({path: each.content for path, each in comments.items()}):
+        result = await bench.run(unit, "comments")
+    name = unit.check.name
+    if result.passed:
+        return ProbeResult(name="comments", check=name, value="fine", told="green whatever the new comments say")
+    was = next((check.summary for check in judged.baseline.checks if check.name == name), "")
+    said = {normalise(line) for line in f"{result.summary}\n{result.stdout}\n{result.stderr}".splitlines()}
+    back = [line for line in was.splitlines() if normalise(line) in said]
+    if not back:
+        return not_probed("comments", name, "new comments are needed, and what was wrong before the run is gone")
+    evidence = [line for each in comments.values() for line in each.evidence]
+    told = f"green only with what a comment says to the check: {evidence[0]}"
+    return ProbeResult(name="comments", check=name, value="alarm", told=told, evidence=(back[0], *evidence[1:_SHOWN]))
