@@ -6,6 +6,7 @@ starts or not.
 """
 
 import asyncio
+import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,15 @@ _VERSION: Final[dict[str, str]] = {
     "bazel": "version",
 }
 """Programs that tell their version by another word than `--version`."""
+_WITHOUT_CONFIGURATION: Final[dict[str, tuple[str, ...]]] = {
+    "pytest": ("-c", os.devnull, "--noconftest"),
+    "py.test": ("-c", os.devnull, "--noconftest"),
+    "flake8": ("--isolated",),
+}
+"""Programs that load the project's configuration before they tell their version, and how they are kept from it.
+
+A configuration or a conftest that is broken is for the check itself to show: the program is there.
+"""
 _RUN_WITHIN: Final = (
     *([tool, "run"] for tool in ("uv", "poetry", "pdm", "pipenv", "hatch", "pixi")),
     ["bundle", "exec"],
@@ -180,7 +190,7 @@ async def _try_here(
         with fresh_room(sandbox) as room:
             done = await run_process(question, cwd=root, env=env, timeout=SECONDS, idle_timeout=None, sandbox=room)
         if done.exit_code not in (0, None) and (missing := missing_of(done.stderr + done.stdout, root)):
-            install = _install(check, root, wanted=missing.distribution)
+            install = _install(check, root, wanted=missing.distribution) if missing.distribution else ""
             return Trial(check, starts=False, version=version, why=missing.why, install=install)
     return Trial(check, starts=True, version=version)
 
@@ -284,10 +294,11 @@ def _asking(words: list[str], root: Path) -> list[str]:
             return [program, "-m", "django", "--version"]
         if words[1:2] != ["-m"] or words[2] in _STANDARD:
             return [program, "--version"]
-        return [program, "-m", words[2], "--version"]
+        return [program, "-m", words[2], "--version", *_WITHOUT_CONFIGURATION.get(words[2], ())]
     if " ".join(words[:2]) in _SUBCOMMANDS:
         return [*words[:2], "--version"]
-    return [program, _VERSION.get(Path(program).name, "--version")]
+    name = Path(program).name
+    return [program, _VERSION.get(name, "--version"), *_WITHOUT_CONFIGURATION.get(name, ())]
 
 
 def _is_of_django(words: Sequence[str], root: Path) -> bool:

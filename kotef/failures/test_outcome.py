@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Final
 
 from kotef.failures import summarize
@@ -57,12 +58,25 @@ def _explained(run: Run, test: FailingTest, hit: Hit) -> FailingTest:
         found = diagnostics_of(run.output)
         if found:
             return replace(test, error=found[0].message, places=(*test.places, found[0].place))
+        if below := _below_heading(run.output.lines, test.name):
+            return replace(test, error=below)
     crash = crash_of(run.output)
     if crash is not None:
         return replace(test, error=crash.error, places=(*test.places, *crash.places))
     said = [line for line in run.output.lines if not summarize.NOISE.match(line)]
     error = evident_error(said) if hit.rule.detail != "timeout" else ""
     return replace(test, error=error or hit.line.strip("+ "))
+
+
+def _below_heading(lines: Sequence[str], package: str) -> str:
+    """What go says of a package that it could not set up, where that names no line: it stands below `# package`.
+
+    Of a chain of imports, which is indented, the last line says what is wrong.
+    """
+    at = next((number for number, line in enumerate(lines) if line.split(" [")[0] == f"# {package}"), None)
+    below = lines[at + 1 :] if at is not None else ()
+    chain = list(takewhile(lambda line: line.startswith("\t"), below[1:]))
+    return next(iter([*chain[-1:], *below[:1]]), "").strip()
 
 
 def _of_tests(failing: Sequence[FailingTest], kind: FailureKind, detail: str) -> OutputFinding:

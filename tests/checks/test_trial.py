@@ -88,6 +88,49 @@ def test_an_environment_without_pytest_says_how_it_comes_there(place: Path) -> N
     assert "\n" not in said
 
 
+BROKEN = {
+    "filterwarnings = error\n": "import warnings\nwarnings.warn('old', DeprecationWarning)\n",
+    "addopts = -q\n": "raise RuntimeError('broken')\n",
+    "minversion = 1\n": "import a_package_of_nobody\n",
+    "xfail_strict = true\n": "def (\n",
+}
+
+
+@pytest.mark.parametrize("line", BROKEN)
+@pytest.mark.parametrize("program", ["{} -m pytest", "{}/../pytest"])
+def test_pytest_is_there_whatever_the_projects_own_configuration_does(place: Path, line: str, program: str) -> None:
+    import sys
+
+    (place / "pytest.ini").write_text(f"[pytest]\n{line}")
+    (place / "conftest.py").write_text(BROKEN[line])
+    command = program.format(sys.executable).replace(f"{Path(sys.executable).name}/../", "")
+    found = tried(place, checks=(Check(name="pytest", command=command, role="test", origin="detected"),))["pytest"]
+    assert found.starts, found.why
+    assert found.version.startswith("pytest ")
+
+
+def test_a_program_that_reads_the_configuration_first_is_asked_without_it(place: Path) -> None:
+    """As older releases of pytest do, which load every conftest before they tell their version."""
+    refuses = "#!/bin/sh\ncase \"$*\" in *{}*) echo 'tool 7.4';; *) echo 'could not load conftest' >&2; exit 1;; esac\n"
+    program(place.parent / "bin/pytest", refuses.format("--noconftest"))
+    program(place.parent / "bin/flake8", refuses.format("--isolated"))
+    checks = tuple(
+        Check(name=name, command=f"{name} {more}", role="test" if name == "pytest" else "lint", origin="detected")
+        for name, more in (("pytest", "-q tests"), ("flake8", "."))
+    )
+    assert [trial.starts for trial in tried(place, checks=checks).values()] == [True, True]
+
+
+def test_no_install_line_is_made_up_for_a_plug_in_that_nobody_knows(place: Path) -> None:
+    import sys
+
+    (place / "pytest.ini").write_text("[pytest]\naddopts = -p plug_in_of_nobody\n")
+    command = f"{sys.executable} -m pytest"
+    found = tried(place, checks=(Check(name="pytest", command=command, role="test", origin="detected"),))["pytest"]
+    assert (found.starts, found.install) == (False, "")
+    assert "plug_in_of_nobody" in found.why
+
+
 def of_machine(root: Path, project: str) -> Trial:
     """pytest with the interpreter of these tests as the machine's."""
     import sys

@@ -274,3 +274,18 @@ def test_what_a_linter_only_warns_of_does_not_hide_its_findings() -> None:
     warning = "warning: Failed to parse `ruff.toml`: unknown field `x`\n"
 
     assert classify("ruff check .", 1, "src/a.py:1:8: F401 unused\nFound 1 error.\n", warning).kind == "lint_failure"
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ("pattern ./...: directory prefix . does not contain main module", "does not contain main module"),
+        ("build constraints exclude all Go files in /work/a", "build constraints exclude all Go files"),
+        ("package x.io/a\n\timports x.io/b\n\timports x.io/a: import cycle not allowed", "import cycle not allowed"),
+        ("found packages a (a.go) and b (b.go) in /work/a", "found packages a (a.go) and b (b.go)"),
+    ],
+)
+@pytest.mark.parametrize("package", ["./...", "x.io/a"])
+def test_why_go_could_not_set_up_a_package_is_in_the_summary(said: str, cause: str, package: str) -> None:
+    output = f"# {package}\n{said}\nFAIL\t{package} [setup failed]\nFAIL\n"
+    assert cause in classify("go test ./...", 1, output, "").summary

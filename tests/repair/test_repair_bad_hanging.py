@@ -112,7 +112,7 @@ class Timed:
             told.append(["begin", test])
             if self.cpu[test] > each:
                 return WorkerAnswer("time", told)
-            told.append(["test", test, "passed", self.cpu[test], self.cpu[test], [], [], ""])
+            told.append(["test", test, "passed", self.cpu[test], self.cpu[test], [], [], "", False])
         return WorkerAnswer("done", told)
 
 

@@ -113,3 +113,73 @@ def test_a_suite_slower_than_the_time_is_a_matter_of_time(tmp_path: Path) -> Non
     found = search(project(tmp_path / "p", {"m.py": "x = 1\n", "test_m.py": slow}), seconds=2)
     assert found.declined
     assert found.late
+
+
+PROGRAM = """\
+import sys
+
+
+def double(n):
+    return n * 3
+
+
+if __name__ == "__main__":
+    print(double(int(sys.argv[1])))
+"""
+STARTS = """\
+import subprocess, sys
+from program import double
+
+
+def test_program():
+    done = subprocess.run([sys.executable, "program.py", "4"], capture_output=True, text=True)
+    assert done.stdout == "8\\n"
+"""
+
+
+def test_a_test_that_starts_the_program_is_left_to_the_check(tmp_path: Path) -> None:
+    """Edits are tried in memory, which another process does not see."""
+    inside = "\n\ndef test_double():\n    assert double(3) == 6\n    assert double(5) == 10\n"
+    root = project(tmp_path / "p", {"program.py": PROGRAM, "test_program.py": STARTS + inside})
+    found = search(root, seconds=15)
+    assert "return n * 2" in found.patches[0].diff
+
+
+def test_where_all_failing_tests_start_the_program_that_is_the_reason(tmp_path: Path) -> None:
+    root = project(tmp_path / "p", {"program.py": PROGRAM, "test_program.py": STARTS})
+    found = search(root, seconds=15)
+    assert not found.patches
+    assert found.ending == "cannot run"
+    assert "test_program starts a program of its own" in found.declined
+
+
+def test_a_test_that_starts_another_program_and_runs_the_edited_code_itself_is_cured(tmp_path: Path) -> None:
+    tests = "import subprocess\nfrom program import double\n\n\ndef test_both():\n    subprocess.run(['true'], check=True)\n    assert (double(3), double(5)) == (6, 10)\n"
+    found = search(project(tmp_path / "p", {"program.py": PROGRAM, "test_program.py": tests}), seconds=15)
+    assert "return n * 2" in found.patches[0].diff
+
+
+CASES = """\
+import unittest
+from m import cut
+
+
+class CutTest(unittest.TestCase):
+    def test_short(self):
+        self.assertEqual(cut("abc", 2, False), "ab")
+
+    def test_words(self):
+        self.assertEqual(cut("one two", 4, True), "one")
+
+    def test_long(self):
+        self.assertEqual(cut("one two", 6, False), "one tw")
+"""
+
+
+def test_a_unittest_case_is_judged_by_its_own_run_and_not_by_an_earlier_one(tmp_path: Path) -> None:
+    """pytest keeps the failures of such a test on it, and takes them for those of its next run."""
+    code = "def cut(text, most, words):\n    if words:\n        return text[:most]\n    return text[:most].rsplit(' ', 1)[0]\n"
+    root = project(tmp_path / "p", {"m.py": code, "test_m.py": CASES})
+    found = search(root, seconds=15)
+    assert "+    if not words:" in found.patches[0].diff
+    assert found.tried < 300, "the likeliest edit is not passed over"

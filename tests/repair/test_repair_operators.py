@@ -119,6 +119,8 @@ def test_cheaper_edits_come_first_and_every_operator_has_its_turn() -> None:
     [
         ("def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n"),
         ("def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),
+        ("def f(a, b):\n    return a + b * 60\n", "def f(a, b):\n    return b + a * 60\n"),
+        ("def f(a, b):\n    return int(a) + 60 * int(b)\n", "def f(a, b):\n    return int(b) + 60 * int(a)\n"),
         ("def f(a, b):\n    return a + b * 2\n", "def f(a, b):\n    return (a + b) * 2\n"),
         ("def f(n):\n    return n\n", "def f(n):\n    return n + 1\n"),
         ("def f(n):\n    return g(n, 1)\n", "def f(n):\n    return g(1, n)\n"),
@@ -129,6 +131,7 @@ def test_cheaper_edits_come_first_and_every_operator_has_its_turn() -> None:
         ("def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n"),
         ("def f(a, b):\n    return a and \\\n        b\n", "def f(a, b):\n    return a or \\\n        b\n"),
         ("def f(a, b):\n    return a \\\n        and b\n", "def f(a, b):\n    return a \\\n        or b\n"),
+        ("class A:\n    @property\n    def a(self):\n        return 1\n\n    @functools.cached_property\n    def b(self):\n        return 2\n\n    def f(self):\n        return self.a\n", "class A:\n    @property\n    def a(self):\n        return 1\n\n    @functools.cached_property\n    def b(self):\n        return 2\n\n    def f(self):\n        return self.b\n"),
         ("def f(xs, ys):\n    return xs[1:]\n", "def f(xs, ys):\n    return xs[:]\n"),
         ("def f(n, m):\n    if n:\n        return m\n", "def f(n, m):\n    if not n:\n        return m\n"),
         ("def f(n, m):\n    if 0 < n < m:\n        return m\n", "def f(n, m):\n    if not 0 < n < m:\n        return m\n"),
@@ -154,6 +157,26 @@ def test_types_seen_at_run_time_prune() -> None:
 
     assert swapped == {"def f(a, b, c):\n    return c\n"}
     assert "def f(a, b, c):\n    return len(a)\n" not in results(code, types=types)
+
+
+@pytest.mark.parametrize("place", ["return [flag] * n", "g(n, key=flag)", "x = flag", "return {n: flag}", "g(flag)"])
+def test_a_truth_is_negated_wherever_it_is_read(place: str) -> None:
+    code = f"def f(flag, n):\n    {place}\n"
+    negated = code.replace("flag", "not flag").replace("f(not flag, n)", "f(flag, n)")
+    assert negated in results(code, types={"flag": frozenset({"bool", "list"})})
+    assert negated not in results(code, types={"flag": frozenset({"int"})})
+
+
+@pytest.mark.parametrize("place", ["if flag:\n        return 1", "return flag", "return xs[flag:]"])
+def test_nobody_counts_with_what_is_only_true_or_false(place: str) -> None:
+    code = f"def f(flag, xs):\n    {place}\n"
+    marks = ("flag +", "flag -", "flag *", "flag //", "flag %", "+ flag", "- flag")
+
+    seen = results(code, types={"flag": frozenset({"bool"}), "xs": frozenset({"list"})})
+    unknown = results(code)
+
+    assert not [text for text in seen if any(mark in text for mark in marks)]
+    assert [text for text in unknown if any(mark in text for mark in marks)]
 
 
 def test_comments_line_ends_and_tabs_stay() -> None:

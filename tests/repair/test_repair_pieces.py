@@ -75,6 +75,15 @@ def test_pytests_arguments_are_taken_from_the_command(command: str, arguments: t
     assert invocation(command).arguments == arguments
 
 
+@pytest.mark.parametrize("program", ["pytest", ".venv/bin/pytest -q", "A=1 py.test", "uv run pytest", "tox -q; pytest"])
+def test_the_current_folder_is_on_the_path_of_a_module_and_not_of_a_script(program: str) -> None:
+    assert not invocation(program).folder_on_path
+    assert invocation(
+        program.replace("pytest", "python -m pytest").replace("py.test", "python -m pytest")
+    ).folder_on_path
+    assert invocation("make test").folder_on_path, "nothing is known"
+
+
 def test_variables_in_front_of_the_command_are_kept() -> None:
     assert invocation("A=1 B=x pytest").variables == {"A": "1", "B": "x"}
 

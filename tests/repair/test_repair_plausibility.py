@@ -35,6 +35,32 @@ def test_an_edit_that_leaves_out_the_call_of_the_failing_function_is_doubtful(te
     assert not plausibility.doubt(edit("1 // n", "1 / n", "inner"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "doubtful"),
+    [
+        ("self.offset", "self.ZERO", True),
+        ("self.offset", "0", True),
+        ("self.offset", "None", True),
+        ("self.offset", "-self.offset", False),
+        ("self.offset", "self.ZERO + self.offset", False),
+        ("self.offset", "now()", False),
+        ("given", "self.ZERO", False),
+        ("1", "2", False),
+    ],
+)
+def test_an_edit_that_takes_from_a_function_what_its_result_depends_on_is_doubtful(
+    old: str, new: str, doubtful: bool
+) -> None:
+    code = "class A:\n    ZERO = 0\n    def f(self, given):\n{}\n"
+    body = {"given": "        if given:\n            return given\n        return 1", "1": "        return 1"}
+    source = PythonSource("m.py", code.format(body.get(old, f"        return {old}")).encode())
+    unit = source.units[0]
+    start = source.content.rindex(old.encode())
+    candidate = Candidate((SourceEdit("m.py", start, start + len(old), new),), ("x",), 1.7, 1, "", (unit,))
+    plausibility = Plausibility({"m.py": source}, frozenset(), ())
+    assert ("whatever it is given" in plausibility.doubt(candidate)) == doubtful
+
+
 def test_an_edit_away_from_the_failure_ranks_after_one_where_the_tests_fail() -> None:
     plausibility = Plausibility({"m.py": PROGRAM}, frozenset({UNITS["inner"]}), ())
     away, near = edit("inner(n)", "inner(-n)", "outer"), edit("1 // n", "1 // -n", "inner")

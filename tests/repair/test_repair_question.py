@@ -5,11 +5,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from projects import project, search
 
-from kotef.coders.repair.arguments import generated, like, varied
+from kotef.coders.repair.arguments import around, generated, like, varied
 from kotef.coders.repair.candidates import Candidate, needed, pair
 from kotef.coders.repair.phrase import answers_of, choice_of, phrase_of
 from kotef.coders.repair.question import question_of
@@ -182,3 +182,47 @@ def test_a_sorted_list_of_the_tests_stays_sorted(values: list[int], chance: obje
 def test_generated_arguments_reach_both_ends_of_texts_and_round_numbers(seen: str, tell: object) -> None:
     made = [ast.literal_eval(text) for text in generated([seen])]
     assert any(tell(row) for row in made)  # type: ignore[operator]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=12, unique=True),
+    st.integers(2, 60),
+    st.integers(2, 60),
+)
+def test_constants_that_edits_put_in_are_among_what_tells_them_apart(seen: list[int], first: int, second: int) -> None:
+    made = [ast.literal_eval(text)["n"] for text in around([repr({"n": n}) for n in seen], [first, second])]
+    assert {first, second, first + 1, second + 1} <= {*made, *seen} or len(made) == 80
+    assert min(made) >= 0, "no negative number where there was none"
+
+
+def test_a_text_is_made_as_long_as_a_constant() -> None:
+    made = [ast.literal_eval(text)["s"] for text in around(["{'s': 'abc'}"], [5, 9])]
+    assert {len(text) for text in made} == {4, 5, 6, 8, 9, 10}
+
+
+PLACE = """\
+def place(n):
+    if n % 10 in (11, 12, 13):
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+"""
+PLACES = """\
+import pytest
+from places import place
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 11, 12, 13, 14, 21, 22, 23, 100, 101, 110, 111, 112, 113, 114])
+def test_place(n):
+    assert place(n) == ("th" if 10 < n % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th"))
+"""
+
+
+def test_a_constant_that_the_tests_leave_open_is_asked_about(tmp_path: Path) -> None:
+    """`% 20` and `% 100` pass these tests, and differ on 31."""
+    root = project(tmp_path / "p", {"places.py": PLACE, "test_places.py": PLACES})
+    found = search(root, seconds=20, stop_after=20)
+    assert found.compared > 1
+    assert any("n % 100 in" in patch.diff for patch in found.patches)
+    assert any(patch.diff.count("n % 20 in") for patch in found.patches)
+    assert found.disagreements

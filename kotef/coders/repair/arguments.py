@@ -8,6 +8,12 @@ from typing import Any, Final
 
 _GENERATED: Final = 120
 _SEED: Final = 7
+_AROUND: Final = 80
+"""Arguments made from the constants of the edits."""
+_LONGEST: Final = 1000
+"""Items of a text or list that is made as long as a constant."""
+_FEW: Final = 8
+"""Values of one parameter, and constants, that are combined."""
 
 
 def generated(calls: Sequence[str]) -> Iterator[str]:
@@ -35,6 +41,37 @@ def generated(calls: Sequence[str]) -> Iterator[str]:
         if literal not in seen and all(row[low] <= row[high] for low, high in ordered):
             seen.add(literal)
             yield literal
+
+
+def around(calls: Sequence[str], constants: Sequence[float]) -> Iterator[str]:
+    """Arguments where edits that put in different constants may part: those numbers, and values as far apart as they.
+
+    A call whose argument is 11 tells `% 20` from `% 100` with 31, which no small change of what was seen would reach.
+    """
+    rows = [row for row in map(_value, calls) if row]
+    ordered = _ordered(rows)
+    made: list[str] = []
+    for name in dict.fromkeys(name for row in rows for name in row if name != "self"):
+        pool = [row[name] for row in rows if name in row]
+        values = {repr(value): value for value in pool}
+        distinct = [values[key] for key in list(values)[:: max(1, len(values) // _FEW)]]
+        holder = next(row for row in rows if name in row)
+        for value in distinct:
+            made += [repr({**holder, name: like(pool, new)}) for new in _moved(value, constants[:_FEW])]
+    chance = random.Random(_SEED)  # noqa: S311 - the same arguments each time
+    known = [text for text in dict.fromkeys(made) if text not in calls]
+    kept = [text for text in known if all(row[low] <= row[high] for row in [_value(text)] for low, high in ordered)]
+    yield from chance.sample(kept, min(len(kept), _AROUND))
+
+
+def _moved(value: Any, constants: Sequence[float]) -> Iterator[Any]:
+    """A number moved by each constant or set beside it; a text or list made as long as it."""
+    for constant in constants:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield from (value + constant, value - constant, constant, constant + 1, constant - 1)
+        elif isinstance(value, str | bytes | list | tuple) and value and 0 < constant <= _LONGEST:
+            for length in {int(constant) - 1, int(constant), int(constant) + 1}:
+                yield (value * (length // len(value) + 1))[:length]
 
 
 def _ordered(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -27,6 +27,8 @@ class Invocation:
     """Arguments for pytest; those that end a run early, count coverage or write reports are left out."""
     variables: Mapping[str, str]
     """Assignments in front of the command."""
+    folder_on_path: bool = True
+    """Whether Python finds modules in the current folder, as with `python -m pytest` and not with `pytest`."""
 
 
 def invocation(command: str) -> Invocation:
@@ -40,7 +42,8 @@ def invocation(command: str) -> Invocation:
         for place, word in enumerate(words):
             name = PurePosixPath(word).name
             if name in {"pytest", "py.test"}:
-                return Invocation(tuple(_kept(words[place + 1 :])), variables)
+                module = place > 0 and words[place - 1] == "-m"
+                return Invocation(tuple(_kept(words[place + 1 :])), variables, folder_on_path=module)
             if name == "unittest":
                 return Invocation(("-o", "python_files=test*.py"), variables)
             if name == "doctest":

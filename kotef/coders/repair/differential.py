@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
-from kotef.coders.repair.arguments import generated
+from kotef.coders.repair.arguments import around, generated
 from kotef.coders.repair.budget import wall_seconds
 from kotef.coders.repair.candidates import Candidate
 from kotef.coders.repair.fault_localization import runs
@@ -31,6 +31,7 @@ _SEED: Final = 7
 _RECORDED: Final = 24
 _CALL: Final = 0.2
 """CPU seconds one call may take."""
+_NUMBER: Final = re.compile(r"(?<![\w.])\d{1,9}(?:\.\d{1,9})?(?![\w.])")
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,16}\b|(?<![\d.])(?:1[34]\d{13}|9[345]\d{12})(?![\d.])")
 """Where an object lies in memory, as `repr` and as `id` tell it on 64 bits: it differs from process to process."""
 
@@ -65,7 +66,14 @@ async def disagreements(
     units = [units_of(candidate, ground.sources) for candidate in rivals]
     tests = {variant: ground.tests[variant.test] for variant in _variants(ground, rivals)}
     each = max(0.1, seconds / (1 + len(rivals)))
-    return await compare(session, units, _functions(ground, rivals), tests, each=each)
+    return await compare(session, units, _functions(ground, rivals), tests, each=each, constants=_constants(rivals))
+
+
+def _constants(rivals: Sequence[Candidate]) -> list[float]:
+    """The numbers that the edits put in, smallest first; those of all of them tell nothing apart."""
+    numbers = [set(map(float, _NUMBER.findall(edit.text))) for rival in rivals for edit in rival.edits]
+    told = {each for of_one in numbers for each in of_one if any(each not in other for other in numbers)}
+    return [int(number) if number.is_integer() else number for number in sorted(told)]
 
 
 def _functions(ground: SearchGround, rivals: Sequence[Candidate]) -> list[Function]:
@@ -122,6 +130,7 @@ async def compare(
     tests: Mapping[Variant, str],
     *,
     each: float,
+    constants: Sequence[float] = (),
 ) -> Compared:
     """Call functions, and run variants of tests, under each candidate; where two of them differ.
 
@@ -130,7 +139,7 @@ async def compare(
     is for, errors prove nothing.
     """
     asked = [
-        {"path": path, "line": line, "name": name, "arguments": [*calls[:_RECORDED], *generated(calls[:_RECORDED])]}
+        {"path": path, "line": line, "name": name, "arguments": list(dict.fromkeys(_arguments(calls, constants)))}
         for path, line, name, calls, _ in functions
     ]
     request = {"do": "probe", "functions": asked, "variants": [variant.asked() for variant in tests], "each": _CALL}
@@ -147,6 +156,14 @@ async def compare(
         and (_is_value(question.before) or all(map(_is_value, question.told)))
     ]
     return Compared(len(calls) + len(set.intersection(*saw)), sorted(found, key=_plainness))
+
+
+def _arguments(calls: Sequence[str], constants: Sequence[float]) -> Iterator[str]:
+    """What a function is called with: as it was seen, with what may tell constants apart, and with the like of both."""
+    recorded = calls[:_RECORDED]
+    yield from recorded
+    yield from around(recorded, constants)
+    yield from generated(recorded)
 
 
 def _plainness(question: Disagreement) -> tuple[bool, bool, int]:

@@ -47,6 +47,8 @@ class ExecutionTrace:
     """Of its traceback, inside the workspace, outermost first."""
     refused: str
     """What the fence refused it."""
+    starts: bool = False
+    """Whether it starts another program, which does not see what is edited in memory."""
 
 
 @dataclass(frozen=True)
@@ -142,13 +144,13 @@ async def _ask(session: WorkerSession, tests: Sequence[int], each: float, budget
 
 
 def _runs(answer: WorkerAnswer) -> dict[int, ExecutionTrace]:
-    return {
-        word[1]: ExecutionTrace(
-            word[2], word[3], word[4], tuple(word[5]), tuple((path, line) for path, line in word[6]), word[7]
-        )
-        for word in answer.told
-        if word[0] == "test"
-    }
+    found: dict[int, ExecutionTrace] = {}
+    for word in answer.told:
+        if word[0] == "test":
+            _, test, state, cpu, wall, error, frames, refused, starts = word
+            places = tuple((path, line) for path, line in frames)
+            found[test] = ExecutionTrace(state, cpu, wall, tuple(error), places, refused, starts)
+    return found
 
 
 async def watch(

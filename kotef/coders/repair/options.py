@@ -17,6 +17,8 @@ class SearchOptions:
     command: str
     arguments: tuple[str, ...]
     """For pytest, taken from the command."""
+    folder_on_path: bool
+    """Whether Python puts the current folder on its path."""
     failing: frozenset[str]
     """pytest ids; empty means whatever fails."""
     python: str

@@ -103,6 +103,7 @@ async def survey(session: WorkerSession, request: SearchOptions, budget: SearchB
         raise _nothing_imported(request, collected)
     unending = {test for test in red if ran[test].state != "failed"}
     traces = await watch(session, red, others, editable, budget=budget.part(_FOR_WATCHING), unending=unending)
+    red = _within_reach(collected, ran, red, traces)
     scores = suspicion(traces, red, ran)
     if not scores:
         raise _nothing_run(request, collected)
@@ -224,6 +225,21 @@ async def _alone(
                 kept.append(test)
     if not kept:
         raise DeclinedError(reason)
+    return kept
+
+
+def _within_reach(
+    collected: CollectedTests, ran: Mapping[int, ExecutionTrace], red: list[int], traces: Traces
+) -> list[int]:
+    """The failing tests that an edit in memory can cure; the real check judges the others in the end.
+
+    A test that starts the project as a program of its own, and runs none of its lines itself, sees the files alone.
+    """
+    kept = [test for test in red if not ran[test].starts or any(traces.lines.get(test, {}).values())]
+    if not kept:
+        raise DeclinedError(
+            f"{collected.tests[red[0]]} starts a program of its own, which does not see the edits that are tried"
+        )
     return kept
 
 

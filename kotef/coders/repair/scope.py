@@ -291,8 +291,13 @@ class FunctionScope:
         return not kinds or bool(kinds & frozenset(wanted))
 
     def numeric(self, node: ast.AST) -> bool:
-        """Whether an expression could be a number."""
-        return self.may_be(node, _NUMBERS)
+        """Whether an expression could be a number; nobody counts with what is only ever true or false."""
+        return self.may_be(node, _NUMBERS) and not self.truth(node)
+
+    def truth(self, node: ast.AST) -> bool:
+        """Whether an expression is known to be true or false, and nothing else."""
+        kinds = self.kinds(node) - {"NoneType"}
+        return kinds == {"bool"}
 
     def sequence(self, node: ast.AST) -> bool:
         """Whether an expression could be sliced."""

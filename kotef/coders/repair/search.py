@@ -57,7 +57,17 @@ async def repair(
     whole = {**env, **said.variables}
     where = _resolved(root)
     request = SearchOptions(
-        where, command, said.arguments, frozenset(failing), python, whole, max(1, jobs), protected, stop_after, sandbox
+        where,
+        command,
+        said.arguments,
+        said.folder_on_path,
+        frozenset(failing),
+        python,
+        whole,
+        max(1, jobs),
+        protected,
+        stop_after,
+        sandbox,
     )
     with scratch(sandbox.temporary) as place:
         try:
@@ -102,6 +112,7 @@ async def _forked(request: SearchOptions, scratch: Path, budget: SearchBudget, m
             python=request.python,
             env=request.env,
             arguments=request.arguments,
+            folder_on_path=request.folder_on_path,
             sandbox=request.sandbox,
         )
         async with asyncio.timeout(budget.wall_left):

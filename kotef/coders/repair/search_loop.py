@@ -223,7 +223,8 @@ class Hunt:
             return True
         if not self.plausible:
             return False
-        patience = 1 if min(candidate.cost for candidate in self._passing) <= _LIKELY else _PATIENCE
+        usual = [candidate for candidate in self._passing if candidate.cost <= _LIKELY]
+        patience = 1 if any(not self._plausibility.doubt(candidate) for candidate in usual) else _PATIENCE
         after = patience * max(_AFTER, self._first - self._start)
         enough = self._tried >= self._tried_first + patience * _MORE or now > self._first + 3 * after
         return now > self._first + after and enough

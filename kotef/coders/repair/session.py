@@ -84,6 +84,7 @@ class WorkerSession:
         python: str,
         env: Mapping[str, str],
         arguments: Sequence[str],
+        folder_on_path: bool = True,
         sandbox: Sandbox = OFF,
     ) -> Self:
         """Start the interpreter in the sandbox; SessionError if there is none, NoPytestError where nothing can fork."""
@@ -95,7 +96,8 @@ class WorkerSession:
         outer = os.environ.get(MARKER)
         inside = Path(tempfile.mkdtemp(dir=scratch))
         own = {MARKER: f"{outer},{token}" if outer else token, "TMPDIR": str(inside), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [python, str(_WORKER), str(theirs.fileno()), str(root), str(inside), *arguments]
+        told = [str(theirs.fileno()), str(root), str(inside), "1" if folder_on_path else ""]
+        command = [python, str(_WORKER), *told, *arguments]
 
         def start() -> subprocess.Popen[bytes]:
             with (scratch / "stderr").open("wb") as said:

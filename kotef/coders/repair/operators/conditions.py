@@ -27,7 +27,7 @@ def dropped(site: Site) -> Iterator[EditProposal]:
 
 
 def negated(site: Site) -> Iterator[EditProposal]:
-    """`not x` ↔ `x`, for conditions and returned truths."""
+    """`not x` ↔ `x`, for conditions, returned truths, and wherever else a truth was seen."""
     node = site.node
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield from site.put(site.text(node.operand))
@@ -37,6 +37,8 @@ def negated(site: Site) -> Iterator[EditProposal]:
     if (_is_condition(site) or returned) and not opposed:  # `<` has an opposite of its own, `a < b < c` has none
         old = site.text(node)
         yield from site.put(f"not ({old})" if isinstance(node, ast.BoolOp) else f"not {old}")
+    elif site.is_read and isinstance(node, ast.Name | ast.Attribute | ast.Call) and "bool" in site.scope.kinds(node):
+        yield from site.put(f"not {site.text(node)}", extra=0.3)
 
 
 def extended(site: Site) -> Iterator[EditProposal]:

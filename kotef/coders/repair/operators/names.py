@@ -80,9 +80,17 @@ def attribute(site: Site) -> Iterator[EditProposal]:
     receiver = site.text(node.value)
     same = around.attributes.get(receiver, Counter[str]())
     methods = around.methods_of(site.scope.unit)
-    for name in sorted(around.all_attributes, key=lambda name: (name not in same, -around.all_attributes[name], name)):
-        if name != node.attr and name not in methods:
-            yield from site.put(f"{receiver}.{name}", extra=0.0 if name in same else 0.5)
+    properties = {name for name, method in methods.items() if _is_property(method)}
+    known = {*same, *properties} if receiver == "self" else set(same)
+    names = {*around.all_attributes, *known} - (methods.keys() - properties) - {node.attr}
+    for name in sorted(names, key=lambda name: (name not in known, -around.all_attributes[name], name)):
+        yield from site.put(f"{receiver}.{name}", extra=0.0 if name in known else 0.5)
+
+
+def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it is read without a call: `property`, `functools.cached_property`, or a setter of one."""
+    texts = [ast.unparse(decorator) for decorator in method.decorator_list]
+    return any(text.endswith(("property", ".setter")) for text in texts)
 
 
 def missing_attribute(site: Site) -> Iterator[EditProposal]:

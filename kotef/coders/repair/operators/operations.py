@@ -2,10 +2,13 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import combinations, islice
 from typing import Final
 
 from kotef.coders.repair.operators.site import EditProposal, Site
 
+_MOST_LEAVES: Final = 5
+"""Operands of a sum or product of which pairs are exchanged."""
 _COMPARE: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
     ast.Lt: ("<=", ">", ">=", "!=", "=="),
     ast.LtE: ("<", ">=", ">", "==", "!="),
@@ -96,7 +99,7 @@ def off_by_one(site: Site) -> Iterator[EditProposal]:
 
 
 def operand_swap(site: Site) -> Iterator[EditProposal]:
-    """`a - b` → `b - a`, `a < b` is `compare`'s; the branches of `x if c else y`."""
+    """`a - b` → `b - a`, `a + b * c` → `b + a * c`, `a < b` is `compare`'s; the branches of `x if c else y`."""
     node = site.node
     if isinstance(node, ast.BinOp) and not (isinstance(node.op, ast.Mult | ast.BitAnd | ast.BitOr | ast.BitXor)):
         left, right = site.text(node.left), site.text(node.right)
@@ -111,12 +114,44 @@ def operand_swap(site: Site) -> Iterator[EditProposal]:
             )
             simple = isinstance(node.left, ast.Name | ast.Constant | ast.Call | ast.Subscript | ast.Attribute)
             yield from site.put(f"{inner} {sign} {left if simple else f'({left})'}")
+        yield from _leaves_swapped(site)
     elif isinstance(node, ast.IfExp):
         yield from site.put(f"{site.text(node.orelse)} if {site.text(node.test)} else {site.text(node.body)}")
     elif isinstance(node, ast.Tuple) and site.is_read and len(node.elts) == 2:
         first, second = (site.text(part) for part in node.elts)
         whole = f"{second}, {first}"
         yield from site.put(f"({whole})" if site.text(node).startswith("(") else whole, extra=0.3)
+
+
+def _leaves_swapped(site: Site) -> Iterator[EditProposal]:
+    """Two operands of a kind that stand apart in a sum or product change places."""
+    node, source = site.node, site.scope.source
+    if isinstance(site.parent, ast.BinOp) or not isinstance(node, ast.BinOp):
+        return
+    leaves = list(islice(_leaves(node), _MOST_LEAVES + 1))
+    if len(leaves) > _MOST_LEAVES:
+        return
+    begin, end = source.span(node)
+    for (first, above), (second, other) in combinations(leaves, 2):
+        if above is other or type(first) is not type(second) or isinstance(first, ast.Constant):
+            continue
+        if site.text(first) == site.text(second):
+            continue
+        (low, low_end), (high, high_end) = source.span(first), source.span(second)
+        pieces = [begin, low, high, high_end, low_end, high, low, low_end, high_end, end]
+        text = b"".join(source.content[at:to] for at, to in zip(pieces[::2], pieces[1::2], strict=True))
+        yield from site.put(text.decode("utf-8"), extra=0.2)
+
+
+def _leaves(node: ast.BinOp) -> Iterator[tuple[ast.expr, ast.BinOp]]:
+    """The operands that are no operations themselves, each with the operation it is of, from left to right."""
+    waiting: list[tuple[ast.expr, ast.BinOp]] = [(node.right, node), (node.left, node)]
+    while waiting:
+        part, above = waiting.pop()
+        if isinstance(part, ast.BinOp):
+            waiting += [(part.right, part), (part.left, part)]
+        else:
+            yield part, above
 
 
 def drop_operand(site: Site) -> Iterator[EditProposal]:
@@ -151,6 +186,8 @@ def extend_operation(site: Site) -> Iterator[EditProposal]:
     parent = site.parent
     if isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Subscript) and parent.value is node):
         return
+    if scope.truth(node):
+        return
     kinds, text = scope.kinds(node), site.text(node)
     inside = 0.0 if isinstance(parent, ast.Return | ast.Assign | ast.AugAssign | ast.Call | ast.Compare) else 0.6
     if scope.numeric(node) and not isinstance(node, ast.Constant):
@@ -159,7 +196,8 @@ def extend_operation(site: Site) -> Iterator[EditProposal]:
         yield from site.put(f"{text} // 2", extra=inside + 1.0)
     names = [*scope.variables, *scope.own_attributes, *scope.globals[:4]]
     for name in names:
-        if name == text or not scope.alike(kinds, scope.types.get(name, frozenset())):
+        known = scope.types.get(name, frozenset())
+        if name == text or known == {"bool"} or not scope.alike(kinds, known):
             continue
         signs = ("+",) if kinds and not kinds & {"int", "float"} else ("+", "-", "*", "%", "//")
         for place, sign in enumerate(signs):

@@ -20,8 +20,9 @@ def bounds(site: Site) -> Iterator[EditProposal]:
     shapes: list[tuple[str, str, float]] = []
     shapes += [("", high, 0.2)] if low else [("1", high, 0.2)]
     shapes += [(low, "", 0.2)] if high else [(low, "-1", 0.2)]
-    shapes += [(f"{low} + 1", high, 0.0), (f"{low} - 1", high, 0.3)] if low and not low.isdigit() else []
-    shapes += [(low, f"{high} + 1", 0.0), (low, f"{high} - 1", 0.1)] if high and not high.isdigit() else []
+    low_counts, high_counts = (_counts(site, part) for part in (node.slice.lower, node.slice.upper))
+    shapes += [(f"{low} + 1", high, 0.0), (f"{low} - 1", high, 0.3)] if low_counts else []
+    shapes += [(low, f"{high} + 1", 0.0), (low, f"{high} - 1", 0.1)] if high_counts else []
     shapes += [(high, low, 0.4)] if low or high else []
     shapes += [(_negative(high), _negative(low), 0.4)] if bool(low) != bool(high) else []
     for new_low, new_high, extra in shapes:
@@ -34,6 +35,11 @@ def bounds(site: Site) -> Iterator[EditProposal]:
             yield from site.put(f"{value}[{name}:{high}{tail}]", extra=0.4 + 0.05 * place)
         if not high:
             yield from site.put(f"{value}[{low}:{name}{tail}]", extra=0.4 + 0.05 * place)
+
+
+def _counts(site: Site, bound: ast.expr | None) -> bool:
+    """Whether a bound is a number that an edit may move: there, not written out, and not a truth."""
+    return bound is not None and not site.text(bound).isdigit() and not site.scope.truth(bound)
 
 
 def _negative(bound: str) -> str:

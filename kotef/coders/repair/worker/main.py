@@ -1,8 +1,8 @@
 """What does the project's own interpreter do for a repair?
 
-Run as a script: `main.py FD ROOT SCRATCH ARGUMENT…`. It collects the suite once and then answers requests, one JSON
-value a line, on the socket FD; every request that runs the project's code is run in a forked child. It uses the
-standard library and the project's pytest alone.
+Run as a script: `main.py FD ROOT SCRATCH ON_PATH ARGUMENT…`. It collects the suite once and then answers requests,
+one JSON value a line, on the socket FD; every request that runs the project's code is run in a forked child. It uses
+the standard library and the project's pytest alone. ON_PATH is empty where modules are not looked for in ROOT.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _test_file(item: Any, swapper: Any) -> str:
     return "" if hasattr(item, "dtest") else str(swapper.relative(str(getattr(item, "path", None) or item.fspath)))
 
 
-def main(descriptor: str, root: str, scratch: str, arguments: list[str]) -> None:
+def main(descriptor: str, root: str, scratch: str, arguments: list[str], *, folder_on_path: bool) -> None:
     """Serve; exit status 86 if pytest cannot be imported, else pytest's own plus 100 if it could not collect."""
     connection = socket.socket(fileno=int(descriptor))
     connection.set_inheritable(False)
@@ -139,7 +139,8 @@ def main(descriptor: str, root: str, scratch: str, arguments: list[str]) -> None
     script = sys.path.pop(0)
     if script != os.path.dirname(os.path.abspath(__file__)):  # -P or PYTHONSAFEPATH: there was nothing to take away
         sys.path.insert(0, script)
-    sys.path.insert(0, root)
+    if folder_on_path:
+        sys.path.insert(0, root)
     try:
         import pytest  # noqa: F401 - is it there?
     except ImportError:
@@ -154,4 +155,4 @@ def main(descriptor: str, root: str, scratch: str, arguments: list[str]) -> None
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[5:], folder_on_path=bool(sys.argv[4]))

@@ -34,6 +34,8 @@ these are relative to."""
 _OF_ENTRIES = frozenset({"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "shutil.rmtree"})
 """Events that change an entry of a directory: a link that stands there is not followed."""
 _STARTS = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "subprocess.Popen"})
+_PROGRAMS = _STARTS - {"os.fork", "os.forkpty"}
+"""Starts of another program, which does not see what is edited in memory; a fork does."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MEMORY = 768 << 20
 """Bytes of address space a trial may take beyond what the collected suite holds."""
@@ -51,6 +53,8 @@ class Restrictions:
     def __init__(self, scratch: str) -> None:
         self.refused = ""
         """What was last refused, empty for nothing."""
+        self.programs = 0
+        """How many other programs this process has started."""
         self._allowed = (os.path.realpath(scratch) + os.sep, "/dev/")
         self._started = mmap.mmap(-1, 8)  # shared with all descendants: a bomb counts as one
         self._opening = threading.local()  # `directory`: what the path of an `os.open` under way is relative to
@@ -126,6 +130,7 @@ class Restrictions:
         self._refuse(PermissionError, f"{event} {name}")
 
     def _start(self, event: str, _arguments: tuple[Any, ...]) -> None:
+        self.programs += event in _PROGRAMS
         count = int.from_bytes(self._started[:8], "little") + 1
         self._started[:8] = count.to_bytes(8, "little")
         if count > _PROCESSES:

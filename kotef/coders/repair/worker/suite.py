@@ -102,6 +102,8 @@ def _no_text(*_values: object, **_options: object) -> str:
 
 def _phases(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[str, BaseException | None]:
     error: BaseException | None = None
+    if kept := getattr(item, "_excinfo", None):
+        kept.clear()  # a unittest case keeps its failures: those of an earlier run would make this one fail
     has_request = hasattr(item, "_request")
     if has_request and not getattr(item, "_request", None):
         item._initrequest()  # type: ignore[attr-defined]  # what the real protocol does for a second run

@@ -55,12 +55,13 @@ class Trials:
         for index, following in zip(indices, [*indices[1:], None]):
             tell(["begin", index])
             wall = time.monotonic()
-            self._guard.refused = ""
+            self._guard.refused, before = "", self._guard.programs
             state, seconds, error = suite.timed(self._tests, index, following, request["each"])
             frames = suite.place_of(error, self._swapper.relative)
             said = [type(error).__name__, str(error)[:300]] if error is not None else []
             wall = time.monotonic() - wall
-            tell(["test", index, state, seconds, wall, said, frames, self._guard.refused])
+            starts = self._guard.programs > before
+            tell(["test", index, state, seconds, wall, said, frames, self._guard.refused, starts])
 
     def _watch(self, request: dict[str, Any], tell: Tell) -> None:
         """Run tests, telling of each the lines it ran, each at once if asked for; then types and arguments."""
