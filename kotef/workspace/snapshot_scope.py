@@ -39,7 +39,7 @@ REBUILT: Final = frozenset(
 EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
 
 
-class Mark(NamedTuple):
+class FileMark(NamedTuple):
     """What the file system says of one file; a file whose mark is the same was hardly written to."""
 
     mode: int
@@ -52,7 +52,7 @@ class Mark(NamedTuple):
     """A command can set a file's modification time, but not this one."""
 
     @classmethod
-    def of(cls, found: os.stat_result) -> "Mark":
+    def of(cls, found: os.stat_result) -> "FileMark":
         """The mark of a file that was looked at."""
         return cls(found.st_mode, found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
 
@@ -70,7 +70,7 @@ class Listing:
         self._state = f"{store.parent}/"
         self.size = 0
         """Bytes of the regular files that `held` looked at last."""
-        self.marks: dict[str, Mark] = {}
+        self.marks: dict[str, FileMark] = {}
         """Path → what the file system says of the files that `held` looked at last."""
         self._in_git = _is_worked_on_with_git(root)
 
@@ -135,7 +135,7 @@ class Listing:
             return False
         if stat.S_ISDIR(found.st_mode):  # a submodule or nested repository; else a directory where a file was tracked
             return False if (where / ".git").exists() else None
-        self.marks[path] = Mark.of(found)
+        self.marks[path] = FileMark.of(found)
         if stat.S_ISLNK(found.st_mode):
             return True
         if not stat.S_ISREG(found.st_mode):

@@ -20,7 +20,7 @@ from kotef.workspace.git_layout import OF_THE_TREE
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.nested_repositories import Repositories, repositories
 from kotef.workspace.paths import os_fault, state_dir
-from kotef.workspace.snapshot_scope import LARGEST, Listing, Mark, split
+from kotef.workspace.snapshot_scope import LARGEST, FileMark, Listing, split
 from kotef.workspace.transfer import move_out
 from kotef.workspace.tree_store import TreeStore, make_store
 
@@ -70,7 +70,7 @@ class Snapshots(TreeStore):
         """When the last look of this process began, in seconds since the epoch."""
         self._indexed: frozenset[str] | None = None
         """The paths in the private index; None: not known."""
-        self._last: tuple[str, Mapping[str, Mark]] | None = None
+        self._last: tuple[str, Mapping[str, FileMark]] | None = None
         """The tree of the last `take`, and the marks of its files; None: not known."""
         self._modes = lru_cache(maxsize=2)(lambda tree: modes_of(store.parent / "kept", tree))
         self._repositories: Repositories | None = None
