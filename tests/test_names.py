@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "kotef"
-MODULES = sorted({path.stem for path in ROOT.rglob("*.py")} | {path.name for path in ROOT.rglob("*") if path.is_dir()})
+FILES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted({path.stem for path in FILES} | {path.parent.name for path in FILES})
 
 NOUNS = {
     "quoting": "the field's word for what a shell and Markdown do to a text",
