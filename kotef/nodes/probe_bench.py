@@ -25,8 +25,8 @@ ALWAYS: Final = 6
 
 SHORT: Final = 6.0
 """Seconds that all probes together may take although the tests took less."""
-PART: Final = 0.8
-"""Part of what the tests took that runs of probes may take; the exchange of files needs the rest."""
+PART: Final = 0.7
+"""Part of what the tests took that runs of probes may take; preparing them needs the rest."""
 
 
 class Workbench(Protocol):

@@ -15,7 +15,7 @@ from kotef.probes.oracles.selection import names_below
 from kotef.probes.oracles.token_literals import changed_literal, same_literal
 from kotef.probes.oracles.token_oracles import same_edits
 from kotef.probes.oracles.tokens import TokenText, dialect_of
-from kotef.probes.source_text import SourceText, TextEdit, looks_at_itself, parsed
+from kotef.probes.source_text import SourceText, TextEdit, looks_at_itself, parsed, parsed_once
 
 _SHELL: Final = (".sh", ".bash", ".bats")
 _SHELL_LINE: Final = re.compile(rb"#!.*\b(?:ba|da|z|k)?sh\b")
@@ -62,7 +62,7 @@ class _HarmlessEdit:
             return None
         edits = list(self._in_python(tree))
         changed = self.source.edited([*edits, self._comment("#")])
-        return changed.content() if parsed(changed.text) is not None else None
+        return changed.content() if parsed_once(changed.text) is not None else None
 
     def of_tokens(self) -> bytes | None:
         """The comment, and what is expected written otherwise."""

@@ -8,7 +8,7 @@ import tokenize
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Self
 
 _LOOKS: Final = re.compile(
@@ -111,7 +111,13 @@ class SourceText:
             return None
 
 
+@lru_cache(maxsize=4)
 def parsed(text: str) -> ast.Module | None:
+    """The syntax tree of a module, kept for who asks again, so never to be changed; else as `parsed_once`."""
+    return parsed_once(text)
+
+
+def parsed_once(text: str) -> ast.Module | None:
     """The syntax tree of a module; None where it has none, or where the text warns of its own syntax."""
     try:
         with warnings.catch_warnings():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from kotef.probes.source_text import parsed
+from kotef.probes.source_text import parsed_once
 
 _LETTERS: Final = "cdgkmpqtvwyz"
 """Letters that begin no prefix of a literal, no suffix of a number and no escape in any of the languages."""
@@ -149,7 +149,7 @@ def _other_digit(digit: str, chance: random.Random) -> str:
 
 def _is_other(text: str, value: str | bytes) -> bool:
     """Whether a changed literal is one constant of the same type that differs in more than letter case."""
-    tree = parsed(f"({text})")
+    tree = parsed_once(f"({text})")
     match tree and tree.body:
         case [ast.Expr(value=ast.Constant(value=str() | bytes() as other))]:
             return type(other) is type(value) and other.lower() != value.lower()

@@ -9,7 +9,7 @@ from kotef.probes.oracles.python_helpers import imported_function
 from kotef.probes.oracles.python_tables import TableLookup
 from kotef.probes.oracles.python_tests import FunctionNode, PythonTest, called_statements, python_test
 from kotef.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
-from kotef.probes.source_text import SourceText, TextEdit, parsed
+from kotef.probes.source_text import SourceText, TextEdit, parsed, parsed_once
 
 
 def python_answers(
@@ -73,7 +73,7 @@ def _valid(path: str, source: SourceText, oracles: Iterator[OracleEdit]) -> Iter
         if answer is None:
             continue
         changed = SourceText.of_python(answer.content)
-        if oracle.beside is not None or (changed is not None and parsed(changed.text) is not None):
+        if oracle.beside is not None or (changed is not None and parsed_once(changed.text) is not None):
             yield answer
 
 

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from kotef.checks.tampering.python_names import Names
@@ -85,7 +86,7 @@ class PythonOracles:
     near: Near = near_python
     """What a literal is exchanged for; something else than a near value makes no answer wrong."""
     _may_wrap: bool = field(init=False)
-    _bound: set[str] = field(init=False)
+    _bound: frozenset[str] = field(init=False)
     _names: Names = field(init=False)
     _constants: list[object] = field(init=False)
     _literal_names: set[str] = field(init=False, default_factory=set)
@@ -94,7 +95,7 @@ class PythonOracles:
     def __post_init__(self) -> None:
         self._bound = bound_names(self.tree)
         self._may_wrap = not NEEDED & self._bound
-        self._names = Names(self.tree)
+        self._names = _names_of(self.tree)
         nodes = [node for function in self._functions for node in ast.walk(function)]
         self._constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
         for node in nodes:
@@ -544,3 +545,8 @@ def _number(node: ast.expr | None, default: float) -> float | None:
         return default
     value = constant(node)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@lru_cache(maxsize=4)
+def _names_of(tree: ast.Module) -> Names:
+    return Names(tree)

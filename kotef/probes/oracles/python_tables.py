@@ -1,8 +1,10 @@
 """Expected results of a Python test that stand in tables or files: rows of a loop, JSON and text files."""
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -64,13 +66,12 @@ class TableLookup:
     # -- loops
 
     def _of_loop(self, name: str, keys: tuple[Key, ...]) -> Cells | None:
-        bound = [node for node in ast.walk(self.test.function) if _binds(node, name)]
         loops = [
             (loop, place)
             for loop in statements(self.test.function.body)
             if isinstance(loop, ast.For) and (place := _place_of(name, loop.target)) is not None
         ]
-        if len(bound) != 1 or len(loops) != 1:
+        if _bindings(self.test.function)[name] != 1 or len(loops) != 1:
             return None
         loop, place = loops[0]
         return self._rows(loop.iter, (*place, *keys))
@@ -183,10 +184,10 @@ class TableLookup:
     def _assigned(self, name: str) -> ast.expr | None:
         """The only value that the name is given, in the test or else in its module."""
         for scope, body in ((self.test.function, self.test.function.body), (self.tree, self.tree.body)):
-            bound = [node for node in ast.walk(scope) if _binds(node, name)]
+            bound = _bindings(scope)[name]
             if not bound:
                 continue
-            if len(bound) > 1:
+            if bound > 1:
                 return None
             return next((value for statement in statements(body) if (value := _given(statement, name))), None)
         return None
@@ -236,16 +237,19 @@ def _reads(name: str, node: ast.AST) -> Iterator[ast.expr]:
         yield from _reads(name, inner)
 
 
-def _binds(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.arg(arg=bound):
-            return bound == name
-        case ast.Name(id=bound, ctx=ast.Store() | ast.Del()):
-            return bound == name
-        case ast.FunctionDef(name=bound) | ast.AsyncFunctionDef(name=bound) | ast.ClassDef(name=bound):
-            return bound == name
-        case _:
-            return False
+@lru_cache(maxsize=64)
+def _bindings(scope: ast.AST) -> Counter[str]:
+    """How often each name is bound in a scope, and in the scopes within."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(scope):
+        match node:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found[name] += 1
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found[name] += 1
+            case _:
+                pass
+    return found
 
 
 def _given(statement: ast.stmt, name: str) -> ast.expr | None:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -85,7 +86,8 @@ def is_catching(item: ast.withitem) -> bool:
     return isinstance(call, ast.Call) and bool(_CATCHING.search(ast.unparse(call.func)))
 
 
-def bound_names(tree: ast.Module) -> set[str]:
+@lru_cache(maxsize=4)
+def bound_names(tree: ast.Module) -> frozenset[str]:
     """Every name that the module binds anywhere, imports and parameters included."""
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -98,7 +100,7 @@ def bound_names(tree: ast.Module) -> set[str]:
                 found |= {alias.asname or alias.name.partition(".")[0] for alias in aliases}
             case _:
                 pass
-    return found
+    return frozenset(found)
 
 
 def _last_definition(body: Sequence[ast.stmt], name: str) -> FunctionNode | ast.ClassDef | None:
