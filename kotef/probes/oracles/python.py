@@ -34,7 +34,7 @@ def python_answers(
         return found.function if found else None
 
     tables = TableLookup(tree, test, path, read)
-    own = tuple(_valid(path, source, PythonOracles(source, tree, test, chance, find, tables).all()))
+    own = tuple(_valid(path, source, tree, PythonOracles(source, tree, test, chance, find, tables).all()))
     yield from own
     if own:
         return
@@ -42,7 +42,9 @@ def python_answers(
     helpers = (imported_function(tree, path, name, read) for name in dict.fromkeys(called))
     for helper in filter(None, helpers):
         inside = PythonTest(helper.function, (), "")
-        yield from _valid(helper.path, helper.source, PythonOracles(helper.source, helper.tree, inside, chance).all())
+        yield from _valid(
+            helper.path, helper.source, helper.tree, PythonOracles(helper.source, helper.tree, inside, chance).all()
+        )
 
 
 def same_answers(
@@ -66,15 +68,28 @@ def same_answers(
                 yield edit
 
 
-def _valid(path: str, source: SourceText, oracles: Iterator[OracleEdit]) -> Iterator[WrongAnswer]:
+def _valid(path: str, source: SourceText, tree: ast.Module, oracles: Iterator[OracleEdit]) -> Iterator[WrongAnswer]:
     """The wrong answers whose files can still be parsed."""
     for oracle in oracles:
         answer = wrong_answer(path, source, oracle)
         if answer is None:
             continue
         changed = SourceText.of_python(answer.content)
-        if oracle.beside is not None or (changed is not None and parsed_once(changed.text) is not None):
+        if oracle.beside is not None or (changed is not None and _is_parsable(source, tree, changed, oracle)):
             yield answer
+
+
+def _is_parsable(source: SourceText, tree: ast.Module, changed: SourceText, oracle: OracleEdit) -> bool:
+    """Whether each statement of the module that is edited can be parsed alone; edits keep the lines."""
+    lines = {source.line_of(edit.start) for edit in oracle.edits}
+    starts = [*changed.line_starts, len(changed.text)]
+    for statement in tree.body:
+        first = min([statement.lineno, *(node.lineno for node in getattr(statement, "decorator_list", ()))])
+        last = statement.end_lineno or statement.lineno
+        is_edited = any(first <= line <= last for line in lines)
+        if is_edited and parsed_once(changed.text[starts[first - 1] : starts[last]]) is None:
+            return False
+    return True
 
 
 def python_region(content: bytes, names: Sequence[str]) -> str | None:
