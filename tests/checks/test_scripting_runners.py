@@ -115,7 +115,7 @@ def test_a_spec_that_cannot_be_loaded_is_an_error_of_its_file(tmp_path: Path) ->
 @pytest.mark.parametrize("command", ["rake test", "ruby -Ilib test/a_test.rb"])
 def test_minitest_tells_of_each_test(tmp_path: Path, command: str) -> None:
     needs(command.split(maxsplit=1)[0])
-    rakefile = 'require "rake/testtask"\nRake::TaskCommand.new { |t| t.pattern = "test/*_test.rb" }\n'
+    rakefile = 'require "rake/testtask"\nRake::TestTask.new { |t| t.pattern = "test/*_test.rb" }\n'
     root = write(tmp_path, {"test/a_test.rb": MINITEST, "Rakefile": rakefile})
     result = checked(root, command)
     if "cannot load such file" in result.stderr:

@@ -140,7 +140,7 @@ BROKEN = {
         "lib/calc.rb",
         "class Calc\n  def one = 0\n  def two = 0\n  def three = 0\n  def four = 4\nend\n",
         {
-            "Rakefile": "require 'rake/testtask'\nRake::TaskCommand.new { |t| t.pattern = 'test/*_test.rb' }\n",
+            "Rakefile": "require 'rake/testtask'\nRake::TestTask.new { |t| t.pattern = 'test/*_test.rb' }\n",
             "test/calc_test.rb": "require 'minitest/autorun'\nrequire 'calc'\nclass CalcTest < Minitest::Test\n"
             + "".join(
                 f"  def test_{name} = assert_equal({number}, Calc.new.{name})\n"
