@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from kotef.cli.help_sections import Sectioned
 from kotef.cli.options import JSON, confinement, where
 from kotef.runs.garbage_collection import loaded
 
@@ -18,7 +19,7 @@ Exit status:
 """
 
 
-@click.command(epilog=CHECK_STATUS, short_help="Run the checks and judge; no model, no edits.")
+@click.command(cls=Sectioned, epilog=CHECK_STATUS, short_help="Run the checks and judge; no model, no edits.")
 @click.option(
     "--check",
     "checks",

@@ -1,6 +1,9 @@
-"""How are the options of a command with many of them found?"""
+"""Help of commands with many options: `-h` on one screen, `--help` with every option under a heading."""
 
-from typing import Final
+import inspect
+import re
+import textwrap
+from typing import Any, Final
 
 import click
 
@@ -18,8 +21,102 @@ SECTIONS: Final = {
 """Heading → names of parameters, in this order; what is in none comes last, as plain options."""
 
 
+COMMON: Final = {
+    "ticket": "a ticket of .sdd/backlog, by number, slug or path",
+    "last": "the newest run",
+    "one_more": "allow one more attempt",
+    "checks": "a command that judges; may be repeated",
+    "against": "compare with this commit",
+    "coder": "who edits: fixers, search, model, an agent",
+    "model": "the model of the coder",
+    "max_attempts": "failed verifications allowed [3]",
+    "max_time": "wall time in all [3600]",
+    "profile": "strict, fast, smoke or yolo [strict]",
+    "branch": "commit verified work on a new branch",
+    "interactive": "ask before the first edit",
+    "as_json": "print one JSON object",
+    "network": "let commands use the network",
+    "reads": "a path outside the workspace to show",
+    "root": "the workspace",
+}
+"""Parameter → what `-h` says of it, in this order; at most `SHOWN` of them are shown."""
+SHOWN: Final = 10
+EXAMPLES: Final = 4
+
+
+def short_help(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Print what most people need of a command on one screen, and end."""
+    if value and not ctx.resilient_parsing:
+        click.echo("\n".join(_short_lines(ctx)))
+        ctx.exit()
+
+
+def _short_lines(ctx: click.Context) -> list[str]:
+    command = ctx.command
+    text = inspect.cleandoc(command.help or "")
+    sentence = " ".join(text.split("\n\n")[0].split())
+    examples = re.findall(r"^ {2,}(\S.*)$", text.partition("Examples:\n")[2].partition("\n\n")[0], re.MULTILINE)
+    width = max(len(_flag(option)) for option in _common(command))
+    return [
+        command.get_usage(ctx),
+        "",
+        *textwrap.wrap(sentence, 80),
+        "",
+        "Examples:",
+        *(f"  {example}" for example in examples[:EXAMPLES]),
+        "",
+        "Options:",
+        *(f"  {_flag(option):<{width}}  {COMMON[str(option.name)]}" for option in _common(command)),
+        "",
+        *textwrap.wrap(f"Exit status: {', '.join(_statuses(command))}.", 80),
+        f"`{ctx.command_path} --help` has every option.",
+    ]
+
+
+def _common(command: click.Command) -> list[click.Option]:
+    """The options that `-h` shows."""
+    options = {option.name: option for option in command.params if isinstance(option, click.Option)}
+    return [options[name] for name in COMMON if name in options][:SHOWN]
+
+
+def _flag(option: click.Option) -> str:
+    """The option as it is typed."""
+    names = ", ".join(sorted(option.opts, key=len))
+    metavar = option.metavar or (str(option.name).upper() if isinstance(option.type, click.Choice) else "TEXT")
+    joiner = "" if metavar.startswith("[") else " "
+    return names if option.is_flag else f"{names}{joiner}{metavar}"
+
+
+def _statuses(command: click.Command) -> list[str]:
+    """Each exit status with the first words of what it means."""
+    rows = re.findall(r"^ {2}(\d+(?:, \d+)*) {2}(\S.*)$", command.epilog or "", re.MULTILINE)
+    return [f"{number.replace(', ', '/')} {_gist(words)}" for number, words in rows]
+
+
+def _gist(words: str) -> str:
+    """The noun that a sentence begins with."""
+    first = re.split(r"[(:;,]| (?:in|is|are|error|by) ", f"{words} ")[0]
+    return re.sub(r"^(?:a|the) | error$", "", first.strip())
+
+
 class Sectioned(click.Command):
-    """A command whose help has its options under headings."""
+    """A command whose help has its options under headings, and whose `-h` fits on one screen."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as click calls it
+        """Those that show everything."""
+        return ["--help"]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, and `-h`."""
+        short: Any = click.Option(
+            ["-h"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=short_help,
+            help="Show the most common options.",
+        )
+        return [*super().get_params(ctx), short]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Each option once, under the first heading that names it."""
@@ -33,3 +130,25 @@ class Sectioned(click.Command):
         if rows:
             with formatter.section("Options"):
                 formatter.write_dl(list(rows.values()))
+
+
+GROUPS: Final = {
+    "Start": "demo doctor init",
+    "Work": "run check resume watch",
+    "Look": "show diff report undo apply runs issues",
+}
+"""Heading → commands, in the order of a first day; all others come under More."""
+
+
+class Grouped(click.Group):
+    """A group whose help has its commands by task."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each visible command once."""
+        left = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))}
+        rows = {name: command.get_short_help_str(70) for name, command in left.items() if not command.hidden}
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, rows.pop(name)) for name in names.split() if name in rows])
+        with formatter.section("More"):
+            formatter.write_dl(list(rows.items()))

@@ -13,6 +13,7 @@ from kotef.cli.attempts import apply, diff, undo
 from kotef.cli.check_commands import check, classify
 from kotef.cli.coders import coders
 from kotef.cli.completion import completion, offer
+from kotef.cli.help_sections import Grouped
 from kotef.cli.help_topics import helps
 from kotef.cli.issues import issues
 from kotef.cli.mcp import mcp
@@ -30,7 +31,7 @@ from kotef.cli.watch_command import watch
 WANTS_JSON: Final = "kotef.json"
 
 
-class Main(click.Group):
+class Main(Grouped):
     """Turns our errors, and the system's about a file, into one line and an exit status; a defect shows a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
