@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 SECTIONS: Final = {
-    "What to do": "ticket ticket_file root checks profile ignore_dependencies fresh one_more last",
+    "What to do": "ticket ticket_file root checks against compare profile ignore_dependencies fresh one_more last",
     "Who edits": "coder coder_env agent model planner_model fallback_model base_url web web_search_url mcp",
     "Limits (the defaults are those of --profile strict)": (
         "max_attempts max_tokens max_calls max_cost max_time max_call_time max_commands max_written max_steps"
