@@ -17,7 +17,8 @@ from kotef.models.factory import probe, resolve
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
-from kotef.runs.repository import Settings
+from kotef.runs.model_settings import model_settings
+from kotef.runs.repository import Settings, repository_of
 from kotef.runs.result import Camel
 from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
 from kotef.runs.store import uncommitted
@@ -78,7 +79,7 @@ def doctor_command(root: str | None, *, model: str | None, base_url: str | None,
     """`kotef doctor`: a table of checks and a line a finding, `ok` or what to do; 0, or 5 when a run would not work."""
     place = workspace_of(root)
     rows, told = _checks(place)
-    findings = [*_git(place), *told, *_endpoint(model, base_url), *_sandbox(place)]
+    findings = [*_git(place), *told, *_endpoint(place, model, base_url), *_sandbox(place)]
     states = [*(state for state, _ in findings), *(row.state for row in rows)]
     status = BROKEN if "missing" in states else 0
     lines = tuple(DoctorLine(state=state, text=text) for state, text in findings)
@@ -201,10 +202,12 @@ def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
     return rows
 
 
-def _endpoint(model: str | None, base_url: str | None) -> list[Said]:
+def _endpoint(place: Path, model: str | None, base_url: str | None) -> list[Said]:
     try:
         config = read_config(config_path())
-        endpoint = resolve(os.environ, model=model or config.model, base_url=base_url or config.base_url)
+        given = {"model": model, "base_url": base_url}
+        settings = model_settings(given, config, repository_of(place, config, trust=False).settings)
+        endpoint = resolve(os.environ, model=settings["model"].value, base_url=settings["base_url"].value)
         if endpoint is None:
             return [("note", NO_MODEL)]
         found = asyncio.run(probe(endpoint))

@@ -1,11 +1,10 @@
 """Which command tells what a model will be sent? Nothing heavy is imported before it runs."""
 
-import os
 from typing import Any
 
 import click
 
-from kotef.cli.options import AGENT, JSON, where
+from kotef.cli.options import AGENT, JSON, MODEL, where
 
 
 @click.command(short_help="Show what a model will be sent, with token counts.")
@@ -16,6 +15,7 @@ from kotef.cli.options import AGENT, JSON, where
 @click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
 @click.option("--web", is_flag=True, help="With the tools that read web pages.")
 @AGENT
+@MODEL
 @where
 @JSON
 def prompt(role: str, **options: Any) -> None:
@@ -34,8 +34,10 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.context.prompts import Prompts
     from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
+    from kotef.runs.model_settings import model_settings
     from kotef.runs.prepare import RunRequest, prepare
     from kotef.runs.preview import preview_coder, preview_planner
+    from kotef.runs.repository import repository_of
     from kotef.runs.roles import read_agents
     from kotef.runs.secret_sources import hide
     from kotef.workspace.redaction import redactor
@@ -49,7 +51,8 @@ def prompt(role: str, **options: Any) -> None:
     company = read_agents(root, config, trust=options["trust"]).company(options["agent"])
     task = task.model_copy(update={"roles": company})
     overrides, _ = prompt_overrides(root, config, trust=options["trust"])
-    model = company.coder.model or os.environ.get("KOTEF_MODEL") or config.model or ""
+    settings = model_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
+    model = company.coder.model or settings["model"].value or ""
     kit, warned = available(root, config, model=model)
     for warning in (*warned, idle(kit, company.coder) if role == "coder" else ""):
         if warning:
@@ -60,7 +63,14 @@ def prompt(role: str, **options: Any) -> None:
     total = sum(part.tokens for part in shown.parts)
     if options["as_json"]:
         parts = [{"name": part.name, "tokens": part.tokens, "text": part.text} for part in shown.parts]
-        facts = {"role": role, "tokens": total, "parts": parts, "tools": shown.tools, "prefix": shown.prefix.sha256}
+        facts = {
+            "role": role,
+            "model": model or None,
+            "tokens": total,
+            "parts": parts,
+            "tools": shown.tools,
+            "prefix": shown.prefix.sha256,
+        }
         say_json(facts)
         return
     screen = console()

@@ -26,6 +26,7 @@ from kotef.runs.crash_recovery import put_right
 from kotef.runs.exports import Received, received
 from kotef.runs.external_agents import Hired, hired_of, must_be_hireable
 from kotef.runs.mcp_config import NONE, search_url, trusted_servers
+from kotef.runs.model_settings import with_model_settings
 from kotef.runs.prepare import RunRequest, prepare
 from kotef.runs.repository import RepositorySettings, Settings, repository_of
 from kotef.runs.resume_compatibility import must_be_current
@@ -152,7 +153,7 @@ def _crew(
 ) -> _Crew:
     """Raises what is wrong with any of them, and hides from now on what they are given."""
     agents = read_agents(root, config, trust=request.trust, at=repository.place)
-    cast = cast_of(_with_defaults(options, config, repository.settings), config, agents.company(options["agent"]))
+    cast = cast_of(with_model_settings(options, config, repository.settings), config, agents.company(options["agent"]))
     cast.need_prices(options["max_cost"], config)
     more = options["coder_env"]
     must_be_hireable(cast.chain, root, more=more, max_cost=options["max_cost"], prices=config.prices)
@@ -331,13 +332,6 @@ def _in_effect(asked: SandboxRequest, repository: RepositorySettings) -> dict[st
         "setup": repository.settings.setup,
         "settings": repository.place,
     }
-
-
-def _with_defaults(options: dict[str, Any], config: UserConfig, settings: Settings) -> dict[str, Any]:
-    """The options, and what a trusted repository says where neither they nor the user's configuration do."""
-    users = {"model": config.model, "base_url": config.base_url, "coder": None}
-    asked = {name: options[name] or mine or getattr(settings, name) or None for name, mine in users.items()}
-    return {**options, **asked}
 
 
 def _one_more(run: store.RunDir, task: Task, given: dict[str, Any]) -> int:

@@ -12,6 +12,7 @@ from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
 from kotef.runs.available_tools import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
+from kotef.runs.model_settings import model_settings
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, RepositorySettings, repository_of
 from kotef.runs.result import Camel
@@ -25,6 +26,13 @@ NOT_SET: Final = "not set"
 SET: Final = "set"
 KEY: Final = "OPENAI_API_KEY"
 
+_VARIABLES: Final = {
+    "model": "KOTEF_MODEL",
+    "base_url": "OPENAI_BASE_URL",
+    "coder": "KOTEF_CODER",
+    "planner_model": "KOTEF_PLANNER_MODEL",
+    "fallback_model": "KOTEF_FALLBACK_MODEL",
+}
 _HEADER: Final = re.compile(r"\[([^\[\]]+)\]\s*(?:#.*)?$")
 
 
@@ -111,22 +119,19 @@ def _text(user_file: Path) -> str:
 
 def _models(sources: _Sources) -> Iterator[EffectiveSetting]:
     """Who is asked. What the environment says counts as an option; then the user's file, then the repository's."""
-    config, theirs = sources.config, sources.repository.settings
-    for name, variable, mine, repositorys in (
-        ("model", "KOTEF_MODEL", config.model, theirs.model),
-        ("base_url", "OPENAI_BASE_URL", config.base_url, theirs.base_url),
-        ("coder", "KOTEF_CODER", None, theirs.coder),
-        ("planner_model", "KOTEF_PLANNER_MODEL", None, ""),
-        ("fallback_model", "KOTEF_FALLBACK_MODEL", config.fallback_model, ""),
-    ):
-        if found := sources.env_or(variable):
-            value, origin = found
-        elif mine:
-            value, origin = mine, sources.of_user(name)
-        elif repositorys:
-            value, origin = repositorys, sources.of_repository(name)
-        else:
-            value, origin = _default(name, sources), DEFAULT
+    config = sources.config
+    given = {name: sources.env.get(variable, "") for name, variable in _VARIABLES.items()}
+    for name, setting in model_settings(given, config, sources.repository.settings).items():
+        value = setting.value or _default(name, sources)
+        match setting.origin:
+            case "option":
+                origin = f"environment {_VARIABLES[name]}"
+            case "user":
+                origin = sources.of_user(name)
+            case "repository":
+                origin = sources.of_repository(name)
+            case "default":
+                origin = DEFAULT
         yield EffectiveSetting(name=name, value=(shown(value) if name == "base_url" else value) or None, origin=origin)
     yield _secret("api_key", KEY, sources.env)
     for name, endpoint in config.endpoints.items():
