@@ -22,7 +22,6 @@ from kotef.cli.overview_commands import config, stats
 from kotef.cli.prompt import prompt
 from kotef.cli.replay_commands import rejudge, replay
 from kotef.cli.run_commands import resume, run
-from kotef.cli.serve import serve
 from kotef.cli.skills import skills
 from kotef.cli.spec import spec
 from kotef.cli.tools import tools
@@ -323,7 +322,7 @@ for command in (
     *(run, resume, watch, replay, rejudge),
     *(check, classify, diff, apply, undo, issues, stats),
     *(spec, agents, coders, skills, tools, prompt, mcp),
-    *(config, serve, completion, helps),
+    *(config, completion, helps),
 ):
     main.add_command(command)
 offer(main)

@@ -5,7 +5,6 @@
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 from support.run_dirs import RUN, ids_of, made_run, result_of
 
-from kotef.cli.report_server import serving
 from kotef.runs.report.html import write_page
 from kotef.runs.store import RunDir
 
@@ -195,20 +193,3 @@ def test_while_the_run_is_at_work_it_reloads_keeps_its_place_and_stops_at_the_en
     assert page.locator(".masthead .tag").inner_text() == "✗ bounded_attempts_exceeded"
     assert page.locator("#attempt-1").get_attribute("open") is not None
     assert page.evaluate("scrollY") > 200, "it stays where one reads"
-
-
-def test_the_index_of_runs_leads_to_a_report(tmp_path: Path, chromium: Any) -> None:
-    made_run(tmp_path)
-    trouble: list[str] = []
-    with serving(tmp_path, 0) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = chromium.new_page()
-        page.on("console", lambda message: trouble.append(message.text))
-        page.goto(f"http://127.0.0.1:{server.server_port}/")
-        assert findings(page) == []
-        page.get_by_role("link", name=RUN).click()
-        page.wait_for_selector("h1")
-        assert page.locator(".masthead .tag").inner_text() == "✗ bounded_attempts_exceeded"
-        page.close()
-        server.shutdown()
-    assert trouble == []

@@ -200,14 +200,14 @@ ERRORS = {
     "error-root": ["runs", "--root", "nowhere"],
     "error-command": ["rum"],
     "error-shell": ["completion", "tcsh"],
-    "error-port": ["serve", "--port", "70000"],
+    "error-range": ["run", "--max-attempts", "70"],
 }
 
 
 def test_errors_are_one_line_and_with_json_one_object(story: Story) -> None:
     for name, arguments in ERRORS.items():
         story.shows(name, arguments, status=2)
-        if name not in ("error-command", "error-option", "error-shell", "error-port"):
+        if name not in ("error-command", "error-option", "error-shell", "error-range"):
             story.shows(f"{name}-json", [*arguments, "--json"], status=2)
     story.is_as_recorded()
 

@@ -75,13 +75,6 @@ def write_page(run: RunDir, *, at_work: bool = False) -> Path:
     return path
 
 
-def index_page(rows: Sequence[dict[str, Any]], place: str) -> str:
-    """The runs of a workspace, newest first, each with a link to its page."""
-    style = _part("page.css")
-    policy = _policy(style, "")
-    return _template("index.html").render(rows=rows, place=place, style=Markup(style), policy=policy)  # noqa: S704
-
-
 @cache
 def _part(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
