@@ -193,8 +193,13 @@ def test_protected_files_are_never_edited(tmp_path: Path) -> None:
             "does what is not allowed while repairs are tried: open note.txt",
         ),
         ("x = 1", "def test_x(): assert 0", "run no line of this workspace that may be edited"),
+        (
+            "def one(): return 2",
+            "def test_one(): import time; time.sleep(30); assert m.one() == 1",
+            "test_m.py::test_one does not end within the time allowed for watching it",
+        ),
     ],
-    ids=["green", "no test", "syntax error", "order", "server", "network", "writes", "nothing run"],
+    ids=["green", "no test", "syntax error", "order", "server", "network", "writes", "nothing run", "sleeps"],
 )
 def test_what_cannot_be_searched_is_declined_with_its_reason(tmp_path: Path, code: str, test: str, reason: str) -> None:
     root = project(tmp_path / "p", {"m.py": code + "\n", "test_m.py": f"import m\n\n{test}\n"})

@@ -105,6 +105,8 @@ async def survey(session: WorkerSession, request: SearchOptions, budget: SearchB
     traces = await watch(session, red, others, editable, budget=budget.part(_FOR_WATCHING), unending=unending)
     red = _within_reach(collected, ran, red, traces)
     scores = suspicion(traces, red, ran)
+    if not scores and not any(test in traces.whole for test in red):
+        raise TooSlowError(f"{collected.tests[red[0]]} does not end within the time allowed for watching it")
     if not scores:
         raise _nothing_run(request, collected)
     sources, unread = read_sources(request.root, [*scores, *(path for path in editable if path not in scores)])
