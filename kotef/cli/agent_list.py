@@ -1,6 +1,7 @@
 """What does a person see of the roles in force?"""
 
 from pathlib import Path
+from typing import Final
 
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
@@ -30,12 +31,21 @@ def agents_command(root: str | None, *, trust: bool, as_json: bool) -> None:
         screen.print(f"note: {plain(notice)}", style="yellow")
 
 
+ANSWERS: Final = frozenset({"planner", "reviewer"})
+"""Roles that are asked for one answer, without tools."""
+
+
 def _edits(role: Role) -> bool:
+    if role.name in ANSWERS:
+        return False
     return role.tools is None or any(name in EDITORS for name in role.tools)
 
 
 def _facts(role: Role) -> dict[str, object]:
     bound = role.bound(Limits(), edits=_edits(role))
+    tools = None if role.tools is None else list(role.tools)
+    if role.name in ANSWERS:
+        tools = []
     return {
         "name": role.name,
         "source": role.source,
@@ -43,10 +53,10 @@ def _facts(role: Role) -> dict[str, object]:
         "model": role.model or None,
         "baseUrl": shown(role.base_url) or None,
         "temperature": role.temperature,
-        "tools": None if role.tools is None else list(role.tools),
+        "tools": tools,
         "edits": _edits(role),
-        "steps": bound.max_steps,
-        "maxToolCalls": bound.max_tool_calls,
+        "steps": 1 if role.name in ANSWERS else bound.max_steps,
+        "maxToolCalls": 0 if role.name in ANSWERS else bound.max_tool_calls,
         "prompt": role.prompt,
         "unknown": list(role.unknown),
     }
@@ -57,8 +67,9 @@ def _lines(role: Role) -> list[str]:
     asked = [f"model {role.model}"] if role.model else []
     asked += [f"at {shown(role.base_url)}"] if role.base_url else []
     asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
-    lines = [f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt", ", ".join(asked)]
-    if role.tools is not None:
+    limits = f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt"
+    lines = ["gives one answer, without tools" if role.name in ANSWERS else limits, ", ".join(asked)]
+    if role.tools is not None and role.name not in ANSWERS:
         group = next((word for word, names in GROUPS.items() if tuple(sorted(names)) == role.tools), "")
         lines.append(
             f"tools: {group or ', '.join(role.tools) or 'none'}" + ("" if _edits(role) else " (edits nothing)")
