@@ -25,7 +25,7 @@ ALWAYS: Final = 6
 
 SHORT: Final = 6.0
 """Seconds that all probes together may take although the tests took less."""
-PART: Final = 0.7
+PART: Final = 0.6
 """Part of what the tests took that runs of probes may take; preparing them needs the rest."""
 
 
