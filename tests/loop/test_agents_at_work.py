@@ -243,7 +243,7 @@ def test_the_command_tells_who_is_in_force_and_from_where(project: Path) -> None
     ] == [
         (5, 100),
         (20, 100),
-        (200, 30),
+        (1, 0),
     ]
     assert all(role["model"] is None for name, role in roles.items() if name != "coder")
     shown = kotef(project, "agents").stdout
