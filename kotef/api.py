@@ -57,7 +57,7 @@ __all__ = [
 
 log = logging.getLogger("kotef")
 
-Path = str | PathLike[str]
+StrPath = str | PathLike[str]
 Ready = Callable[[], tuple[RunDir, Task, RunConfig]]
 Go = Callable[[RunDir, Task, RunConfig], Result]
 
@@ -256,7 +256,7 @@ class RunHandle:
 def start(
     goal: str = "",
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[RunOptions],
 ) -> RunHandle:
@@ -272,7 +272,7 @@ def start(
 def run(
     goal: str = "",
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[RunOptions],
 ) -> Result:
@@ -283,7 +283,7 @@ def run(
 async def arun(
     goal: str = "",
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[RunOptions],
 ) -> Result:
@@ -294,7 +294,7 @@ async def arun(
 def resume(
     run_id: str = "",
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[ResumeOptions],
 ) -> Result:
@@ -305,7 +305,7 @@ def resume(
 async def aresume(
     run_id: str = "",
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     checkpointer: "BaseCheckpointSaver[Any] | None" = None,
     **options: Unpack[ResumeOptions],
 ) -> Result:
@@ -313,7 +313,7 @@ async def aresume(
     return await _resumed(run_id, root, checkpointer, options)
 
 
-def check(root: Path | None = None, **options: Unpack[CheckOptions]) -> Inspection:
+def check(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspection:
     """Run the project's checks and judge them, as `kotef check` does; no model is asked and no file is edited.
 
     Raises KotefError where nothing can be judged: `NoChecksError`, `NoEnvironmentError`, `UsageError`.
@@ -323,7 +323,7 @@ def check(root: Path | None = None, **options: Unpack[CheckOptions]) -> Inspecti
         return inspect_workspace(asked)
 
 
-async def acheck(root: Path | None = None, **options: Unpack[CheckOptions]) -> Inspection:
+async def acheck(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspection:
     """As `check`, for asyncio; the checks are waited for even if the task is cancelled."""
     return await asyncio.to_thread(check, root, **options)
 
@@ -335,7 +335,7 @@ def classify(output: str | bytes, command: str = "", exit_code: int | None = Non
 
 
 def _resumed(
-    run_id: str, root: Path | None, checkpointer: "BaseCheckpointSaver[Any] | None", options: Mapping[str, Any]
+    run_id: str, root: StrPath | None, checkpointer: "BaseCheckpointSaver[Any] | None", options: Mapping[str, Any]
 ) -> RunHandle:
     newest = {} if run_id or options.get("from_file") else {"last": True}
     asked = _options(resume_options, {"root": root, **newest, **options}, run_id)

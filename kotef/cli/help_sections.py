@@ -66,7 +66,7 @@ def _short_lines(ctx: click.Context) -> list[str]:
         *(f"  {example}" for example in examples[:EXAMPLES]),
         "",
         "Options:",
-        *(f"  {_flag(option):<{width}}  {COMMON[str(option.name)]}" for option in _common(command)),
+        *(f"  {_flag(option):<{width}}  {_meaning(command, option)}" for option in _common(command)),
         "",
         *textwrap.wrap(f"Exit status: {', '.join(_statuses(command))}.", 80),
         f"`{ctx.command_path} --help` has every option.",
@@ -77,6 +77,13 @@ def _common(command: click.Command) -> list[click.Option]:
     """The options that `-h` shows."""
     options = {option.name: option for option in command.params if isinstance(option, click.Option)}
     return [options[name] for name in COMMON if name in options][:SHOWN]
+
+
+def _meaning(command: click.Command, option: click.Option) -> str:
+    """What `-h` says of the option; the defaults are those of a profile."""
+    text = COMMON[str(option.name)]
+    has_profile = any(param.name == "profile" for param in command.params)
+    return text if has_profile else text.partition(" [")[0]
 
 
 def _flag(option: click.Option) -> str:
@@ -122,10 +129,11 @@ class Sectioned(click.Command):
         """Each option once, under the first heading that names it."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         rows = {option.name: row for option in options if (row := option.get_help_record(ctx))}
+        has_profile = "profile" in rows
         for heading, names in SECTIONS.items():
             found = [rows.pop(name) for name in names.split() if name in rows]
             if found:
-                with formatter.section(heading):
+                with formatter.section(heading if has_profile else heading.partition(" (")[0]):
                     formatter.write_dl(found)
         if rows:
             with formatter.section("Options"):
