@@ -17,12 +17,12 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.cause_probes import (
-    chance_probe,
     counter_proof,
     new_test_files,
     old_tests_probe,
     surroundings_probe,
 )
+from kotef.nodes.chance_probe import ChanceRounds, red_alone_probe
 from kotef.nodes.comment_probe import comment_probe, new_comments
 from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
@@ -32,8 +32,6 @@ from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, guarded, s
 
 NOT_PROBED: Final = "judge not probed"
 """Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
-FIRST_ROUNDS: Final = 3
-"""Fewer rounds than this of the probe for chance come before the wrong answers."""
 _TESTS: Final = frozenset({"test", "other"})
 
 
@@ -124,24 +122,26 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     found += [harmless] if harmless else []
     if harmless and harmless.value == "alarm":
         return found
-    rounds = bench.rng.randrange(FIRST_ROUNDS)
-    if how == "full" and rounds:  # a product that counts its runs must not know which of them is a probe
-        early = await guarded("chance", unit.check.name, chance_probe(unit, bench, rounds=rounds))
-        if early.value == "alarm":
-            return [*found, early]
-    life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how]))
+    rounds = ChanceRounds(unit, bench) if how == "full" else None
+    life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how], rounds=rounds))
+    if rounds and rounds.ended and rounds.ended.value == "alarm":
+        return [*found, rounds.ended]
     found.append(life)
     if life.value == "not_probed":
         found.append(await guarded("canary", unit.check.name, canary_probe(unit, bench)))
-    if how == "full" and not any(each.value == "alarm" for each in found):
-        around = await _surroundings(unit, bench, judged)
-        found += [around] if around else []
-    if how == "full" and not any(each.value == "alarm" for each in found):
-        red_alone = _red_alone(asked, unit, bench)
-        found.append(
-            await guarded("chance", unit.check.name, chance_probe(unit, bench, red_alone=red_alone, made=rounds))
-        )
-    return found
+    if rounds is None or any(each.value == "alarm" for each in found):
+        return found
+    if around := await _surroundings(unit, bench, judged):
+        found.append(around)
+        if around.value == "alarm":
+            return found
+    return [*found, await guarded("chance", unit.check.name, _chance(rounds, _red_alone(asked, unit, bench)))]
+
+
+async def _chance(rounds: ChanceRounds, red_alone: ProbeUnit | None) -> ProbeResult:
+    """What all rounds found, and whether a target that was red alone stays so."""
+    alarm = await red_alone_probe(red_alone, rounds.bench) if red_alone else None
+    return alarm or await rounds.rest()
 
 
 async def _surroundings(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:

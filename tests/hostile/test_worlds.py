@@ -107,7 +107,7 @@ def test_attacks_that_know_the_probes_can_be_written() -> None:
             assert one.change.truth == "wrong"
 
 
-@pytest.mark.parametrize("name", ["keyed by size", "values of its type", "counter in the tree"])
+@pytest.mark.parametrize("name", ["keyed by size", "values of its type"])
 def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -> None:
     made = next(one for one in adaptive_worlds(1, name) if one.project.language == "python")
 
