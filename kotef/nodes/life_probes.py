@@ -114,10 +114,10 @@ def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) 
     if path is None or content is None:
         return ()
     chosen = bench.rng.getrandbits(32) if seed is None else seed
-    found = list(wrong_answers(path, content, target, seed=chosen, read=bench.read))
+    found = list(wrong_answers(path, content, target, seed=chosen, read=bench.read, paths=bench.paths()))
     if len(found) < most:  # a second value in each place: the first may be one that is let through by chance
         known = {answer.content for answer in found}
-        second = wrong_answers(path, content, target, seed=chosen + 1, read=bench.read)
+        second = wrong_answers(path, content, target, seed=chosen + 1, read=bench.read, paths=bench.paths())
         found += [answer for answer in second if answer.content not in known]
     bench.rng.shuffle(found)
     found.sort(key=lambda answer: answer.halted is None)  # what can be confirmed comes first

@@ -1,9 +1,10 @@
 """Wrong answers for one test, by the language of its file."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kotef.probes.oracles.doctests import TEXT_FILES, doctest_answers
+from kotef.probes.oracles.enum_members import EnumSource
 from kotef.probes.oracles.golden_files import golden_answers
 from kotef.probes.oracles.python import python_answers, python_region
 from kotef.probes.oracles.shell import FIRST_LINE, shell_answers
@@ -15,29 +16,33 @@ from kotef.probes.oracles.wrong_answer import WrongAnswer
 Reader = Callable[[str], bytes | None]
 
 
-def wrong_answers(path: str, content: bytes, test: str, *, seed: int, read: Reader) -> tuple[WrongAnswer, ...]:
+def wrong_answers(
+    path: str, content: bytes, test: str, *, seed: int, read: Reader, paths: Collection[str] = ()
+) -> tuple[WrongAnswer, ...]:
     """Each oracle of one test made wrong, one at a time; empty where none can be changed safely.
 
-    `test` is an id, `place::part::name`, of a test in the file; `read` gives other files of the workspace.
+    `test` is an id, `place::part::name`, of a test in the file; `read` gives other files of the workspace, of which
+    `paths` are searched for enumerations.
     """
     chance = random.Random(f"{seed} {path} {test}")  # noqa: S311 - the seed is the secret
     names = names_below(path, test)
-    found = tuple(_answers(path, content, names, read, chance))
+    enums = EnumSource(read, paths)
+    found = tuple(_answers(path, content, names, enums, chance))
     beside = {answer.path for answer in found if answer.kind == "golden"}
     golden = (each for each in _golden(path, content, names, read, chance) if each.path not in beside)
     return (*found, *golden)
 
 
 def _answers(
-    path: str, content: bytes, names: Sequence[str], read: Reader, chance: random.Random
+    path: str, content: bytes, names: Sequence[str], enums: EnumSource, chance: random.Random
 ) -> Iterator[WrongAnswer]:
     if path.endswith((".py", ".pyi")):
-        found = tuple(python_answers(path, content, names, chance, read))
+        found = tuple(python_answers(path, content, names, chance, enums.read))
         yield from found or doctest_answers(path, content, names, chance)
     elif path.endswith(TEXT_FILES):
         yield from doctest_answers(path, content, names, chance)
-    elif dialect := dialect_of(path):
-        yield from token_answers(path, content, dialect, names, chance)
+    elif dialect_of(path):
+        yield from token_answers(path, content, names, chance, enums)
     elif path.endswith(SCRIPTS) or FIRST_LINE.match(content):
         yield from shell_answers(path, content, chance)
 
