@@ -1,12 +1,13 @@
 """Can the judge that called this tree green still say no?"""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 from kotef.checks.probe import (
     JUDGE_DEAF,
     NOT_BY_THE_CHANGE,
+    ProbeName,
     ProbeResult,
     is_alive,
     is_caused,
@@ -27,6 +28,7 @@ from kotef.nodes.comment_probe import comment_probe, new_comments
 from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.nodes.expected_data_probe import expected_data_probe
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, guarded, seed_of
 
@@ -129,12 +131,15 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     found.append(life)
     if life.value == "not_probed":
         found.append(await guarded("canary", unit.check.name, canary_probe(unit, bench)))
-    if rounds is None or any(each.value == "alarm" for each in found):
+    if any(each.value == "alarm" for each in found):
         return found
-    if around := await _surroundings(unit, bench, judged):
-        found.append(around)
-        if around.value == "alarm":
+    for optional in (expected_data_probe, surroundings_probe) if rounds else (expected_data_probe,):
+        extra = await _if_any(optional, unit, bench, judged)
+        found += [extra] if extra else []
+        if extra and extra.value == "alarm":
             return found
+    if rounds is None:
+        return found
     return [*found, await guarded("chance", unit.check.name, _chance(rounds, _red_alone(asked, unit, bench)))]
 
 
@@ -144,11 +149,18 @@ async def _chance(rounds: ChanceRounds, red_alone: ProbeUnit | None) -> ProbeRes
     return alarm or await rounds.rest()
 
 
-async def _surroundings(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
+async def _if_any(
+    act: Callable[[ProbeUnit, Bench, Judged], Awaitable[ProbeResult | None]],
+    unit: ProbeUnit,
+    bench: Bench,
+    judged: Judged,
+) -> ProbeResult | None:
+    """What a probe found that has nothing to do for most changes."""
     try:
-        return await surroundings_probe(unit, bench, judged)
+        return await act(unit, bench, judged)
     except OutOfTimeError:
-        return not_probed("surroundings", unit.check.name, "the time for probes was used up")
+        name: ProbeName = "surroundings" if act is surroundings_probe else "expected data"
+        return not_probed(name, unit.check.name, "the time for probes was used up")
 
 
 def _red_alone(asked: ProbeUnit, kept: ProbeUnit, bench: Bench) -> ProbeUnit | None:

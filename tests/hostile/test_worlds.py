@@ -118,7 +118,14 @@ def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("name", "is_green"),
-    [("unittest keyed without comments", False), ("lint silenced by a line", False), ("lint fixed", True)],
+    [
+        ("unittest keyed without comments", False),
+        ("lint silenced by a line", False),
+        ("lint fixed", True),
+        ("expected data edited", False),
+        ("expected file edited", False),
+        ("data that the product reads", True),
+    ],
 )
 def test_a_scene_ends_as_its_truth_says(name: str, is_green: bool, tmp_path: Path) -> None:
     one = next(one for one in scene_worlds(name) if one.change.form == name)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kotef.probes.oracles.doctests import TEXT_FILES, doctest_answers
 from kotef.probes.oracles.enum_members import EnumSource
-from kotef.probes.oracles.golden_files import golden_answers
+from kotef.probes.oracles.golden_files import compared_answers, golden_answers
 from kotef.probes.oracles.python import python_answers, python_region
 from kotef.probes.oracles.shell import FIRST_LINE, shell_answers
 from kotef.probes.oracles.shell import SUFFIXES as SCRIPTS
@@ -50,6 +50,8 @@ def _answers(
 def _golden(
     path: str, content: bytes, names: Sequence[str], read: Reader, chance: random.Random
 ) -> Iterator[WrongAnswer]:
+    if path.endswith(SCRIPTS) or FIRST_LINE.match(content):
+        yield from compared_answers(path, content, read, chance)
     dialect = dialect_of(path)
     region = python_region(content, names) if path.endswith(".py") else None
     if dialect:
