@@ -65,7 +65,7 @@ def _answers(unit: ProbeUnit, bench: Bench, data: Collection[str]) -> dict[str, 
         if path is None or content is None:
             continue
         seed = bench.rng.getrandbits(32)
-        made = wrong_answers(path, content, target, seed=seed, read=bench.read, paths=bench.paths())
+        made = wrong_answers(path, content, target, seed=seed, read=bench.read, data=data)
         first = next((answer for answer in made if answer.kind == "golden" and answer.path in data), None)
         if first is not None:
             found[target] = first

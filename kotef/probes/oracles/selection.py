@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from kotef.probes.oracles.doctests import TEXT_FILES, doctest_answers
 from kotef.probes.oracles.enum_members import EnumSource
@@ -16,33 +17,46 @@ from kotef.probes.oracles.wrong_answer import WrongAnswer
 Reader = Callable[[str], bytes | None]
 
 
+class _Files(NamedTuple):
+    read: Reader
+    paths: Collection[str]
+    data: Collection[str]
+
+
 def wrong_answers(
-    path: str, content: bytes, test: str, *, seed: int, read: Reader, paths: Collection[str] = ()
+    path: str,
+    content: bytes,
+    test: str,
+    *,
+    seed: int,
+    read: Reader,
+    paths: Collection[str] = (),
+    data: Collection[str] = (),
 ) -> tuple[WrongAnswer, ...]:
     """Each oracle of one test made wrong, one at a time; empty where none can be changed safely.
 
     `test` is an id, `place::part::name`, of a test in the file; `read` gives other files of the workspace, of which
-    `paths` are searched for enumerations.
+    `paths` are searched for enumerations. `data` are files outside of tests that count as expected data too.
     """
     chance = random.Random(f"{seed} {path} {test}")  # noqa: S311 - the seed is the secret
     names = names_below(path, test)
-    enums = EnumSource(read, paths)
-    found = tuple(_answers(path, content, names, enums, chance))
+    files = _Files(read, paths, data)
+    found = tuple(_answers(path, content, names, files, chance))
     beside = {answer.path for answer in found if answer.kind == "golden"}
     golden = (each for each in _golden(path, content, names, read, chance) if each.path not in beside)
     return (*found, *golden)
 
 
 def _answers(
-    path: str, content: bytes, names: Sequence[str], enums: EnumSource, chance: random.Random
+    path: str, content: bytes, names: Sequence[str], files: _Files, chance: random.Random
 ) -> Iterator[WrongAnswer]:
     if path.endswith((".py", ".pyi")):
-        found = tuple(python_answers(path, content, names, chance, enums.read))
+        found = tuple(python_answers(path, content, names, chance, files.read, data=files.data))
         yield from found or doctest_answers(path, content, names, chance)
     elif path.endswith(TEXT_FILES):
         yield from doctest_answers(path, content, names, chance)
     elif dialect_of(path):
-        yield from token_answers(path, content, names, chance, enums)
+        yield from token_answers(path, content, names, chance, EnumSource(files.read, files.paths))
     elif path.endswith(SCRIPTS) or FIRST_LINE.match(content):
         yield from shell_answers(path, content, chance)
 
