@@ -13,11 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from kotef.sandbox.confinement import confine
+from kotef.sandbox.probe import LEVELS, probe
+from kotef.sandbox.process import run_process
+from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.environment import child_environment
-from kotef.workspace.process import run_process
-from kotef.workspace.sandbox.confinement import confine
-from kotef.workspace.sandbox.probe import LEVELS, probe
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 TARGETS = {"bwrap": 8.0, "landlock": 2.0}
 """Milliseconds that a level may add to a command."""

@@ -25,9 +25,9 @@ from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.secret_sources import hide
 from kotef.runs.start import announce, open_run
-from kotef.runs.telemetry import langsmith
-from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
+from kotef.telemetry import langsmith
+from kotef.telemetry.setup import observed
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.redaction import know, redactor, scope
 

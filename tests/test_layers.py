@@ -8,24 +8,30 @@ import pytest
 ROOT = Path(__file__).parent.parent / "kotef"
 LAYERS = [
     "__init__ errors",
+    "shell",
     "workspace",
+    "sandbox",
+    "classification",
     "failures",
+    "integrity",
     "checks",
-    "probes",
-    "settings sdd context",
+    "settings sdd importers context",
     "state",
     "tools models",
+    "mcp_client web",
     "deps coders middleware",
+    "repair fixers",
     "nodes",
     "graph",
-    "runs",
+    "runs replay report",
+    "telemetry",
     "mcp_server",
     "cli studio api",
     "__main__",
 ]
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row.split()}
 PURE = RANK["state"]
-STANDARD_ONLY = ("failures/classify.py", "failures/summarize.py", "failures/fingerprint.py")
+STANDARD_ONLY = ("classification/classify.py", "classification/summarize.py", "classification/fingerprint.py")
 FILES = sorted(ROOT.rglob("*.py"))
 
 

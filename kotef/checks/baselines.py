@@ -11,11 +11,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef import __version__
-from kotef.checks.commands import words_of
 from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
+from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.shell.check_commands import words_of
 from kotef.workspace.paths import write_atomic
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 KEPT: Final = 20
 """Baselines kept of one workspace, the newest."""

@@ -6,10 +6,10 @@ from typing import Final
 
 from kotef.checks.failure_lines import Admitted, admission_in
 from kotef.checks.runner_summaries import closed_red, console_counts
-from kotef.failures.classify import Diagnosis, classify
-from kotef.failures.command_wrappers import RUNNERS, CommandPurpose, Purpose, unwrap
-from kotef.failures.fingerprint import fingerprint
-from kotef.failures.kinds import MAX_SUMMARY
+from kotef.classification.classify import Diagnosis, classify
+from kotef.classification.fingerprint import fingerprint
+from kotef.classification.kinds import MAX_SUMMARY
+from kotef.shell.command_wrappers import RUNNERS, CommandPurpose, Purpose, unwrap
 
 _RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
 """Purposes of programs whose output may hold the closing line of a test runner; `cat` and linters only quote it."""

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from kotef.checks.runners.python_rows import dotted_name
 from kotef.checks.types import CommandResult
-from kotef.failures.diagnostics import diagnostics_of
-from kotef.failures.output_lines import Output, read
-from kotef.failures.places import from_root, places
-from kotef.failures.test_failures import FailingTest, failing_tests
+from kotef.classification.diagnostics import diagnostics_of
+from kotef.classification.output_lines import Output, read
+from kotef.classification.places import from_root, places
+from kotef.classification.test_failures import FailingTest, failing_tests
 
 MAX_TOLD: Final = 100
 """Failures told of one check."""

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.commands import words_of
 from kotef.checks.projects import node
 from kotef.checks.projects.environments import environments, making
-from kotef.failures.command_wrappers import unwrap
+from kotef.shell.check_commands import words_of
+from kotef.shell.command_wrappers import unwrap
 
 NODE: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 """Package managers whose scripts find programs in `node_modules/.bin`."""

@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.commands import programs_of
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
+from kotef.sandbox.confinement import Confinement
+from kotef.sandbox.sandbox import Sandbox
+from kotef.shell.check_commands import programs_of
 from kotef.workspace.safe_open import read_within
-from kotef.workspace.sandbox.confinement import Confinement
-from kotef.workspace.sandbox.sandbox import Sandbox
 
 NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
 HIDDEN_PROGRAM: Final = "hidden_program"

@@ -10,8 +10,8 @@ from typing import Final
 from kotef.checks.runners import single_tests
 from kotef.checks.runners.python_rows import dotted_name
 from kotef.checks.types import CommandResult
-from kotef.failures.command_wrappers import SHELL, unwrap
 from kotef.failures.history import MAX_TESTS
+from kotef.shell.command_wrappers import SHELL, unwrap
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"$`\\!]*\"")
 _EXPANDED: Final = re.compile(r"[|&;<>()$`*?{}~\\#!\n'\"]")

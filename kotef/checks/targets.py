@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from kotef.checks.types import Check, Role
-from kotef.failures.command_wrappers import PURPOSE, unwrap
+from kotef.shell.command_wrappers import PURPOSE, unwrap
 
 _ROLE_WORDS: Final[dict[Role, re.Pattern[str]]] = {
     "lint": re.compile(r"\blint(?:er|ers|ing|s)?\b", re.IGNORECASE),

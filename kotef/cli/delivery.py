@@ -144,7 +144,7 @@ def _writable(path: str | None) -> Path | None:
 
 def _write(path: Path, result: "Result") -> None:
     from kotef.errors import WorkspaceError
-    from kotef.runs.report.pull_request import pull_request
+    from kotef.report.pull_request import pull_request
     from kotef.workspace.paths import write_atomic
 
     try:

@@ -18,9 +18,9 @@ from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
+from kotef.report.html import NAME
 from kotef.runs import store
 from kotef.runs.prepare import RunRequest, prepare
-from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
 from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.sandbox_setup import Confined, usual_sandbox

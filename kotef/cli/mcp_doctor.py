@@ -11,12 +11,12 @@ from kotef.cli.screen import console, plain
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SpecError
 from kotef.failures.plural import counted
+from kotef.mcp_client.servers import MISSING, Server
+from kotef.mcp_client.sessions import McpSession, ServerFault, tool_name
 from kotef.runs.mcp_config import FILES, find_servers
 from kotef.runs.sandbox_setup import usual_sandbox
 from kotef.runs.secret_sources import hide
-from kotef.tools.mcp.servers import MISSING, Server
-from kotef.tools.mcp.sessions import McpSession, ServerFault, tool_name
-from kotef.workspace.sandbox.sandbox import Sandbox
+from kotef.sandbox.sandbox import Sandbox
 
 BROKEN: Final = 5
 

@@ -9,10 +9,10 @@ from kotef.cli.screen import Screen, console, one_line, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import BusyError
 from kotef.failures.plural import counted
+from kotef.replay.comparison import Replayed, replay
+from kotef.replay.rejudge import Rejudged, Rejudgement, Said, rejudge
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.replay.comparison import Replayed, replay
-from kotef.runs.replay.rejudge import Rejudged, Rejudgement, Said, rejudge
 from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import holder_of
 

@@ -7,11 +7,11 @@ from kotef.cli.output_paths import must_be_plain
 from kotef.cli.screen import console, plain, say
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
+from kotef.report.formats import FORMATS
+from kotef.report.html import NAME, as_html
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.public_record import RecordWriter
-from kotef.runs.report.formats import FORMATS
-from kotef.runs.report.html import NAME, as_html
 from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import at_work
 from kotef.workspace.paths import write_atomic

@@ -25,10 +25,10 @@ from kotef.runs.repository import repository_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.spec_draft import Drafted, Drafter, InterviewAnswer
 from kotef.runs.spec_lint import lint_workspace
-from kotef.runs.telemetry.langsmith import leaves
-from kotef.runs.telemetry.setup import told_to_langsmith
 from kotef.settings import Price
 from kotef.state import Spent
+from kotef.telemetry.langsmith import leaves
+from kotef.telemetry.setup import told_to_langsmith
 from kotef.workspace.redaction import redactor
 
 MAX_GOAL: Final = 20_000

@@ -5,8 +5,8 @@ from typing import NoReturn
 
 from kotef.cli.screen import console, one_line, plain
 from kotef.errors import UsageError
-from kotef.sdd.importers.folders import list_foreign
-from kotef.sdd.importers.spec import standing
+from kotef.importers.folders import list_foreign
+from kotef.importers.spec import standing
 from kotef.sdd.tickets import list_tickets
 from kotef.workspace.redaction import redactor
 

@@ -28,15 +28,16 @@ from kotef.middleware.stack import stack
 from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
+from kotef.sandbox.process import Completed
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
+from kotef.shell.policy import decide as rule
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
 from kotef.tools.approvals import Permits
 from kotef.tools.background import Background, Start
 from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.external_tools import Outside
 from kotef.tools.git import RunStart
-from kotef.tools.policy import decide as rule
 from kotef.tools.registry import build_tools, cannot_edit, offered
 from kotef.tools.role_tools import unfit
 from kotef.tools.tool import ToolContext, ToolSpec
@@ -44,7 +45,6 @@ from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep
 from kotef.workspace.effect_log import Effects, digest
 from kotef.workspace.paths import granted
-from kotef.workspace.process import Completed
 from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import Stash

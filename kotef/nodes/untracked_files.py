@@ -5,13 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.check_scripts import names_behind
 from kotef.checks.failure_entries import NO_SNAPSHOT
-from kotef.checks.protected_files import is_configuration, is_protected, is_test_code, matches
-from kotef.checks.runner_config_files import configures
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, JudgeDeps
+from kotef.integrity.protected_files import is_configuration, is_protected, is_test_code, matches
+from kotef.integrity.runner_config_files import configures
 from kotef.nodes.edit_guard import guard_of
+from kotef.shell.check_scripts import names_behind
 from kotef.state import Task
 from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.file_swap_journal import HIDDEN, move

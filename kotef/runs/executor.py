@@ -16,10 +16,14 @@ from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.tool_calls import Category
+from kotef.replay.tape import CommandKey, Tape
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.git_history_guard import HistoryKept
-from kotef.runs.replay.tape import CommandKey, Tape
 from kotef.runs.store import RunDir
+from kotef.sandbox.base_checkout import Elsewhere
+from kotef.sandbox.process import KEEP, Completed, run_process
+from kotef.sandbox.rooms import Rooms, filling_room
+from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.settings import Price
 from kotef.state import Task
 from kotef.tools.approvals import Permits
@@ -30,12 +34,8 @@ from kotef.tools.external_tools import Outside
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.base_checkout import Elsewhere
 from kotef.workspace.environment import child_environment
 from kotef.workspace.installed_environments import Installed
-from kotef.workspace.process import KEEP, Completed, run_process
-from kotef.workspace.sandbox.rooms import Rooms, filling_room
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.stash import WHOLE
 from kotef.workspace.stop_gate import next_step
@@ -289,7 +289,7 @@ class Workshop:
         )
 
     def _fixers(self, seconds: float | None) -> Coder:
-        from kotef.coders.fixers.coder import SECONDS, FixersCoder
+        from kotef.fixers.coder import SECONDS, FixersCoder
 
         return FixersCoder(
             root=self.root,
@@ -303,7 +303,7 @@ class Workshop:
         )
 
     def _search(self, seconds: float | None) -> Coder:
-        from kotef.coders.repair.coder import SECONDS, SearchCoder
+        from kotef.repair.coder import SECONDS, SearchCoder
 
         return SearchCoder(
             root=self.root,

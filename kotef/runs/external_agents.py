@@ -16,10 +16,10 @@ from kotef.errors import UsageError
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
+from kotef.sandbox.confinement import Confinement
+from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.settings import Price
 from kotef.workspace.paths import at_home
-from kotef.workspace.sandbox.confinement import Confinement
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 
 @dataclass(frozen=True, slots=True)

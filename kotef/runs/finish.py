@@ -14,11 +14,11 @@ from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
 from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
+from kotef.report.markdown import render_report
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work
-from kotef.runs.report.markdown import render_report
 from kotef.runs.result import (
     Result,
     ResultCheck,

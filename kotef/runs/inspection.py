@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from kotef.checks.commands import judging_files, words_of
 from kotef.checks.failure_list import ReportedFailure, failures_of
 from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.probe import JUDGE_DEAF, ProbeResult, not_probed
@@ -18,18 +17,19 @@ from kotef.checks.reports import counted_tests
 from kotef.checks.runner import run_check
 from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
+from kotef.classification.kinds import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
-from kotef.failures.kinds import ENVIRONMENT_FAULTS
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
+from kotef.sandbox.base_checkout import Elsewhere, elsewhere, resolve_commit
+from kotef.sandbox.rooms import fresh_room
+from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.settings import Limits
-from kotef.workspace.base_checkout import Elsewhere, elsewhere, resolve_commit
+from kotef.shell.check_commands import judging_files, words_of
 from kotef.workspace.git import git, inspect
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.safe_open import list_within, remove_within
-from kotef.workspace.sandbox.rooms import fresh_room
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
 _CODE: Final = ("*.js", "*.mjs", "*.cjs", "*.ts", "*.py", "*.go", "*.rs", "*.rb", "*.php", "*.java", "*.c", "*.cc")

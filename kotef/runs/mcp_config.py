@@ -10,8 +10,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kotef.errors import SpecError, UsageError, WorkspaceError
+from kotef.mcp_client.servers import MISSING, Server, named_servers, parse_servers, server_of
 from kotef.runs.config import UserConfig, config_path
-from kotef.tools.mcp.servers import MISSING, Server, named_servers, parse_servers, server_of
 from kotef.workspace.paths import resolve_inside
 from kotef.workspace.safe_open import read_inside
 

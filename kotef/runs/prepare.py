@@ -10,6 +10,7 @@ from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
 from kotef.runs.memory import Remembered, remembered
+from kotef.sandbox.sandbox import Wanted
 from kotef.sdd.files import read_file
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
@@ -18,7 +19,6 @@ from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
 from kotef.workspace.deep_text import encodable
-from kotef.workspace.sandbox.sandbox import Wanted
 
 
 @dataclass(frozen=True, slots=True)

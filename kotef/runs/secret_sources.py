@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from kotef.errors import UsageError
+from kotef.mcp_client.servers import Server
 from kotef.runs.config import UserConfig
-from kotef.tools.mcp.servers import Server
 from kotef.workspace.environment import SECRET_NAME
 from kotef.workspace.paths import holds_secrets
 from kotef.workspace.redaction import know, redactor

@@ -15,6 +15,9 @@ from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
+from kotef.replay.record_types import NAME
+from kotef.replay.recorder import Recorder
+from kotef.report.live_page import keeps_page
 from kotef.runs.check_copies import CopiedSurroundings
 from kotef.runs.dead_runs import note_aborted
 from kotef.runs.elapsed_time import counting, seconds_worked
@@ -23,9 +26,6 @@ from kotef.runs.executor import Workshop
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.public_record import RecordWriter
-from kotef.runs.replay.record_types import NAME
-from kotef.runs.replay.recorder import Recorder
-from kotef.runs.report.live_page import keeps_page
 from kotef.runs.result import Result
 from kotef.runs.resume_compatibility import must_be_current, must_fit, not_as_left
 from kotef.runs.run_config import RunConfig

@@ -7,11 +7,11 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.importers.document_names import CHECKS
+from kotef.importers.spec import ForeignSpec, task_named
+from kotef.importers.spec_kit import UNCLEAR
 from kotef.sdd.done_evidence import could_be_proved
 from kotef.sdd.files import Problem
-from kotef.sdd.importers.document_names import CHECKS
-from kotef.sdd.importers.spec import ForeignSpec, task_named
-from kotef.sdd.importers.spec_kit import UNCLEAR
 from kotef.sdd.markdown import UNCLOSED, Line, read_markdown, sections, words
 from kotef.sdd.skeleton import PLACEHOLDER
 from kotef.sdd.ticket import (

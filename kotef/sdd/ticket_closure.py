@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
+from kotef.classification.summarize import cut
 from kotef.failures.plural import counted
-from kotef.failures.summarize import cut
+from kotef.importers.folders import tick_foreign
 from kotef.sdd.done_evidence import Evidence
-from kotef.sdd.importers.folders import tick_foreign
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import close_ticket, unproved_lines
 

@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from kotef.errors import UsageError
-from kotef.sdd.importers.folders import Folder, foreign_folders, read_foreign
-from kotef.sdd.importers.spec import ticket_of
+from kotef.importers.folders import Folder, foreign_folders, read_foreign
+from kotef.importers.spec import ticket_of
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import TicketFolder, find_ticket, is_closed, tickets_named
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from support.loop import BUG, TEST, Ran, contents, git, kotef
 
 from kotef.cli.main import main
-from kotef.workspace import base_checkout
+from kotef.sandbox import base_checkout
 
 PYTEST = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q"
 UNITTEST = "python -m unittest -q"

@@ -24,7 +24,7 @@ from support.openai_server import (
     whole,
 )
 
-from kotef.workspace import process
+from kotef.sandbox import process
 
 GOAL = "make add add"
 

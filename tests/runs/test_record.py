@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from kotef.checks.types import CommandResult
-from kotef.runs.replay.player import NeverHeardError, Player
-from kotef.runs.replay.record_types import Commanded, asked_of, read_record
-from kotef.runs.replay.recorder import Recorder, comes_from_outside, without_pid
-from kotef.runs.replay.tape import CommandKey
+from kotef.replay.player import NeverHeardError, Player
+from kotef.replay.record_types import Commanded, asked_of, read_record
+from kotef.replay.recorder import Recorder, comes_from_outside, without_pid
+from kotef.replay.tape import CommandKey
 
 
 def ran(recorder: Recorder, command: str, said: str) -> None:

@@ -13,10 +13,10 @@ from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
-from kotef.runs.report.failure_locations import located
-from kotef.runs.report.formats import FORMATS
-from kotef.runs.report.pull_request import pull_request
-from kotef.runs.report.step_summary import step_summary
+from kotef.report.failure_locations import located
+from kotef.report.formats import FORMATS
+from kotef.report.pull_request import pull_request
+from kotef.report.step_summary import step_summary
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir, at
 from kotef.workspace.leaked_keys import keys_in

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kotef.sandbox.confinement import confine
+from kotef.sandbox.probe import probe
+from kotef.sandbox.process import Completed, run_process
+from kotef.sandbox.sandbox import Level, Sandbox
 from kotef.workspace.environment import child_environment
 from kotef.workspace.paths import state_dir
-from kotef.workspace.process import Completed, run_process
-from kotef.workspace.sandbox.confinement import confine
-from kotef.workspace.sandbox.probe import probe
-from kotef.workspace.sandbox.sandbox import Level, Sandbox
 
 
 def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> Completed:

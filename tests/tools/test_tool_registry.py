@@ -15,10 +15,10 @@ from pydantic import ValidationError
 
 from kotef.checks.types import CommandResult
 from kotef.settings import PROFILES
+from kotef.shell.policy import decide
 from kotef.tools import registry
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
-from kotef.tools.policy import decide
 from kotef.tools.registry import EDITORS, KEEPERS, NAMES, READERS, RUNNERS, build_tools
 from kotef.tools.shell import MAX_OUTPUT, render
 from kotef.tools.tool import Kind, ToolContext

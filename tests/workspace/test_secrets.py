@@ -16,7 +16,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
-from kotef.workspace.process import run_process
+from kotef.sandbox.process import run_process
 from kotef.workspace.redaction import know, redactor, scope
 from kotef.workspace.secrets import MARK, MarkError, Redactor, of_env_file, of_environment, of_run
 

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.commands import words_of
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects.environments import Environment, environment_of
+from kotef.shell.check_commands import words_of
 from kotef.workspace.safe_open import list_within, read_regular
 
 _ENDS_EARLY: Final = re.compile(

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.runners.plugin_reports import name_part, recorded
+from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
+from kotef.integrity.ids import name_part
 from kotef.workspace.safe_open import read_regular, read_within
 
 _STARTER: Final = """\
