@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 from kotef.sandbox.confinement import confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.probe import LEVELS, probe
 from kotef.sandbox.process import run_process
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.environment import child_environment
 
 TARGETS = {"bwrap": 8.0, "landlock": 2.0}
 """Milliseconds that a level may add to a command."""

@@ -23,6 +23,7 @@ from kotef.cli.run_commands import run as run_options
 from kotef.cli.run_setup import ready, ready_again
 from kotef.errors import UsageError
 from kotef.graph import build_graph
+from kotef.redaction.known_secrets import scope
 from kotef.runs.inspection import Inspection
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
@@ -32,7 +33,6 @@ from kotef.runs.start import start as begin
 from kotef.runs.store import RunDir
 from kotef.state import AgentState, Task
 from kotef.telemetry.setup import observed
-from kotef.workspace.redaction import scope
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

@@ -18,6 +18,7 @@ from kotef.cli.run_setup import ready
 from kotef.cli.screen import warn
 from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
+from kotef.redaction.known_secrets import know, redactor, scope
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.loop import RunLoop
@@ -29,7 +30,6 @@ from kotef.state import Task
 from kotef.telemetry import langsmith
 from kotef.telemetry.setup import observed
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.redaction import know, redactor, scope
 
 LOOP: Final = build_graph()
 """Its state is kept by whoever keeps that of the graph around it."""

@@ -7,8 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "kotef"
 LAYERS = [
-    "__init__ errors",
-    "shell",
+    "__init__ errors stop_gate",
+    "shell files redaction",
+    "git",
     "workspace",
     "sandbox",
     "classification",

@@ -1,6 +1,6 @@
 """Files are opened in one module. Every other module that opens files is listed here, with what it opens and why.
 
-`kotef.workspace.safe_open` opens names that a repository, a command or a model can choose: without links, with a size
+`kotef.files.safe_open` opens names that a repository, a command or a model can choose: without links, with a size
 limit, and without blocking. A new row in `ELSEWHERE` is a design decision, like a new layer.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kotef"
-ONE_PLACE = "workspace/safe_open.py"
+ONE_PLACE = "files/safe_open.py"
 OF_PATHS = frozenset(
     re.findall(
         r"\w+",
@@ -53,8 +53,8 @@ OF_RUNS = frozenset(
         runs/exports/importer.py runs/prune.py runs/public_record.py replay/workspace_copy.py replay/record_types.py
         replay/recorder.py replay/rejudge.py replay/comparison.py report/page_data.py
         report/failure_locations.py report/logs.py runs/setup.py runs/store.py runs/attempt_diff.py runs/elapsed_time.py
-        mcp_server/background_run.py tools/background.py mcp_client/sessions.py workspace/ignored_backup.py workspace/output.py
-        workspace/last_tree.py workspace/file_swap_journal.py workspace/stash.py
+        mcp_server/background_run.py tools/background.py mcp_client/sessions.py workspace/ignored_backup.py sandbox/output.py
+        workspace/last_tree.py workspace/file_swap_journal.py tools/stash.py
         """,
     )
 )
@@ -100,7 +100,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "nodes/differences.py": STATE,
     "workspace/activity.py": STATE,
     "workspace/file_metadata.py": DESCRIPTOR,
-    "workspace/folder_copy.py": DESCRIPTOR,
+    "files/folder_copy.py": DESCRIPTOR,
     "workspace/installed_environments.py": f"only names of {INSTALLED}",
     "workspace/nested_repositories.py": f"{GIT}; copies in {STATE}; only names in the workspace, links not followed",
     "workspace/remainder.py": STATE,
@@ -110,16 +110,16 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",
     "sandbox/metadata_calls.py": KERNEL,
     "sandbox/seed.py": SANDBOX,
-    "workspace/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
+    "middleware/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
     "sandbox/base_checkout.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
-    "workspace/file_entry.py": DESCRIPTOR,
-    "workspace/git_history.py": GIT,
-    "workspace/git_layout.py": f"only names, to find files that git would wait for, and {GIT}",
-    "workspace/git_objects.py": GIT,
-    "workspace/git_state.py": GIT,
+    "files/file_entry.py": DESCRIPTOR,
+    "git/history.py": GIT,
+    "git/layout.py": f"only names, to find files that git would wait for, and {GIT}",
+    "git/objects.py": GIT,
+    "git/state.py": GIT,
     "workspace/lock.py": STATE,
-    "workspace/patches.py": TEMPORARY,
-    "workspace/paths.py": f"{STATE}; names in an open directory; logs of a run",
+    "git/patches.py": TEMPORARY,
+    "files/paths.py": f"{STATE}; names in an open directory; logs of a run",
     "sandbox/process.py": DESCRIPTOR,
     "sandbox/confinement.py": SANDBOX,
     "sandbox/landlock.py": "opens what a command may touch without reading it (`O_PATH`)",
@@ -131,7 +131,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
     "sandbox/probe_child.py": "runs inside the sandbox, on the paths it is given",
     "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
-    "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
+    "files/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/process_tree.py": KERNEL,
     "workspace/tree_store.py": f"snapshots, and a bundle of them, in {STATE}",
     "workspace/untracked_scan.py": "only names, links not followed; behind a link, names and stat results",
@@ -179,7 +179,7 @@ MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob
 def test_a_module_opens_files_only_if_the_table_lists_it() -> None:
     others = MODULES.keys() - ELSEWHERE - {ONE_PLACE}
     calls = [call for name in sorted(others) for call in opened(MODULES[name])]
-    assert not calls, "\n".join(["use kotef.workspace.safe_open instead:", *calls])
+    assert not calls, "\n".join(["use kotef.files.safe_open instead:", *calls])
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict
 from kotef import __version__
 from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
+from kotef.files.paths import write_atomic
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.shell.check_commands import words_of
-from kotef.workspace.paths import write_atomic
 
 KEPT: Final = 20
 """Baselines kept of one workspace, the newest."""

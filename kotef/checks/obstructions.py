@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
+from kotef.files.safe_open import read_within
 from kotef.sandbox.confinement import Confinement
 from kotef.sandbox.sandbox import Sandbox
 from kotef.shell.check_commands import programs_of
-from kotef.workspace.safe_open import read_within
 
 NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
 HIDDEN_PROGRAM: Final = "hidden_program"

@@ -144,8 +144,8 @@ def _writable(path: str | None) -> Path | None:
 
 def _write(path: Path, result: "Result") -> None:
     from kotef.errors import WorkspaceError
+    from kotef.files.paths import write_atomic
     from kotef.report.pull_request import pull_request
-    from kotef.workspace.paths import write_atomic
 
     try:
         write_atomic(path, pull_request(result).encode())

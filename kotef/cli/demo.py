@@ -18,6 +18,7 @@ from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
+from kotef.files.paths import state_dir
 from kotef.report.html import NAME
 from kotef.runs import store
 from kotef.runs.prepare import RunRequest, prepare
@@ -25,7 +26,6 @@ from kotef.runs.result import Result
 from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.sandbox_setup import Confined, usual_sandbox
 from kotef.runs.start import start
-from kotef.workspace.paths import state_dir
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import Final
 from kotef.cli.annotations import SHOWN, annotation, in_checkout
 from kotef.cli.screen import plain, say
 from kotef.errors import KotefError
+from kotef.redaction.known_secrets import redactor
 from kotef.report.failure_locations import Located, located
 from kotef.report.step_summary import step_summary
 from kotef.runs import store
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
-from kotef.workspace.redaction import redactor
 
 _LARGEST: Final = 900_000
 """Bytes of a step summary; GitHub takes none above 1 MiB."""

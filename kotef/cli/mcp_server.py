@@ -13,13 +13,13 @@ from rich.console import Console
 from kotef.cli.screen import Screen
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
+from kotef.git.commands import inspect
 from kotef.mcp_client.servers import MISSING
 from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
 from kotef.runs.events import Line
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.secret_sources import hide
-from kotef.workspace.git import inspect
 
 WIDTH = 200
 

@@ -7,6 +7,7 @@ from kotef.cli.output_paths import must_be_plain
 from kotef.cli.screen import console, plain, say
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
+from kotef.files.paths import write_atomic
 from kotef.report.formats import FORMATS
 from kotef.report.html import NAME, as_html
 from kotef.runs import store
@@ -14,7 +15,6 @@ from kotef.runs.config import config_path, read_config
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import at_work
-from kotef.workspace.paths import write_atomic
 
 
 def report_command(run_id: str | None, root: str | None, *, form: str | None, output: str | None, show: bool) -> None:

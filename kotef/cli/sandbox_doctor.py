@@ -12,14 +12,14 @@ from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SandboxError
+from kotef.files.paths import state_dir
 from kotef.runs.sandbox_setup import tracked
 from kotef.sandbox.confinement import Confinement, confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.limits import SandboxLimits
 from kotef.sandbox.probe import LEVELS, Probed, choose, probe
 from kotef.sandbox.sandbox import MEANING, Level
 from kotef.sandbox.services import reachable_services
-from kotef.workspace.environment import child_environment
-from kotef.workspace.paths import state_dir
 
 BROKEN: Final = 5
 _DEEDS: Final = {

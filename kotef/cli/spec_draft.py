@@ -18,6 +18,7 @@ from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile, placed, write_placed
 from kotef.runs.model_settings import model_settings
@@ -29,7 +30,6 @@ from kotef.settings import Price
 from kotef.state import Spent
 from kotef.telemetry.langsmith import leaves
 from kotef.telemetry.setup import told_to_langsmith
-from kotef.workspace.redaction import redactor
 
 MAX_GOAL: Final = 20_000
 """Characters of a goal."""

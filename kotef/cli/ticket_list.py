@@ -7,8 +7,8 @@ from kotef.cli.screen import console, one_line, plain
 from kotef.errors import UsageError
 from kotef.importers.folders import list_foreign
 from kotef.importers.spec import standing
+from kotef.redaction.known_secrets import redactor
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.redaction import redactor
 
 
 def tell_tickets(root: Path) -> NoReturn:

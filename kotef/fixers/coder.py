@@ -10,10 +10,10 @@ from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, CoderResult
 from kotef.deps import Clock, Emit
 from kotef.failures.plural import counted
+from kotef.files.paths import write_atomic
+from kotef.files.safe_open import read_within
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.safe_open import read_within
 from kotef.workspace.snapshot_scope import LARGEST
 from kotef.workspace.snapshots import Snapshots
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import KotefError, SpecError
+from kotef.files.paths import os_fault, resolve_inside, write_atomic
+from kotef.files.safe_open import Listed, list_inside, read_inside
 from kotef.importers import kiro, spec_kit
 from kotef.importers.spec import ForeignSpec, ticket_of
 from kotef.importers.tasks import tick_tasks
 from kotef.sdd.files import MAX_BYTES, Problem, read_file
 from kotef.sdd.ticket import Kind, Ticket
-from kotef.workspace.paths import os_fault, resolve_inside, write_atomic
-from kotef.workspace.safe_open import Listed, list_inside, read_inside
 
 MAX_FOLDERS: Final = 300
 """Specs of one place, the first by name."""

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from kotef.workspace.output import Log
-from kotef.workspace.redaction import redactor
+from kotef.redaction.known_secrets import redactor
+from kotef.sandbox.output import Log
 
 MOST: Final = 5_000_000
 """Bytes of one log."""

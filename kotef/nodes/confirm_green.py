@@ -11,6 +11,7 @@ from kotef.checks.failure_entries import ASIDE
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
+from kotef.files.safe_open import read_within
 from kotef.integrity import inline_tests
 from kotef.integrity.protected_files import is_configuration, is_shared, is_test_code, matches
 from kotef.integrity.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
@@ -23,7 +24,6 @@ from kotef.nodes.restore_protected_files import keep_patch
 from kotef.nodes.untracked_files import UntrackedBefore, take_away
 from kotef.shell.check_commands import judging_files
 from kotef.state import Task
-from kotef.workspace.safe_open import read_within
 from kotef.workspace.untracked_scan import CODE, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"

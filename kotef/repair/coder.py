@@ -12,6 +12,7 @@ from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.chain import SEARCH_SECONDS, longer
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.plural import counted
+from kotef.files.paths import write_atomic
 from kotef.repair.budget import wall_seconds
 from kotef.repair.preflight import told
 from kotef.repair.question import narrowed, question_of
@@ -20,7 +21,6 @@ from kotef.sandbox.sandbox import Sandbox
 from kotef.shell.check_commands import role_of
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.activity import ActivityLog
-from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
 
 SECONDS: Final = SEARCH_SECONDS

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from kotef.files.safe_open import read_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Suspects
 from kotef.repair.fault_localization import NETWORK, ExecutionTrace, Traces, measure, suspicion, watch
@@ -16,7 +17,6 @@ from kotef.repair.scope import FileScope, FunctionScope, Literal, assignments, l
 from kotef.repair.session import CollectedTests, WorkerSession
 from kotef.repair.source import PythonSource, SwapUnit
 from kotef.repair.types import Ending
-from kotef.workspace.safe_open import read_within
 from kotef.workspace.snapshot_scope import LARGEST
 
 _FOR_COLLECTING: Final = 0.75

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.stop_gate import next_step
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
-from kotef.workspace.stop_gate import next_step
 
 _WORKER: Final = Path(__file__).with_name("worker") / "main.py"
 _NO_PYTEST: Final = 86

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from kotef.checks.single_test_command import alone
+from kotef.files.safe_open import list_within, read_within, walk_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.repair.fault_localization import Traces
@@ -25,7 +26,6 @@ from kotef.repair.scope import FileScope, FunctionScope, assignments
 from kotef.repair.source import PythonSource, SwapUnit
 from kotef.repair.types import Ending, Hints, Patch, SearchResult
 from kotef.sandbox.process import Completed, run_process
-from kotef.workspace.safe_open import list_within, read_within, walk_within
 
 _LEFT_OUT: Final = shutil.ignore_patterns(
     ".git", ".hg", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__", ".sdd", ".*_cache"

@@ -14,6 +14,8 @@ from kotef.checks.baselines import Baselines, StoredBaseline
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
+from kotef.files.paths import append_line
+from kotef.redaction.known_secrets import redactor
 from kotef.replay.record_types import (
     Agreed,
     Begun,
@@ -33,8 +35,6 @@ from kotef.replay.record_types import (
 from kotef.replay.tape import CommandKey, Run
 from kotef.runs.events import Line
 from kotef.tools.toolset import Kit
-from kotef.workspace.paths import append_line
-from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from tempfile import mkdtemp
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.paths import state_dir
+from kotef.git.commands import git, run_git
 from kotef.sdd.memory import FOLDER
-from kotef.workspace.git import git, run_git
 from kotef.workspace.ignored_backup import bring_back
-from kotef.workspace.paths import state_dir
 from kotef.workspace.snapshots import Snapshots
 
 _ALTERNATES: Final = Path("objects", "info", "alternates")

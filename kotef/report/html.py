@@ -15,11 +15,11 @@ from markupsafe import Markup, escape
 
 from kotef.context.template_cache import Compiled
 from kotef.failures.plural import counted
+from kotef.files.paths import write_atomic
 from kotef.report.page import Page
 from kotef.report.page_data import page_of
 from kotef.report.test_matrix import MARKS, STATUSES, MatrixRow
 from kotef.runs.store import RunDir
-from kotef.workspace.paths import write_atomic
 
 NAME: Final = "report.html"
 SHOWN_ROWS: Final = 200

@@ -7,11 +7,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kotef.checks.types import RED
 from kotef.checks.verification import Verification
+from kotef.redaction.known_secrets import redactor
 from kotef.report.failure_locations import Located, judged, located
 from kotef.report.finished_run import ended
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
-from kotef.workspace.redaction import redactor
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

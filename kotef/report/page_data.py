@@ -13,6 +13,7 @@ from kotef import __version__
 from kotef.checks.verification import Verification
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
+from kotef.redaction.known_secrets import redactor
 from kotef.report.diffs import FileDiff, diff_of
 from kotef.report.logs import excerpt
 from kotef.report.page import Attempt, ModelUsageRow, Page, Tone, UnsatisfiedCheck, Way
@@ -22,7 +23,6 @@ from kotef.runs.events import read_events
 from kotef.runs.result import Result, ResultDone
 from kotef.runs.store import RunDir
 from kotef.state import Task
-from kotef.workspace.redaction import redactor
 
 MOST_PATCH: Final = 400_000
 """Characters read of one patch."""

@@ -4,13 +4,13 @@ import hashlib
 import json
 from typing import Any
 
+from kotef.redaction.known_secrets import redactor
 from kotef.report.failure_locations import Located, located
 from kotef.report.finished_run import ended
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir
 from kotef.sdd.issue import one_line
 from kotef.sdd.sarif import location, sarif_log
-from kotef.workspace.redaction import redactor
 
 
 def as_sarif(run: RunDir) -> str:

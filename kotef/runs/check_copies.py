@@ -8,15 +8,15 @@ from pathlib import Path
 from kotef.checks.types import Check, CommandResult
 from kotef.deps import NO_COPY
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.safe_open import remove_within
+from kotef.files.transfer import copy_in
+from kotef.git.commands import inspect
 from kotef.replay.tape import CommandKey
 from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.executor import Workshop
 from kotef.sandbox.base_checkout import Elsewhere, elsewhere
 from kotef.workspace.activity import activity_of
-from kotef.workspace.git import inspect
 from kotef.workspace.remainder import came_or_changed, copies_of, recall
-from kotef.workspace.safe_open import remove_within
-from kotef.workspace.transfer import copy_in
 
 _LISTED = "files that git ignores"
 

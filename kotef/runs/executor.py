@@ -21,24 +21,24 @@ from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.store import RunDir
 from kotef.sandbox.base_checkout import Elsewhere
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.process import KEEP, Completed, run_process
 from kotef.sandbox.rooms import Rooms, filling_room
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.settings import Price
 from kotef.state import Task
+from kotef.stop_gate import next_step
 from kotef.tools.approvals import Permits
 from kotef.tools.background import LOG_CAP
 from kotef.tools.command_outcome import ToolAnswer, red_of
 from kotef.tools.errors import ToolFault
 from kotef.tools.external_tools import Outside
+from kotef.tools.stash import WHOLE
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.environment import child_environment
 from kotef.workspace.installed_environments import Installed
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import WHOLE
-from kotef.workspace.stop_gate import next_step
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

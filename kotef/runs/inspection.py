@@ -19,6 +19,8 @@ from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.classification.kinds import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.safe_open import list_within, remove_within
+from kotef.git.commands import git, inspect
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
@@ -27,9 +29,7 @@ from kotef.sandbox.rooms import fresh_room
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.settings import Limits
 from kotef.shell.check_commands import judging_files, words_of
-from kotef.workspace.git import git, inspect
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.safe_open import list_within, remove_within
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
 _CODE: Final = ("*.js", "*.mjs", "*.cjs", "*.ts", "*.py", "*.go", "*.rs", "*.rb", "*.php", "*.java", "*.c", "*.cc")

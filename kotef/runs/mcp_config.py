@@ -10,10 +10,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kotef.errors import SpecError, UsageError, WorkspaceError
+from kotef.files.paths import resolve_inside
+from kotef.files.safe_open import read_inside
 from kotef.mcp_client.servers import MISSING, Server, named_servers, parse_servers, server_of
 from kotef.runs.config import UserConfig, config_path
-from kotef.workspace.paths import resolve_inside
-from kotef.workspace.safe_open import read_inside
 
 LARGEST: Final = 1024 * 1024
 """Bytes of one configuration file."""

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from kotef.errors import SandboxError, UsageError
+from kotef.files.paths import granted, state_dir
+from kotef.git.commands import run_git
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
 from kotef.sandbox.confinement import Confinement, confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.probe import choose
 from kotef.sandbox.sandbox import OFF, Sandbox, Wanted
 from kotef.sandbox.seed import copy_caches
-from kotef.workspace.environment import child_environment
-from kotef.workspace.git import run_git
-from kotef.workspace.paths import granted, state_dir
 from kotef.workspace.snapshot_scope import split
 
 

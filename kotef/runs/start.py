@@ -13,8 +13,10 @@ from kotef.deps import Clock, Emit, JudgeDeps
 from kotef.errors import UsageError
 from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
+from kotef.files.paths import state_dir
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
+from kotef.redaction.known_secrets import redactor
 from kotef.replay.record_types import NAME
 from kotef.replay.recorder import Recorder
 from kotef.report.live_page import keeps_page
@@ -34,15 +36,13 @@ from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
 from kotef.runs.user_prompts import RunPrompts
+from kotef.sandbox.environment import child_environment
 from kotef.state import VISIT_CAPS, StateUpdate, Task
+from kotef.stop_gate import guard_steps
 from kotef.tools.approvals import Permits
-from kotef.workspace.environment import child_environment
+from kotef.tools.stash import drop_old
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.paths import state_dir
-from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import drop_old
-from kotef.workspace.stop_gate import guard_steps
 
 if TYPE_CHECKING:
     from kotef.runs.loop import RunLoop

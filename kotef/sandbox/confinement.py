@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from kotef.files.safe_open import read_regular
 from kotef.sandbox.masks import Masks
 from kotef.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.sandbox.seed import copy_caches
@@ -14,7 +15,6 @@ from kotef.sandbox.services import reachable_services
 from kotef.sandbox.toolchains import settle, toolchains, variables
 from kotef.workspace.nested_repositories import repositories
 from kotef.workspace.protected_environments import Environments
-from kotef.workspace.safe_open import read_regular
 
 HIDDEN: Final = (
     "/home",

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.workspace.paths import holds_secrets
-from kotef.workspace.safe_open import read_regular, walk_within
-from kotef.workspace.secrets import of_env_file
+from kotef.files.paths import holds_secrets
+from kotef.files.safe_open import read_regular, walk_within
+from kotef.redaction.secrets import of_env_file
 from kotef.workspace.snapshot_scope import REBUILT
 
 _MOST_ENTRIES: Final = 200_000

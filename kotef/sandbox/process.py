@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
+from kotef.redaction.known_secrets import redactor
+from kotef.redaction.secrets import StreamRedactor
+from kotef.sandbox.output import HeadTail, Log
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.output import HeadTail, Log
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
-from kotef.workspace.redaction import redactor
-from kotef.workspace.secrets import StreamRedactor
 
 LOG_CAP: Final = 50 * 1024 * 1024
 """Bytes of one log."""

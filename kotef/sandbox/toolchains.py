@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from kotef.files.safe_open import read_regular
 from kotef.sandbox import go_cache
-from kotef.workspace.safe_open import read_regular
 
 IN_HOME: Final = (
     ".asdf",

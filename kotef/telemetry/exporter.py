@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from kotef import __version__
-from kotef.workspace.urls import server_of, shown
+from kotef.redaction.urls import server_of, shown
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

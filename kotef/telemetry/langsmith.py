@@ -5,8 +5,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kotef.workspace.redaction import redactor
-from kotef.workspace.urls import server_of
+from kotef.redaction.known_secrets import redactor
+from kotef.redaction.urls import server_of
 
 SECONDS: Final = 2.0
 """How long the end of a run waits for what is not sent yet."""

@@ -4,9 +4,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.events import Line
 from kotef.state import Task
-from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -16,8 +16,8 @@ from kotef.sdd.memory import MemoryFiles
 from kotef.shell.policy import Ruling
 from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.guard import FileGuard
+from kotef.tools.stash import Stash
 from kotef.tools.truncated_output import Keep
-from kotef.workspace.stash import Stash
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.facts import facts_of, is_folder
-from kotef.workspace.safe_open import directory_within
+from kotef.files.facts import facts_of, is_folder
+from kotef.files.safe_open import directory_within
 
 Number = tuple[int, int]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
+from kotef.redaction.known_secrets import know, scope
+from kotef.redaction.secrets import Redactor
 from kotef.report.html import NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.report.logs import excerpt
 from kotef.report.page_data import page_of
 from kotef.state import SCHEMA_VERSION
-from kotef.workspace.redaction import know, scope
-from kotef.workspace.secrets import Redactor
 
 
 class Seen(HTMLParser):

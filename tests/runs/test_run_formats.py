@@ -13,13 +13,13 @@ from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
+from kotef.redaction.leaked_keys import keys_in
 from kotef.report.failure_locations import located
 from kotef.report.formats import FORMATS
 from kotef.report.pull_request import pull_request
 from kotef.report.step_summary import step_summary
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir, at
-from kotef.workspace.leaked_keys import keys_in
 
 FORMATTED = "2026-01-02T03:04:05Z"
 OUTPUT = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kotef.sandbox.confinement import confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.probe import probe
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
-from kotef.workspace.environment import child_environment
 from tests.support.workspace import own_state, root, user_git
 
 __all__ = ["make", "own_state", "project", "root", "user_git"]

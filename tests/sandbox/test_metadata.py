@@ -16,9 +16,9 @@ from support import metadata_calls
 from support.confined import shell
 
 from kotef.sandbox import metadata
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.probe import choose, probe
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
-from kotef.workspace.environment import child_environment
 
 Make = Callable[..., Sandbox]
 

@@ -11,8 +11,8 @@ import pytest
 from kotef.checks.obstructions import NO_NETWORK
 from kotef.checks.runner import run_check
 from kotef.checks.types import CommandResult
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.sandbox import Level, Sandbox
-from kotef.workspace.environment import child_environment
 
 Make = Callable[..., Sandbox]
 

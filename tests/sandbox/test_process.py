@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from kotef.errors import CheckError, WorkspaceError
 from kotef.sandbox import process
+from kotef.sandbox.output import HeadTail
 from kotef.sandbox.process import Completed, run_process
 from kotef.workspace import process_tree
-from kotef.workspace.output import HeadTail
 
 ENV = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

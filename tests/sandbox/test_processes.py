@@ -34,7 +34,7 @@ time.sleep(float(sys.argv[1]))
 KILLED = """\
 import asyncio, os, sys
 from pathlib import Path
-from kotef.workspace.environment import child_environment
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.process import run_process
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.sandbox import OFF, Sandbox

@@ -12,9 +12,9 @@ import pytest
 from support.confined import shell
 
 from kotef.sandbox.confinement import confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.landlock import abi
 from kotef.sandbox.sandbox import Level, Sandbox
-from kotef.workspace.environment import child_environment
 
 Make = Callable[..., Sandbox]
 

@@ -11,10 +11,10 @@ from support.confined import shell
 from kotef.errors import SandboxError
 from kotef.sandbox import probe as probing
 from kotef.sandbox.confinement import confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.limits import SandboxLimits, delegated
 from kotef.sandbox.probe import choose
 from kotef.sandbox.sandbox import Sandbox
-from kotef.workspace.environment import child_environment
 
 Make = Callable[..., Sandbox]
 MIB = 1024**2

@@ -12,9 +12,9 @@ import pytest
 
 from kotef.errors import SandboxError
 from kotef.sandbox.confinement import confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.probe import choose, probe
 from kotef.sandbox.sandbox import Level
-from kotef.workspace.environment import child_environment
 
 NOBODY = 65534
 LEVELS: list[Level] = ["bwrap", "landlock"]
@@ -24,7 +24,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become ano
 TRIES = """
 import asyncio, json, os, socket, sys
 from pathlib import Path
-from kotef.workspace.environment import child_environment
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.process import run_process
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.probe import probe

@@ -28,10 +28,10 @@ def fresh() -> str:
 
 def refuse_level(level: str, root: Path) -> str:
     """Why this machine cannot confine at a level; empty where it can."""
+    from kotef.files.paths import state_dir
     from kotef.sandbox.confinement import confine
+    from kotef.sandbox.environment import child_environment
     from kotef.sandbox.probe import probe
-    from kotef.workspace.environment import child_environment
-    from kotef.workspace.paths import state_dir
 
     env = child_environment(os.environ)
     return probe(level, confine(root, state_dir(root) / "sandbox", env), env).why_not  # type: ignore[arg-type]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kotef.files.paths import state_dir
 from kotef.sandbox.confinement import confine
+from kotef.sandbox.environment import child_environment
 from kotef.sandbox.probe import probe
 from kotef.sandbox.process import Completed, run_process
 from kotef.sandbox.sandbox import Level, Sandbox
-from kotef.workspace.environment import child_environment
-from kotef.workspace.paths import state_dir
 
 
 def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> Completed:

@@ -135,7 +135,7 @@ def _arm_there(path: str) -> None:
 
 
 def _arm_noted(number: str, *, before: bool = False) -> None:
-    from kotef.workspace.effect_log import Effects
+    from kotef.middleware.effect_log import Effects
 
     write, seen = Effects._append, []
 

@@ -12,8 +12,8 @@ from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted
 from kotef.checks.types import RED, TestStatus
 from kotef.classification.output_lines import all_lines
+from kotef.files.safe_open import read_within
 from kotef.integrity.ids import name_part
-from kotef.workspace.safe_open import read_within
 
 
 class _HarnessTest(NamedTuple):

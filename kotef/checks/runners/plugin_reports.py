@@ -1,7 +1,6 @@
 """The reports of kotef's plug-ins: one JSON file for each process, with the file, names and status of each test."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any, Final
 from kotef.checks.reports import MAX_REPORT, worse
 from kotef.checks.runners.row import Leavings, Statuses
 from kotef.checks.types import TestStatus
+from kotef.files.safe_open import list_within, read_within
 from kotef.integrity.ids import name_part
-from kotef.workspace.safe_open import list_within, read_within
 
 MAX_FILES: Final = 20_000
 """Entries of the folder that are looked at; more is no report."""
