@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "kotef"
 LAYERS = [
-    "__init__ errors stop_gate",
+    "__init__ errors lazy_exports stop_gate",
     "shell files redaction",
     "git",
     "workspace",
@@ -18,8 +18,7 @@ LAYERS = [
     "checks",
     "settings sdd importers context",
     "state",
-    "tools models",
-    "mcp_client web",
+    "tools models mcp_client web",
     "deps coders middleware",
     "repair fixers",
     "nodes",

@@ -17,7 +17,7 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.git.commands import GitFacts, inspect
-from kotef.mcp_client.servers import Server
+from kotef.mcp_client import Server
 from kotef.redaction.secrets import MARK
 from kotef.runs import store
 from kotef.runs.available_tools import available, idle

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from kotef.errors import SpecError
 
-MISSING: Final = "MCP servers need an extra that is not installed: pip install 'kotef[mcp]'"
+NOT_INSTALLED: Final = "MCP servers need an extra that is not installed: pip install 'kotef[mcp]'"
 
 _NAME: Final = re.compile(r"(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")

@@ -192,11 +192,11 @@ class RunLoop:
         """What the person has allowed beyond the workspace; nothing is imported for it else."""
         web, servers = None, None
         if self.task.web:
-            from kotef.web import fetch
+            from kotef.web import Web
 
-            web = fetch.Web(self.task.web_search_url)
+            web = Web(self.task.web_search_url)
         if self.setting.servers:
-            from kotef.mcp_client.sessions import Servers
+            from kotef.mcp_client import Servers
 
             root, logs = self.setting.root, self.run.logs
             sandbox = self.setting.confined.opened

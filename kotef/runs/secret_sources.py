@@ -10,7 +10,7 @@ from typing import Final
 from kotef.errors import UsageError
 from kotef.files.paths import holds_secrets
 from kotef.files.safe_open import read_within, walk_within
-from kotef.mcp_client.servers import Server
+from kotef.mcp_client import Server
 from kotef.redaction.known_secrets import know, redactor
 from kotef.redaction.secrets import SECRET_NAME, Redactor, of_env_file, of_environment, of_run, of_settings
 from kotef.runs.config import UserConfig

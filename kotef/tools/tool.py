@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kotef.tools.background import Background
     from kotef.tools.git import RunStart
-    from kotef.web.fetch import Web
+    from kotef.web import Web
 
 Kind = Literal["reader", "editor", "keeper", "runner"]
 """A reader changes nothing; an editor changes files of the workspace, a keeper what kotef keeps; a runner starts or
