@@ -32,7 +32,7 @@ from kotef.runs.start import resume as go_on
 from kotef.runs.start import start as begin
 from kotef.runs.store import RunDir
 from kotef.state import AgentState, Task
-from kotef.telemetry.setup import observed
+from kotef.telemetry import observed
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

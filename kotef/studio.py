@@ -27,8 +27,7 @@ from kotef.runs.run_config import RunConfig
 from kotef.runs.secret_sources import hide
 from kotef.runs.start import announce, open_run
 from kotef.state import Task
-from kotef.telemetry import langsmith
-from kotef.telemetry.setup import observed
+from kotef.telemetry import hide_secrets, observed, traced_by
 from kotef.workspace.lock import workspace_lock
 
 LOOP: Final = build_graph()
@@ -132,10 +131,10 @@ def _hide() -> None:
 
     Raises `UsageError` for a configuration that cannot be read.
     """
-    if langsmith.traced_by():
+    if traced_by():
         with scope():
             hide(workspace_of(None), read_config(config_path()))
-            langsmith.hide_secrets()
+            hide_secrets()
 
 
 _hide()

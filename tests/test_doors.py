@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kotef"
 CLOSED: tuple[str, ...] = (
     "mcp_client",
+    "telemetry",
     "web",
 )
 """The packages that are closed."""

@@ -40,7 +40,7 @@ from kotef.runs.secret_sources import hide, refuse_secrets_in
 from kotef.runs.start import may_resume
 from kotef.sandbox.environment import child_environment
 from kotef.state import VISIT_CAPS, Task
-from kotef.telemetry.langsmith import leaves
+from kotef.telemetry import leaves
 
 LIMITS = (
     *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns", "probes", "probe_time"),

@@ -28,8 +28,7 @@ from kotef.runs.spec_draft import Drafted, Drafter, InterviewAnswer
 from kotef.runs.spec_lint import lint_workspace
 from kotef.settings import Price
 from kotef.state import Spent
-from kotef.telemetry.langsmith import leaves
-from kotef.telemetry.setup import told_to_langsmith
+from kotef.telemetry import leaves, told_to_langsmith
 
 MAX_GOAL: Final = 20_000
 """Characters of a goal."""

@@ -11,8 +11,7 @@ from support.process import Done, kotef_process
 
 from kotef.redaction.known_secrets import know, scope
 from kotef.redaction.secrets import Redactor, of_env_file
-from kotef.telemetry import langsmith
-from kotef.telemetry.langsmith import leaves, traced_by
+from kotef.telemetry import langsmith, leaves, traced_by
 
 SECRET = "zq8J2mWx91LkTt55"
 
