@@ -51,7 +51,7 @@ OF_RUNS = frozenset(
         nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected_files.py nodes/snitch.py
         nodes/verifier.py runs/dead_runs.py runs/events.py runs/finish.py runs/event_tail.py runs/loop.py
         runs/exports/importer.py runs/prune.py runs/public_record.py replay/workspace_copy.py replay/record_types.py
-        replay/recorder.py replay/rejudge.py replay/comparison.py report/page_data.py
+        replay/recorder.py replay/rejudgement.py replay/comparison.py report/page_data.py
         report/failure_locations.py report/logs.py runs/setup.py runs/store.py runs/attempt_diff.py runs/elapsed_time.py
         mcp_server/background_run.py tools/background.py mcp_client/sessions.py workspace/ignored_backup.py sandbox/output.py
         workspace/last_tree.py workspace/file_swap_journal.py tools/stash.py

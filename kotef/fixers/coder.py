@@ -21,7 +21,7 @@ ROUNDS: Final = 12
 """Fixes that are kept in one visit."""
 TRIALS: Final = 24
 """Fixes that are tried in one visit; each costs a run of the failing checks."""
-SECONDS: Final = 120.0
+FIXER_SECONDS: Final = 120.0
 _SHOWN: Final = 160
 """Characters of what a check said."""
 
@@ -40,7 +40,7 @@ class FixersCoder:
     clock: Clock
     reserve: Callable[[], float]
     """Seconds to keep back for one verification."""
-    seconds: float = SECONDS
+    seconds: float = FIXER_SECONDS
     name: str = field(default="fixers", init=False)
     uses_model: bool = field(default=False, init=False)
 

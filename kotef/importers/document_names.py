@@ -7,7 +7,7 @@ from kotef.sdd.files import Problem
 from kotef.sdd.markdown import fences, read_markdown, sections
 from kotef.sdd.references import fenced_commands
 
-CHECKS: Final[dict[str, str]] = dict.fromkeys(
+CHECK_HEADINGS: Final[dict[str, str]] = dict.fromkeys(
     (
         *("tests", "test commands", "tests to run", "checks", "check commands", "quality gates"),
         *("verification", "verify", "how to verify", "how to test", "verification commands"),
@@ -22,7 +22,7 @@ def checks_in(files: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[Problem,
     found: dict[str, None] = {}
     problems: list[Problem] = []
     for path, text in files.items():
-        under = sections(read_markdown(text).lines, CHECKS).get("tests")
+        under = sections(read_markdown(text).lines, CHECK_HEADINGS).get("tests")
         if under is None:
             continue
         commands, complaints = fenced_commands(fences(under.lines))

@@ -8,7 +8,7 @@ from kotef.errors import KotefError, SpecError
 from kotef.files.paths import os_fault, resolve_inside, write_atomic
 from kotef.files.safe_open import Listed, list_inside, read_inside
 from kotef.importers import kiro, spec_kit
-from kotef.importers.spec import ForeignSpec, ticket_of
+from kotef.importers.spec import ForeignSpec, ticket_from
 from kotef.importers.tasks import tick_tasks
 from kotef.sdd.files import MAX_BYTES, Problem, read_file
 from kotef.sdd.ticket import Kind, Ticket
@@ -113,7 +113,7 @@ def _now(root: Path, ticket: Ticket) -> Ticket | None:
     unticked = tuple(task.model_copy(update={"checked": False}) for task in spec.tasks)
     selected = ticket.id.removeprefix(spec.id).removeprefix("#")  # the folder's name may hold that sign, too
     try:
-        return _asked(ticket_of(spec.model_copy(update={"tasks": unticked}), selected))
+        return _asked(ticket_from(spec.model_copy(update={"tasks": unticked}), selected))
     except KotefError:
         return None
 

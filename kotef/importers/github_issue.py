@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kotef.errors import UsageError
-from kotef.importers.document_names import CHECKS
+from kotef.importers.document_names import CHECK_HEADINGS
 from kotef.importers.markdown_lists import prose
 from kotef.sdd.markdown import Line, MarkdownSection, fences, read_markdown, sections, words
 from kotef.sdd.references import fenced_commands
@@ -24,7 +24,7 @@ _CONTROL: Final = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 """What a reader does not see, and a model does; and halves of characters, which cannot be written."""
-_SECTIONS: Final[dict[str, str]] = {**NAMES, **CHECKS}
+_SECTIONS: Final[dict[str, str]] = {**NAMES, **CHECK_HEADINGS}
 _QUESTION: Final = 3
 _REST: Final = ("done", "tests", "non_goals", "risks")
 

@@ -54,14 +54,14 @@ class ForeignSpec(BaseModel):
         return not self.tasks or any(not task.optional for task in self.open_tasks)
 
 
-def standing(spec: ForeignSpec) -> str:
+def progress_text(spec: ForeignSpec) -> str:
     """How far it is, in words: `spec-kit, 3 of 12 tasks open`."""
     if not spec.tasks:
         return f"{spec.kind}, no tasks.md yet"
     return f"{spec.kind}, {len(spec.open_tasks)} of {counted(len(spec.tasks), 'task')} open"
 
 
-def ticket_of(spec: ForeignSpec, selected: str = "") -> Ticket:
+def ticket_from(spec: ForeignSpec, selected: str = "") -> Ticket:
     """The folder as one ticket; with `selected` (`T003`, `2.1`, `US1`) those tasks alone.
 
     Raises `UsageError` for a task that is not there, or where all that is meant is ticked.

@@ -18,7 +18,7 @@ MARKERS: Final = ("spec.md", "tasks.md")
 READ: Final = ("spec.md", "plan.md", "tasks.md")
 """Files that are read; others beside them are named to the model."""
 
-UNCLEAR: Final = "needs clarification:"
+NEEDS_CLARIFICATION: Final = "needs clarification:"
 """How a problem begins that is a question its author left open."""
 
 MAX_OBJECTIVE: Final = 4_000
@@ -66,7 +66,7 @@ def read_spec_kit(folder: str, files: Mapping[str, str], beside: tuple[str, ...]
         Problem(
             path=f"{folder}/spec.md",
             line=line.number,
-            text=f"{UNCLEAR} {told['what'].strip()[:MAX_CLARIFY]}",
+            text=f"{NEEDS_CLARIFICATION} {told['what'].strip()[:MAX_CLARIFY]}",
         )
         for line in spec.lines
         if line.kind not in ("code", "blank") and (told := _UNCLEAR.search(line.raw))

@@ -23,7 +23,7 @@ from kotef.state import Edits, Spent, Usage
 from kotef.workspace.activity import ActivityLog
 from kotef.workspace.snapshots import Snapshots
 
-SECONDS: Final = SEARCH_SECONDS
+REPAIR_SECONDS: Final = SEARCH_SECONDS
 
 CONFIRMED: Final = 3
 """Patches that are tried with the real check command, best first, before the search counts as having found nothing."""
@@ -56,7 +56,7 @@ class SearchCoder:
     """Records that candidates are tried, so that files the tests write are attributed to checks."""
     ask: Ask | None = None
     """Puts a question to the person at the terminal; None where there is nobody."""
-    seconds: float = SECONDS
+    seconds: float = REPAIR_SECONDS
     name: str = field(default="search", init=False)
     uses_model: bool = field(default=False, init=False)
 

@@ -12,7 +12,7 @@ from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.replay.player import Player
-from kotef.replay.record_types import NAME, VERSION, Begun, Entry, read_record
+from kotef.replay.record_types import RECORD_NAME, VERSION, Begun, Entry, read_record
 from kotef.replay.workspace_copy import copy_of, place_for
 from kotef.runs.available_tools import available
 from kotef.runs.config import UserConfig, prompt_overrides
@@ -121,7 +121,7 @@ def replay(
 def _playable(run: RunDir) -> tuple[Task, list[Entry], list[str]]:
     task = run.task()
     try:
-        record, unread = read_record(run.path / NAME)
+        record, unread = read_record(run.path / RECORD_NAME)
     except FileNotFoundError:
         record, unread = [], 0
     if task is None or not record:

@@ -15,7 +15,7 @@ from kotef.settings import Price, Tariff
 from kotef.state import CoderTrial, Edits, Usage
 from kotef.tools.tool import Tier
 
-NAME: Final = "record.jsonl"
+RECORD_NAME: Final = "record.jsonl"
 """In the directory of a run, for its owner alone."""
 VERSION: Final = 1
 

@@ -21,7 +21,7 @@ from kotef.report.page_data import page_of
 from kotef.report.test_matrix import MARKS, STATUSES, MatrixRow
 from kotef.runs.store import RunDir
 
-NAME: Final = "report.html"
+PAGE_NAME: Final = "report.html"
 SHOWN_ROWS: Final = 200
 """Rows of the matrix that are in the page as HTML; a script draws the others when they are asked for."""
 MOST_CALLS: Final = 200
@@ -70,7 +70,7 @@ def as_html(run: RunDir, *, at_work: bool = False) -> str:
 
 def write_page(run: RunDir, *, at_work: bool = False) -> Path:
     """Write it beside `report.md`. NoSpaceError, WorkspaceError, UsageError."""
-    path = run.path / NAME
+    path = run.path / PAGE_NAME
     write_atomic(path, as_html(run, at_work=at_work).encode("utf-8", "replace"))
     return path
 

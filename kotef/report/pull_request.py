@@ -10,7 +10,7 @@ from kotef.sdd.issue import code_span
 SHOWN = 30
 
 
-def pull_request(result: Result) -> str:
+def pull_request_text(result: Result) -> str:
     """Markdown for the body of a pull request: what was done, how it was judged, and what no code can see.
 
     Outside text in it mentions nobody, refers to no issue and begins no link, image or tag.

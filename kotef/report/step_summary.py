@@ -12,7 +12,7 @@ from kotef.sdd.issue import code_span
 SHOWN: Final = 30
 
 
-def step_summary(result: Result, failures: Sequence[Located]) -> str:
+def step_summary_text(result: Result, failures: Sequence[Located]) -> str:
     """Markdown: the outcome in a sentence, what still fails and where, what it took, and how to go on."""
     mark = "✅" if result.done else "❌"
     lines = [f"## {mark} kotef: {result.outcome}", "", inert(result.sentence, 800), ""]

@@ -11,7 +11,7 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.files.safe_open import remove_within
 from kotef.files.transfer import copy_in
 from kotef.git.commands import inspect
-from kotef.replay.tape import CommandKey
+from kotef.replay import CommandKey
 from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.executor import Workshop
 from kotef.sandbox.base_checkout import Elsewhere, elsewhere

@@ -16,7 +16,7 @@ from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.tool_calls import Category
-from kotef.replay.tape import CommandKey, Tape
+from kotef.replay import CommandKey, Tape
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.store import RunDir
@@ -289,7 +289,7 @@ class Workshop:
         )
 
     def _fixers(self, seconds: float | None) -> Coder:
-        from kotef.fixers.coder import SECONDS, FixersCoder
+        from kotef.fixers import FIXER_SECONDS, FixersCoder
 
         return FixersCoder(
             root=self.root,
@@ -299,11 +299,11 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
-            seconds=seconds or SECONDS,
+            seconds=seconds or FIXER_SECONDS,
         )
 
     def _search(self, seconds: float | None) -> Coder:
-        from kotef.repair.coder import SECONDS, SearchCoder
+        from kotef.repair import REPAIR_SECONDS, SearchCoder
 
         return SearchCoder(
             root=self.root,
@@ -316,7 +316,7 @@ class Workshop:
             reserve=self.reserve,
             activity=self._activity,
             ask=self.ask,
-            seconds=seconds or SECONDS,
+            seconds=seconds or REPAIR_SECONDS,
         )
 
     async def _run(

@@ -17,7 +17,7 @@ from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_e
 from kotef.nodes.visit_record import left_by_checks
 from kotef.redaction.deep_text import encodable
 from kotef.redaction.known_secrets import redactor
-from kotef.report.markdown import render_report
+from kotef.report import render_report
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work

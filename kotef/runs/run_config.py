@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit
 from kotef.mcp_client import Server
-from kotef.replay.tape import Tape
+from kotef.replay import Tape
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.sandbox_setup import Confined

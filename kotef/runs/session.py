@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kotef.checks.verification import Verification
 from kotef.deps import Approval, JudgeDeps
-from kotef.replay.tape import Tape
+from kotef.replay import Tape
 from kotef.runs.events import EventLog
 from kotef.runs.executor import Workshop
 from kotef.runs.run_config import RunConfig

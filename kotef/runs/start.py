@@ -17,9 +17,8 @@ from kotef.files.paths import state_dir
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
 from kotef.redaction.known_secrets import redactor
-from kotef.replay.record_types import NAME
-from kotef.replay.recorder import Recorder
-from kotef.report.live_page import keeps_page
+from kotef.replay import RECORD_NAME, Recorder
+from kotef.report import keeps_page
 from kotef.runs.check_copies import CopiedSurroundings
 from kotef.runs.dead_runs import note_aborted
 from kotef.runs.elapsed_time import counting, seconds_worked
@@ -111,7 +110,7 @@ def open_run(run: RunDir, task: Task, setting: RunConfig, *, resumed: bool) -> O
     snapshots = Snapshots.open(setting.root)
     snapshots.sweep()
     drop_old(run.path.parent)
-    tape = setting.tape or Recorder(run.path / NAME, setting.root)
+    tape = setting.tape or Recorder(run.path / RECORD_NAME, setting.root)
     record = RecordWriter(run.path, run.record)
     emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run), record.see))
     signals = Signals(emit, gently=setting.attended, stop=setting.stop)

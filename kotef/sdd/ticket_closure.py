@@ -6,7 +6,7 @@ from typing import Final
 
 from kotef.classification.summarize import cut
 from kotef.failures.plural import counted
-from kotef.importers.folders import tick_foreign
+from kotef.importers import tick_foreign
 from kotef.sdd.done_evidence import Evidence
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import close_ticket, unproved_lines

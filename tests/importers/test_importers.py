@@ -15,7 +15,7 @@ from support.foreign import PLAN_OF_KIRO, REQUIREMENTS, SPEC, TASKS, kiro, spec_
 from kotef.errors import SpecError, UsageError
 from kotef.importers.folders import Folder, foreign_folders, list_foreign, read_foreign, tick_foreign
 from kotef.importers.kiro import read_kiro
-from kotef.importers.spec import standing, ticket_of
+from kotef.importers.spec import progress_text, ticket_from
 from kotef.importers.spec_kit import read_spec_kit
 from kotef.importers.tasks import read_tasks, tick_tasks
 from kotef.sdd.markdown import read_markdown
@@ -58,7 +58,7 @@ def test_a_feature_of_spec_kit_is_one_ticket(tmp_path: Path) -> None:
     (folder / "contracts" / "sum.md").write_text("# Contract\n")
 
     (spec,) = list_foreign(tmp_path)
-    ticket = ticket_of(spec)
+    ticket = ticket_from(spec)
 
     assert (ticket.kind, ticket.id, ticket.slug, ticket.path) == ("spec-kit", "001-sums", "sums", "specs/001-sums")
     assert ticket.title == "Sums that are right"
@@ -79,14 +79,14 @@ def test_a_feature_of_spec_kit_is_one_ticket(tmp_path: Path) -> None:
     (unclear,) = ticket.problems
     assert unclear.text == "needs clarification: up or to even?"
     assert "FR-002" in SPEC.splitlines()[unclear.line - 1]
-    assert standing(spec) == "spec-kit, 3 of 4 tasks open"
+    assert progress_text(spec) == "spec-kit, 3 of 4 tasks open"
 
 
 def test_a_spec_of_kiro_is_one_ticket(tmp_path: Path) -> None:
     kiro(tmp_path)
 
     (spec,) = list_foreign(tmp_path)
-    ticket = ticket_of(spec)
+    ticket = ticket_from(spec)
 
     assert (ticket.kind, ticket.id, ticket.title) == ("kiro", "cart-total", "cart total")
     assert labels(ticket) == ["1", "2", "2.1", "2.2", "3", "1.1", "1.2", "2.1"]
@@ -105,20 +105,20 @@ def test_one_task_is_a_ticket_with_what_it_is_for(tmp_path: Path) -> None:
     kiro(tmp_path)
     theirs, kiros = list_foreign(tmp_path)
 
-    one = ticket_of(theirs, "t3")
+    one = ticket_from(theirs, "t3")
     assert (one.id, labels(one)) == ("001-sums#T003", ["T003", "US1.1", "US1.2"])
     assert one.dependencies == ("001-sums#T002",), "what it depends on is open"
     assert "adding works" in one.objective
     assert one.title == "Sums that are right: All tests pass and stay so"
-    assert ticket_of(theirs, "T004").dependencies == ("001-sums#T099",), "T001 is ticked, T099 is nowhere"
-    story = ticket_of(theirs, "US1")
+    assert ticket_from(theirs, "T004").dependencies == ("001-sums#T099",), "T001 is ticked, T099 is nowhere"
+    story = ticket_from(theirs, "US1")
     assert labels(story) == ["T002", "T003", "US1.1", "US1.2"]
     assert (story.title, story.dependencies) == ("Sums that are right: Add two numbers (Priority: P1)", ())
 
-    below = ticket_of(kiros, "2")
+    below = ticket_from(kiros, "2")
     assert labels(below) == ["2", "2.1", "2.2", "1.1", "1.2", "2.1"], "with the tasks below it, and its requirements"
-    assert labels(ticket_of(kiros, "2.2")) == ["2.2", "1.2"]
-    assert ticket_of(kiros, "2.1").steps == ("Mend `add` in `calc.py`",)
+    assert labels(ticket_from(kiros, "2.2")) == ["2.2", "1.2"]
+    assert ticket_from(kiros, "2.1").steps == ("Mend `add` in `calc.py`",)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_one_task_is_a_ticket_with_what_it_is_for(tmp_path: Path) -> None:
 def test_a_task_that_is_done_or_not_there_is_a_usage_error(tmp_path: Path, selected: str, said: str) -> None:
     spec_kit(tmp_path)
     with pytest.raises(UsageError) as error:
-        ticket_of(list_foreign(tmp_path)[0], selected)
+        ticket_from(list_foreign(tmp_path)[0], selected)
     assert said in str(error.value)
 
 
@@ -137,7 +137,7 @@ def test_a_spec_whose_tasks_are_all_ticked_is_not_open(tmp_path: Path) -> None:
     (spec,) = list_foreign(tmp_path)
     assert not spec.is_open
     with pytest.raises(UsageError, match="all its tasks are ticked"):
-        ticket_of(spec)
+        ticket_from(spec)
 
 
 def test_an_optional_task_keeps_no_spec_open(tmp_path: Path) -> None:
@@ -169,19 +169,19 @@ def test_a_file_that_cannot_be_read_hides_no_other(tmp_path: Path, bad: bytes) -
     (folder / "tasks.md").write_bytes(bad)
     (spec,) = list_foreign(tmp_path)
     assert spec.tasks == ()
-    assert ticket_of(spec).title == "Sums that are right"
+    assert ticket_from(spec).title == "Sums that are right"
 
 
 def test_an_empty_spec_is_a_usage_error(tmp_path: Path) -> None:
     folder = spec_kit(tmp_path, spec="", plan="", tasks="")
     (folder / "spec.md").write_text("")
     with pytest.raises(UsageError, match="says nothing"):
-        ticket_of(list_foreign(tmp_path)[0])
+        ticket_from(list_foreign(tmp_path)[0])
 
 
 def test_proved_boxes_are_ticked_where_they_stand_and_nothing_else_changes(tmp_path: Path) -> None:
     folder = kiro(tmp_path, tasks=PLAN_OF_KIRO.replace("\n", "\r\n"))
-    ticket = ticket_of(list_foreign(tmp_path)[0])
+    ticket = ticket_from(list_foreign(tmp_path)[0])
     lines = {line.label: (line.path, line.line) for line in ticket.done if line.box}
     before = {path: path.read_bytes() for path in folder.iterdir()}
 
@@ -201,7 +201,7 @@ def test_proved_boxes_are_ticked_where_they_stand_and_nothing_else_changes(tmp_p
 
 def test_a_spec_changed_during_the_run_is_not_ticked(tmp_path: Path) -> None:
     folder = spec_kit(tmp_path)
-    ticket = ticket_of(list_foreign(tmp_path)[0], "T002")
+    ticket = ticket_from(list_foreign(tmp_path)[0], "T002")
     (folder / "tasks.md").write_text(TASKS.replace("- [x] T001", "- [x] T000 Read\n- [x] T001"))
     with pytest.raises(SpecError, match="was changed during the run"):
         tick_foreign(tmp_path, ticket, {(ticket.done[0].path, ticket.done[0].line)})
@@ -258,7 +258,7 @@ def test_a_folder_nobody_may_look_into_is_told_and_hides_no_other(
 
     assert (spec.id, unread.id) == ("001-sums", "002-locked")
     with pytest.raises(UsageError, match=r"specs/002-locked/spec.md:1: cannot be read: .*permission denied"):
-        ticket_of(unread)
+        ticket_from(unread)
 
 
 @pytest.mark.parametrize("text", [" " * 100_000, "\t " * 50_000, "(depends on" * 9_000, " (depends on " * 9_000])

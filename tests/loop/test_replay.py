@@ -14,8 +14,8 @@ from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, 
 from support.openai_server import Reply, calls, overflow, status, without_usage
 from support.openai_server import call as call_of
 
+from kotef.replay import Recorder
 from kotef.replay.record_types import Declined, asked_of, read_record
-from kotef.replay.recorder import Recorder
 from kotef.workspace.lock import workspace_lock
 
 

@@ -10,7 +10,7 @@ from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
 from kotef.redaction.known_secrets import know, scope
 from kotef.redaction.secrets import Redactor
-from kotef.report.html import NAME, SHOWN_ROWS, as_html, marked, visible, write_page
+from kotef.report.html import PAGE_NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.report.logs import excerpt
 from kotef.report.page_data import page_of
 from kotef.state import SCHEMA_VERSION
@@ -73,7 +73,7 @@ def test_the_page_tells_the_outcome_the_attempts_and_what_to_do(tmp_path: Path) 
 def test_the_page_is_rebuilt_from_the_directory_alone(tmp_path: Path) -> None:
     run = made_run(tmp_path)
     first = write_page(run).read_text()
-    (run.path / NAME).unlink()
+    (run.path / PAGE_NAME).unlink()
     (tmp_path / "artifact").mkdir()
     moved = run.path.rename(tmp_path / "artifact" / RUN)
 

@@ -24,7 +24,7 @@ _BY_LOOKING: Final = frozenset({SPEAKS, STEERS, JUDGE_DEAF, NOT_BY_THE_CHANGE})
 """Refusals that come from the files of a tree or from probes, not from what its checks printed."""
 
 
-class Said(Camel):
+class JudgedOutcome(Camel):
     """What was said of one check, or of a visit as a whole (then without a fingerprint)."""
 
     passed: bool
@@ -38,8 +38,8 @@ class Rejudged(Camel):
 
     visit: int
     check: str
-    then: Said
-    now: Said
+    then: JudgedOutcome
+    now: JudgedOutcome
 
     @property
     def same(self) -> bool:
@@ -116,8 +116,8 @@ def _kept(run: RunDir, notices: list[str]) -> Iterator[tuple[int, Judging, Verif
             yield visit, judging, then
 
 
-def _verdict(verification: Verification) -> Said:
-    return Said(passed=verification.passed, detail=verification.detail)
+def _verdict(verification: Verification) -> JudgedOutcome:
+    return JudgedOutcome(passed=verification.passed, detail=verification.detail)
 
 
 def _checks(visit: int, then: Verification, now: Verification) -> Iterator[Rejudged]:
@@ -128,5 +128,5 @@ def _checks(visit: int, then: Verification, now: Verification) -> Iterator[Rejud
             yield Rejudged(visit=visit, check=check.name, then=_said(check), now=_said(new[check.name]))
 
 
-def _said(check: CheckVerdict) -> Said:
-    return Said(passed=check.passed, kind=check.kind, detail=check.detail, fingerprint=check.fingerprint)
+def _said(check: CheckVerdict) -> JudgedOutcome:
+    return JudgedOutcome(passed=check.passed, kind=check.kind, detail=check.detail, fingerprint=check.fingerprint)

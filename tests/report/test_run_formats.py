@@ -16,8 +16,8 @@ from kotef.errors import UsageError
 from kotef.redaction.leaked_keys import keys_in
 from kotef.report.failure_locations import located
 from kotef.report.formats import FORMATS
-from kotef.report.pull_request import pull_request
-from kotef.report.step_summary import step_summary
+from kotef.report.pull_request import pull_request_text
+from kotef.report.step_summary import step_summary_text
 from kotef.runs.result import Result
 from kotef.runs.store import RunDir, at
 
@@ -203,14 +203,14 @@ def test_whatever_tests_are_called_and_print_every_format_stays_valid(run: RunDi
     sarif(run)
     junit(run)
     assert located(run, result)
-    for told in (pull_request(result), step_summary(result, located(run, result))):
+    for told in (pull_request_text(result), step_summary_text(result, located(run, result))):
         assert not [line for line in told.splitlines() if line.lstrip().startswith(("::", "<"))]
 
 
 def test_text_from_outside_is_inert_in_markdown() -> None:
     bad = "@team <img src=x> [a](http://evil) closes #12 | `x`"
-    told = pull_request(result_of(goal=bad, sentence=bad, changed=("a|`b`.py",)))
-    told += step_summary(result_of(goal=bad, sentence=bad), ())
+    told = pull_request_text(result_of(goal=bad, sentence=bad, changed=("a|`b`.py",)))
+    told += step_summary_text(result_of(goal=bad, sentence=bad), ())
     assert "@team" not in told
     assert "<img" not in told
     assert "](http" not in told
@@ -218,7 +218,7 @@ def test_text_from_outside_is_inert_in_markdown() -> None:
 
 
 def test_text_from_outside_is_still_read_as_it_was_written() -> None:
-    told = pull_request(result_of(goal="[a](b) &commat;team ![i](http://x/issues/1) `![c](d)`"))
+    told = pull_request_text(result_of(goal="[a](b) &commat;team ![i](http://x/issues/1) `![c](d)`"))
     assert "[a]&lpar;b) &amp;commat;team ![i]&lpar;http:<!-- -->//x/issues/1) `![c](d)`" in told
 
 
