@@ -19,6 +19,7 @@ CLOSED: tuple[str, ...] = (
     "repair",
     "replay",
     "report",
+    "shell",
     "telemetry",
     "web",
 )

@@ -15,7 +15,7 @@ from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
 from kotef.files.paths import write_atomic
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.shell.check_commands import words_of
+from kotef.shell import words_of
 
 KEPT: Final = 20
 """Baselines kept of one workspace, the newest."""

@@ -20,7 +20,7 @@ from kotef.checks.projects import (
 )
 from kotef.checks.types import Check, Origin, Role
 from kotef.errors import SpecError
-from kotef.shell.check_commands import role_of
+from kotef.shell import role_of
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
 MAX_NAME: Final = 40

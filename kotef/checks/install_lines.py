@@ -6,8 +6,7 @@ from typing import Final
 
 from kotef.checks.projects import node
 from kotef.checks.projects.environments import environments, making
-from kotef.shell.check_commands import words_of
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import unwrap, words_of
 
 NODE: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 """Package managers whose scripts find programs in `node_modules/.bin`."""

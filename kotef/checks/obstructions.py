@@ -17,7 +17,7 @@ from kotef.failures.history import MAX_SUMMARY
 from kotef.files.safe_open import read_within
 from kotef.sandbox.confinement import Confinement
 from kotef.sandbox.sandbox import Sandbox
-from kotef.shell.check_commands import programs_of
+from kotef.shell import programs_of
 
 NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
 HIDDEN_PROGRAM: Final = "hidden_program"

@@ -25,8 +25,7 @@ from kotef.redaction.known_secrets import redactor
 from kotef.sandbox.output import head_and_tail
 from kotef.sandbox.process import KEEP, Completed, run_process
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.shell.check_commands import without_watch
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import unwrap, without_watch
 
 WHOLE: Final = 8 * 1024 * 1024
 """Bytes of each stream that are looked through for lines of tests; the result keeps much less."""

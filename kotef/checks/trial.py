@@ -25,9 +25,7 @@ from kotef.checks.types import Check
 from kotef.sandbox.process import run_process
 from kotef.sandbox.rooms import fresh_room
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.shell.check_commands import words_of
-from kotef.shell.check_scripts import commands_behind
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import commands_behind, unwrap, words_of
 
 SECONDS: Final = 60.0
 """A program that has not told its version by then is taken to start: it is slow, not missing."""

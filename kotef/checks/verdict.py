@@ -15,7 +15,7 @@ from kotef.classification.kinds import ENVIRONMENT_FAULTS
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.plural import counted
 from kotef.integrity.protected_files import matches
-from kotef.shell.check_commands import created_by_the_task
+from kotef.shell import created_by_the_task
 
 __all__ = [
     "CheckVerdict",

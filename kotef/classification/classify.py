@@ -25,7 +25,7 @@ from kotef.classification.refusals import by_its_words, code_reader, in_plain_wo
 from kotef.classification.rules import first_hit, last_line
 from kotef.classification.runner_patterns import FAILED, PASSED
 from kotef.classification.test_outcome import contradicted, tests_counted, tests_failed
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import unwrap
 
 __all__ = ["ENVIRONMENT_FAULTS", "Diagnosis", "FailureKind", "classify", "classify_text"]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from kotef.classification.machine_reports import Report
 from kotef.classification.output_lines import Output
-from kotef.shell.command_wrappers import CommandPurpose
+from kotef.shell import CommandPurpose
 
 SHELL_SIGNAL_BASE: Final = 128
 FATAL_TO_ITSELF: Final = frozenset({"SIGSEGV", "SIGABRT", "SIGFPE", "SIGILL", "SIGBUS", "SIGTRAP", "SIGSYS"})

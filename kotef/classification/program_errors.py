@@ -16,7 +16,7 @@ from kotef.classification.output_lines import Output
 from kotef.classification.rules import MERE_WARNING, Hit, first_hit
 from kotef.classification.tool_errors import LATE, STARTUP, UNREACHED
 from kotef.classification.tracebacks import crash_of
-from kotef.shell.command_wrappers import PURPOSE
+from kotef.shell import TOOL_PURPOSES
 
 
 def gave_way(run: Run) -> OutputFinding | None:
@@ -38,7 +38,7 @@ def could_not_start(run: Run) -> OutputFinding | None:
         return None
     if hit.rule.detail == "missing_runner" and hit.rule.tool == "python":
         module = re.sub(r".*No module named ([\w.]+).*", r"\1", hit.line)
-        if module.split(".")[0] not in PURPOSE and module not in {"tox", "nox", "pip", "ruff", "coverage"}:
+        if module.split(".")[0] not in TOOL_PURPOSES and module not in {"tox", "nox", "pip", "ruff", "coverage"}:
             return OutputFinding("tooling_error", "missing_module", (hit.line,), (module,))
     if hit.rule.tool == "cmake" and run.asked.purpose == "test":
         return None

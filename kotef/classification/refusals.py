@@ -9,7 +9,7 @@ from kotef.classification.kinds import OutputFinding
 from kotef.classification.lint_output import ABOUT_CODE
 from kotef.classification.rules import compiled
 from kotef.classification.tool_errors import PLAIN
-from kotef.shell.command_wrappers import PURPOSE, SUBCOMMANDS
+from kotef.shell import SUBCOMMANDS, TOOL_PURPOSES
 
 PYTEST_NOTHING_COLLECTED: Final = 5
 CODE_READERS: Final = frozenset({"lint", "types", "format"})
@@ -91,7 +91,7 @@ def in_plain_words(run: Run) -> OutputFinding | None:
 
 def nothing_collected(run: Run) -> OutputFinding | None:
     """Pytest's exit status 5."""
-    tool = next((tool for tool in run.asked.tools if tool in PURPOSE), "")
+    tool = next((tool for tool in run.asked.tools if tool in TOOL_PURPOSES), "")
     if tool != "pytest" or run.exit_code != PYTEST_NOTHING_COLLECTED:
         return None
     words = summarize.last_words(run.output)
@@ -103,7 +103,7 @@ def nothing_collected(run: Run) -> OutputFinding | None:
 def code_reader(run: Run) -> OutputFinding | None:
     """A linter, a type checker, a formatter: status 1 means complaints, a higher one that it could not work."""
     role, words = run.asked.role, summarize.last_words(run.output)
-    tool = next((tool for tool in run.asked.tools if tool in PURPOSE), "")
+    tool = next((tool for tool in run.asked.tools if tool in TOOL_PURPOSES), "")
     error = summarize.first_error(run.output)
     complaints = (*run.output.stdout[-50:], *words)
     if tool and run.exit_code == 1 and run.asked.purpose in CODE_READERS:
@@ -129,7 +129,7 @@ def code_reader(run: Run) -> OutputFinding | None:
 def by_its_words(run: Run) -> OutputFinding | None:
     """What the first error line says: the tool could not begin, a compiler's error without a place, or any other."""
     role, words = run.asked.role, summarize.last_words(run.output)
-    known = any(tool in PURPOSE for tool in run.asked.tools)
+    known = any(tool in TOOL_PURPOSES for tool in run.asked.tools)
     error = summarize.first_error(run.output)
     unable = next((word for word in (error, *words) if UNABLE.search(word)), "")
     if unable and (known or (unable == error and any(tool in SUBCOMMANDS for tool in run.asked.tools))):

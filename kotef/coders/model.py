@@ -34,7 +34,7 @@ from kotef.redaction.known_secrets import redactor
 from kotef.sandbox.process import Completed
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
-from kotef.shell.policy import decide as rule
+from kotef.shell import decide_command as rule
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
 from kotef.tools.approvals import Permits
 from kotef.tools.background import Background, Start

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from kotef.integrity.shared_config import SHARED
-from kotef.shell.check_commands import judging_files
+from kotef.shell import judging_files
 
 _TESTS: Final = (
     # tests with everything beside them: helpers, fixtures, data

@@ -8,7 +8,7 @@ from typing import Final
 
 from kotef.integrity.protected_files import is_configuration, is_test_code, matches
 from kotef.integrity.python_imports import IMPORT_ROOTS
-from kotef.shell.check_commands import judging_files
+from kotef.shell import judging_files
 
 RUNNERS: Final = frozenset(
     {

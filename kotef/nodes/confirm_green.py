@@ -22,7 +22,7 @@ from kotef.nodes.edit_guard import guard_of
 from kotef.nodes.file_swap import standing_in
 from kotef.nodes.restore_protected_files import keep_patch
 from kotef.nodes.untracked_files import UntrackedBefore, take_away
-from kotef.shell.check_commands import judging_files
+from kotef.shell import judging_files
 from kotef.state import Task
 from kotef.workspace.untracked_scan import CODE, steering_from_outside
 

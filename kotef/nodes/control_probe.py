@@ -9,7 +9,7 @@ from kotef.errors import KotefError
 from kotef.integrity.probes.harmless_edits import harmless_edit
 from kotef.integrity.probes.places import file_of
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
-from kotef.shell.check_commands import judging_files
+from kotef.shell import judging_files
 
 _SHOWN: Final = 3
 

@@ -13,7 +13,7 @@ from kotef.integrity.probes.mixture import Mixture
 from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
 from kotef.integrity.probes.places import defined_tests, file_of
 from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in
-from kotef.shell.check_commands import judging_files
+from kotef.shell import judging_files
 
 ORACLES: Final = {"fast": 2, "full": 6}
 """Oracles of one target that are made wrong."""

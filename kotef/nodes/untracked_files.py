@@ -14,7 +14,7 @@ from kotef.files.transfer import move_out
 from kotef.integrity.protected_files import is_configuration, is_protected, is_test_code, matches
 from kotef.integrity.runner_config_files import configures
 from kotef.nodes.edit_guard import guard_of
-from kotef.shell.check_scripts import names_behind
+from kotef.shell import names_behind
 from kotef.state import Task
 from kotef.workspace.file_swap_journal import HIDDEN, move
 from kotef.workspace.installed_environments import Installed

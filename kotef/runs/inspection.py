@@ -28,7 +28,7 @@ from kotef.sandbox.base_checkout import Elsewhere, elsewhere, resolve_commit
 from kotef.sandbox.rooms import fresh_room
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.settings import Limits
-from kotef.shell.check_commands import judging_files, words_of
+from kotef.shell import judging_files, words_of
 from kotef.workspace.lock import workspace_lock
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""

@@ -11,7 +11,7 @@ from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.plural import counted
 from kotef.integrity.protected_files import is_test_code
 from kotef.sdd.ticket import DoneLine
-from kotef.shell.check_commands import role_of
+from kotef.shell import role_of
 
 ProvedBy = Literal["check", "tests", "file", "person", "refuted"]
 UNPROVED: Final[frozenset[ProvedBy]] = frozenset({"person", "refuted"})

@@ -24,7 +24,7 @@ TOOLS: Final[dict[Purpose, str]] = {
     "esbuild vite next msbuild swiftc ghc compileall py_compile build docker podman buildah hatchling",
     "read": "cat echo printf grep rg tail head less sed awk git ls find wc diff tee sort uniq cut tr true jq xargs",
 }
-PURPOSE: Final[dict[str, Purpose]] = {tool: purpose for purpose, row in TOOLS.items() for tool in row.split()}
+TOOL_PURPOSES: Final[dict[str, Purpose]] = {tool: purpose for purpose, row in TOOLS.items() for tool in row.split()}
 
 SUBCOMMANDS: Final[dict[str, dict[str, Purpose]]] = {
     "go": {"test": "test", "vet": "lint", "fmt": "format", "build": "build", "install": "build", "run": "run"},
@@ -59,7 +59,7 @@ SUBCOMMANDS: Final[dict[str, dict[str, Purpose]]] = {
 }
 """Tools whose first word after the options says what they do."""
 
-RUNNERS: Final = frozenset(
+STARTERS: Final = frozenset(
     {
         *("make", "gmake", "just", "task", "rake", "invoke", "ant", "sbt", "lein", "composer"),
         *("npm", "pnpm", "yarn", "bun", "turbo", "nx", "lerna"),
@@ -100,7 +100,7 @@ SEPARATORS: Final = frozenset(
     {"&&", "||", ";", "|", "|&", "&", "\n", ";;", "(", ")", "{", "}", "!", "then", "do", "else"}
 )
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?|py")
-SHELL = re.compile(r"(?:ba|da|z|k|a)?sh")
+SHELL_NAME = re.compile(r"(?:ba|da|z|k|a)?sh")
 ASSIGNMENT = re.compile(r"\w+=")
 DURATION = re.compile(r"[\d.]+[smhd]?")
 
@@ -216,11 +216,11 @@ def _role(program: Program) -> Purpose:
     """What a program is for; of one that nobody knows, what its first word and its name suggest."""
     if program.purpose != "other":
         return program.purpose
-    if program.name in INTERPRETERS or SHELL.fullmatch(program.name):
+    if program.name in INTERPRETERS or SHELL_NAME.fullmatch(program.name):
         return "run"
     if program.errand in ERRANDS and not program.by_path:
         return ERRANDS[program.errand]
-    name = program.errand if program.name in RUNNERS else program.name
+    name = program.errand if program.name in STARTERS else program.name
     guesses: list[Purpose] = [purpose for purpose, names in NAMED if re.search(names, name)]
     return guesses[0] if guesses else "other"
 
@@ -233,7 +233,7 @@ def _programs(command: str, depth: int) -> Iterator[Program]:
             continue
         name = PurePosixPath(inner[0]).name.removesuffix(".exe")
         script = next((word for word in inner[1:] if not word.startswith(("-", "+"))), "")
-        if SHELL.fullmatch(name) and depth and any(re.fullmatch(r"-\w*c", word) for word in inner[1:]):
+        if SHELL_NAME.fullmatch(name) and depth and any(re.fullmatch(r"-\w*c", word) for word in inner[1:]):
             yield from _programs(script, depth - 1)
         elif PYTHON.fullmatch(name) and "-m" in inner[:-1]:
             rest = inner[inner.index("-m") + 1 :]
@@ -304,11 +304,11 @@ def _purpose(name: str, arguments: list[str]) -> Purpose:
         for word in arguments[:4]:
             if word in table:
                 return table[word]
-    if name.removesuffix(".cmd").removesuffix(".sh") in RUNNERS:
+    if name.removesuffix(".cmd").removesuffix(".sh") in STARTERS:
         return _target_purpose(words) if words else ("build" if name in {"make", "gmake"} else "other")
     if name in {"node", "deno", "ruby", "php", "java"} or PYTHON.fullmatch(name):
         return "run"
-    return PURPOSE.get(name, "other")
+    return TOOL_PURPOSES.get(name, "other")
 
 
 def _target_purpose(words: list[str]) -> Purpose:

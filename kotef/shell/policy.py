@@ -85,7 +85,7 @@ _HARMLESS: Final = _CommandFinding("harmless")
 _OTHER: Final = _CommandFinding("other")
 
 
-def decide(command: str, profile: CommandProfile, *, root: Path | None = None) -> Ruling:
+def decide_command(command: str, profile: CommandProfile, *, root: Path | None = None) -> Ruling:
     """The gravest ruling on any simple command of the line; what cannot be read is refused, for anything may be in it.
 
     `root` lets absolute paths inside the workspace be told from those outside.

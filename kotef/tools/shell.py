@@ -4,7 +4,7 @@ import signal
 from typing import Final
 
 from kotef.checks.types import CommandResult
-from kotef.shell.policy import Ruling
+from kotef.shell import Ruling
 from kotef.tools.errors import ToolFault
 from kotef.tools.truncated_output import Keep, clip_kept
 

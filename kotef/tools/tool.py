@@ -13,7 +13,7 @@ from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
 from kotef.failures.tool_calls import Category
 from kotef.sdd.memory import MemoryFiles
-from kotef.shell.policy import Ruling
+from kotef.shell import Ruling
 from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.guard import FileGuard
 from kotef.tools.stash import Stash

@@ -19,7 +19,7 @@ from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.tap import read_tap
 from kotef.checks.types import CommandResult
 from kotef.sandbox.environment import child_environment
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import unwrap
 
 PYTHON = sys.executable
 HOME = Path.home()

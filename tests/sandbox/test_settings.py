@@ -7,7 +7,7 @@ import pytest
 from kotef.checks.runners.go_rows import go_environment
 from kotef.checks.runners.row import RunnerCommand
 from kotef.sandbox.toolchains import SETTINGS, settle, variables
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import unwrap
 
 
 def settled(tmp_path: Path, env: dict[str, str]) -> Path:

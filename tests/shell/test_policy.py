@@ -8,14 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kotef.settings import PROFILES, Profile
-from kotef.shell.policy import decide
+from kotef.shell.policy import decide_command
 from kotef.shell.syntax import UnreadableCommandError, simple_commands
 
 ROOT = Path("/home/someone/shop")
 
 
 def ruling(command: str, profile: str = "strict") -> str:
-    return decide(command, PROFILES[profile], root=ROOT).policy  # type: ignore[index]
+    return decide_command(command, PROFILES[profile], root=ROOT).policy  # type: ignore[index]
 
 
 REFUSED = """
@@ -158,7 +158,7 @@ crontab -e
 @pytest.mark.parametrize("command", REFUSED)
 def test_no_profile_lets_these_run(command: str) -> None:
     for name, profile in PROFILES.items():
-        found = decide(command, profile, root=ROOT)
+        found = decide_command(command, profile, root=ROOT)
         assert found.policy == "refused", name
         assert found.reason
 
@@ -234,7 +234,7 @@ sleep 1 & kill $!
 )
 def test_readers_and_test_runners_run_under_every_profile(command: str) -> None:
     for name, profile in PROFILES.items():
-        assert decide(command, profile, root=ROOT).policy == "allowed", name
+        assert decide_command(command, profile, root=ROOT).policy == "allowed", name
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ npm test && pip install x
 )
 def test_installs_follow_the_profile(command: str) -> None:
     assert [ruling(command, name) for name in ("strict", "fast", "smoke", "yolo")] == ["refused"] * 3 + ["allowed"]
-    assert "installs packages" in decide(command, PROFILES["strict"]).reason
+    assert "installs packages" in decide_command(command, PROFILES["strict"]).reason
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_other_commands_follow_the_profile(command: str) -> None:
     ],
 )
 def test_what_cannot_be_told_must_be_asked(command: str) -> None:
-    found = decide(command, PROFILES["yolo"])
+    found = decide_command(command, PROFILES["yolo"])
     assert found.may_be_asked
     assert found.policy == "ask"
     assert found.reason
@@ -350,7 +350,7 @@ def test_what_cannot_be_told_must_be_asked(command: str) -> None:
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_no_person_is_asked_to_allow_what_cannot_be_read_to_its_end(command: str, profile: Profile) -> None:
     """What is never right may stand in it, and one yes would run that."""
-    found = decide(command, profile, root=ROOT)
+    found = decide_command(command, profile, root=ROOT)
     assert found.policy == "refused"
     assert not found.may_be_asked
     assert found.reason.endswith("write it more simply")
@@ -369,15 +369,15 @@ def test_no_person_is_asked_to_allow_what_cannot_be_read_to_its_end(command: str
 )
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_what_is_never_right_stays_so_beside_what_must_be_asked(command: str, profile: Profile) -> None:
-    found = decide(command, profile, root=ROOT)
+    found = decide_command(command, profile, root=ROOT)
     assert found.policy == "refused"
     assert not found.may_be_asked
 
 
 def test_without_a_root_every_absolute_path_is_foreign() -> None:
-    assert decide("rm -rf /home/someone/shop/build", PROFILES["yolo"]).policy == "refused"
-    assert decide("rm -rf /tmp/ws", PROFILES["yolo"], root=Path("/tmp/ws")).policy == "refused"
-    assert decide("rm -rf /tmp/ws/build", PROFILES["yolo"], root=Path("/tmp/ws")).policy == "allowed"
+    assert decide_command("rm -rf /home/someone/shop/build", PROFILES["yolo"]).policy == "refused"
+    assert decide_command("rm -rf /tmp/ws", PROFILES["yolo"], root=Path("/tmp/ws")).policy == "refused"
+    assert decide_command("rm -rf /tmp/ws/build", PROFILES["yolo"], root=Path("/tmp/ws")).policy == "allowed"
 
 
 @given(st.text("git push'\"`$(){}<>|&;#\\\n =-c", max_size=40))
@@ -388,7 +388,7 @@ def test_without_a_root_every_absolute_path_is_foreign() -> None:
 @example("find -exec")
 @example("a <<")
 def test_every_line_gets_a_ruling(command: str) -> None:
-    found = decide(command, PROFILES["smoke"])
+    found = decide_command(command, PROFILES["smoke"])
     assert (found.reason == "") == (found.policy == "allowed")
 
 
@@ -407,8 +407,8 @@ def test_a_refused_command_after_a_readable_line_is_always_found(line: str) -> N
         return
     if line.endswith("\\") or "<<" in line:
         return  # the next line is then part of this one
-    assert decide(f"{line}\ngit push", PROFILES["yolo"]).policy == "refused"
+    assert decide_command(f"{line}\ngit push", PROFILES["yolo"]).policy == "refused"
 
 
 def test_a_word_that_is_only_known_when_it_runs_is_shown_as_such() -> None:
-    assert "`git $…`" in decide("git $X", PROFILES["strict"]).reason
+    assert "`git $…`" in decide_command("git $X", PROFILES["strict"]).reason

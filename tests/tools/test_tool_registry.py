@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from kotef.checks.types import CommandResult
 from kotef.settings import PROFILES
-from kotef.shell.policy import decide
+from kotef.shell import decide_command
 from kotef.tools import registry
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
@@ -58,7 +58,7 @@ class Visit:
             run=self.run,
             run_checks=self.run_checks,
             wrote=self.wrote.append,
-            rule=lambda command: decide(command, PROFILES["smoke"], root=self.root),
+            rule=lambda command: decide_command(command, PROFILES["smoke"], root=self.root),
         )
         return {tool.name: tool for tool in build_tools(context)}
 

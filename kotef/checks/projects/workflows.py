@@ -17,8 +17,7 @@ from kotef.checks.projects.declared_commands import Declared, assignments_of
 from kotef.checks.projects.python_tasks import in_folder
 from kotef.checks.types import Role
 from kotef.files.safe_open import list_within
-from kotef.shell.check_scripts import commands_behind
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import commands_behind, unwrap
 
 _WORKFLOWS: Final = ".github/workflows"
 _SINGLE: Final = (

@@ -10,7 +10,7 @@ from kotef.checks.reports import executed
 from kotef.checks.runner_summaries import Closings, SummaryCounts
 from kotef.checks.types import RED, TestStatus
 from kotef.classification.output_lines import all_lines
-from kotef.shell.command_wrappers import CommandPurpose
+from kotef.shell import CommandPurpose
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"
 """Environment variable with the folder into which our plug-ins write, outside of the workspace."""

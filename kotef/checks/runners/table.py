@@ -24,9 +24,8 @@ from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
 from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.checks.types import Evidence
-from kotef.shell.check_commands import status_of_failing_tests
-from kotef.shell.command_wrappers import RUNNERS as STARTERS
-from kotef.shell.command_wrappers import unwrap
+from kotef.shell import STARTERS
+from kotef.shell import status_of_failing_tests, unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
     PYTEST,
