@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kotef"
 CLOSED: tuple[str, ...] = (
+    "classification",
     "fixers",
     "importers",
     "mcp_client",

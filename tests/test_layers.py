@@ -31,7 +31,7 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row.split()}
 PURE = RANK["state"]
-STANDARD_ONLY = ("classification/classify.py", "classification/summarize.py", "classification/fingerprint.py")
+STANDARD_ONLY = ("classification/classifier.py", "classification/summarize.py", "classification/fingerprints.py")
 FILES = sorted(ROOT.rglob("*.py"))
 
 

@@ -6,9 +6,7 @@ from typing import Final
 
 from kotef.checks.failure_lines import Admitted, admission_in
 from kotef.checks.runner_summaries import closed_red, console_counts
-from kotef.classification.classify import Diagnosis, classify
-from kotef.classification.fingerprint import fingerprint
-from kotef.classification.kinds import MAX_SUMMARY
+from kotef.classification import MAX_SUMMARY, Diagnosis, classify, fingerprint
 from kotef.shell import STARTERS, CommandPurpose, Purpose, unwrap
 
 _RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})

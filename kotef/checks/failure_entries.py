@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kotef.checks.verification import CheckVerdict, Verification, with_line
-from kotef.classification.fingerprint import fingerprint
+from kotef.classification import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, FailureKind
 from kotef.integrity.protected_files import is_protected
 

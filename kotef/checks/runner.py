@@ -17,9 +17,7 @@ from kotef.checks.runners import Leavings, Reading, RunnerCommand, environment_f
 from kotef.checks.runners.python_rows import pytest_report
 from kotef.checks.summary_counts import summary_counts
 from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
-from kotef.classification.classify import Diagnosis, classify
-from kotef.classification.fingerprint import fingerprint
-from kotef.classification.places import from_root
+from kotef.classification import Diagnosis, classify, fingerprint, from_root
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.redaction.known_secrets import redactor
 from kotef.sandbox.output import head_and_tail

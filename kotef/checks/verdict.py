@@ -11,7 +11,7 @@ from kotef.checks.targets import named_tests, names_check
 from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
 from kotef.checks.volatile_ids import renamed
-from kotef.classification.kinds import ENVIRONMENT_FAULTS
+from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.plural import counted
 from kotef.integrity.protected_files import matches

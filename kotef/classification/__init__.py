@@ -1,5 +1,50 @@
-"""Output of a command to kind, detail, summary, fingerprint and failing tests; needs the standard library only."""
+"""The output of one command: its kind of failure, a summary, a fingerprint, and the failing tests."""
 
-from kotef.classification.classify import Diagnosis, classify, classify_text
+from typing import TYPE_CHECKING
 
-__all__ = ["Diagnosis", "classify", "classify_text"]
+from kotef.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from kotef.classification.classifier import Diagnosis, classify, classify_text
+    from kotef.classification.diagnostics import diagnostics_of
+    from kotef.classification.fingerprints import fingerprint, normalise
+    from kotef.classification.kinds import ENVIRONMENT_FAULTS, MAX_SUMMARY
+    from kotef.classification.locations import LIBRARY_PATH, from_root, places
+    from kotef.classification.output_lines import Output, all_lines, plain_lines, read_output
+    from kotef.classification.summarize import cut_line
+    from kotef.classification.test_failures import FailingTest, failing_tests
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "classifier": "Diagnosis classify classify_text",
+            "diagnostics": "diagnostics_of",
+            "fingerprints": "fingerprint normalise",
+            "kinds": "ENVIRONMENT_FAULTS MAX_SUMMARY",
+            "locations": "LIBRARY_PATH from_root places",
+            "output_lines": "Output all_lines plain_lines read_output",
+            "summarize": "cut_line",
+            "test_failures": "FailingTest failing_tests",
+        },
+    )
+
+__all__ = [
+    "Diagnosis",
+    "classify",
+    "classify_text",
+    "diagnostics_of",
+    "fingerprint",
+    "normalise",
+    "ENVIRONMENT_FAULTS",
+    "MAX_SUMMARY",
+    "LIBRARY_PATH",
+    "from_root",
+    "places",
+    "Output",
+    "all_lines",
+    "plain_lines",
+    "read_output",
+    "cut_line",
+    "FailingTest",
+    "failing_tests",
+]

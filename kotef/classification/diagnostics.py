@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from kotef.classification.locations import LIBRARY_PATH, shorten
 from kotef.classification.output_lines import Output
-from kotef.classification.places import FOREIGN, shorten
 from kotef.classification.rules import compiled
 
 Complaint = Literal["lint", "types", "format", "compile"]
@@ -162,7 +162,7 @@ def _credible(path: str) -> bool:
     """Whether the part before `:12:` is a file: it has an extension or a directory, is in no library, is no address."""
     name = path.rpartition("/")[2]
     return ("." in name or "/" in path or name in {"Makefile", "Dockerfile"}) and not (
-        FOREIGN.search(path) or re.fullmatch(r"[\d.]+|https?|.*\.(?:com|org|net|io|local)", path)
+        LIBRARY_PATH.search(path) or re.fullmatch(r"[\d.]+|https?|.*\.(?:com|org|net|io|local)", path)
     )
 
 

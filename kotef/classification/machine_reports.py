@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, Final
 
 from kotef.classification.diagnostics import Diagnostic
+from kotef.classification.locations import places, shorten
 from kotef.classification.output_lines import plain_lines
-from kotef.classification.places import places, shorten
 from kotef.classification.test_failures import MAX_FAILING, FailingTest, error_of
 
 MAX_DOCUMENT: Final = 16_000_000

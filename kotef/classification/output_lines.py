@@ -62,7 +62,7 @@ class Output:
         return self.lines[self.border :]
 
 
-def read(stdout: str, stderr: str) -> Output:
+def read_output(stdout: str, stderr: str) -> Output:
     """Clean and bound both streams; time depends on the windows, not on the length of the input."""
     out, err = plain_lines(stdout), plain_lines(stderr)
     return Output(lines=(*out, *err), border=len(out), text="\n".join((*out, *err)))

@@ -43,13 +43,15 @@ def summary(lines: Iterable[str]) -> str:
     told = [" ".join(line.split()) for line in lines]
     kept = list(dict.fromkeys(line for line in told if line))[:3]
     if len(kept) == 1:
-        return cut(kept[0], MAX_SUMMARY)
-    first, second = (cut(line, limit) for line, limit in zip([*kept, "", ""], (MAX_FIRST, MAX_SECOND), strict=False))
+        return cut_line(kept[0], MAX_SUMMARY)
+    first, second = (
+        cut_line(line, limit) for line, limit in zip([*kept, "", ""], (MAX_FIRST, MAX_SECOND), strict=False)
+    )
     rest = MAX_SUMMARY - len(first) - len(second) - 2
-    return "\n".join(line for line in (first, second, *(cut(line, rest) for line in kept[2:])) if line)
+    return "\n".join(line for line in (first, second, *(cut_line(line, rest) for line in kept[2:])) if line)
 
 
-def cut(line: str, limit: int) -> str:
+def cut_line(line: str, limit: int) -> str:
     """The line, or its beginning with an ellipsis."""
     return line if len(line) <= limit else line[: limit - 1].rstrip() + ELLIPSIS
 

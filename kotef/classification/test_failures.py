@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from kotef.classification.locations import places
 from kotef.classification.output_lines import Output
-from kotef.classification.places import places
 from kotef.classification.rules import compiled
 from kotef.classification.test_headers import HEADERS, Header
 

@@ -10,8 +10,8 @@ from kotef.classification import summarize
 from kotef.classification.command_output import Run
 from kotef.classification.diagnostics import diagnostics_of
 from kotef.classification.kinds import FailureKind, OutputFinding
+from kotef.classification.locations import places
 from kotef.classification.missing_modules import missing_module
-from kotef.classification.places import places
 from kotef.classification.rules import MERE_WARNING, Hit, first_hit, last_line
 from kotef.classification.runner_patterns import COUNTED, FAILED, PASSED
 from kotef.classification.test_failures import MAX_BLOCK, FailingTest, error_of, evident_error, failing_tests

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kotef.classification.locations import places
 from kotef.classification.output_lines import Output
-from kotef.classification.places import places
 from kotef.classification.rules import compiled, lines_with
 
 MAX_STACK: Final = 80

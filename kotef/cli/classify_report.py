@@ -11,8 +11,7 @@ from typing import BinaryIO, Final
 import click
 
 from kotef.checks.contradictions import diagnosis_of
-from kotef.classification import Diagnosis, classify_text
-from kotef.classification.kinds import ENVIRONMENT_FAULTS
+from kotef.classification import ENVIRONMENT_FAULTS, Diagnosis, classify_text
 from kotef.errors import UsageError
 
 HEAD: Final = 1 << 20

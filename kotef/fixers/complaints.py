@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from kotef.classification.output_lines import plain_lines
+from kotef.classification import plain_lines
 
 MAX_COMPLAINTS: Final = 40
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.classification.places import FOREIGN
+from kotef.classification import LIBRARY_PATH
 from kotef.fixers.complaints import Complaint
 from kotef.fixers.scopes import Function, Scopes, bound_by
 from kotef.fixers.source import PythonText
@@ -77,7 +77,7 @@ class Project:
         path = path.replace("\\", "/")
         inside = path.removeprefix(f"{self._root}/")
         if path.startswith("/") and inside == path:
-            if FOREIGN.search(path):
+            if LIBRARY_PATH.search(path):
                 return None
             _, found, tail = path.rpartition(f"/{PurePosixPath(self._root).name}/")
             inside = tail if found else path

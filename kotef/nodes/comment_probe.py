@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kotef.checks.probe import ProbeResult, not_probed
-from kotef.classification.fingerprint import normalise
+from kotef.classification import normalise
 from kotef.integrity.probes.comments import Reworded, reworded
 from kotef.integrity.protected_files import matches
 from kotef.nodes.confirm_green import Judged

@@ -17,7 +17,7 @@ from kotef.checks.reports import counted_tests
 from kotef.checks.runner import run_check
 from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
-from kotef.classification.kinds import ENVIRONMENT_FAULTS
+from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
 from kotef.files.safe_open import list_within, remove_within
 from kotef.git.commands import git, inspect

@@ -10,7 +10,7 @@ import pytest
 
 from kotef.classification import classify
 from kotef.classification import classify as _function
-from kotef.classification.classify import ENVIRONMENT_FAULTS, FailureKind
+from kotef.classification.classifier import ENVIRONMENT_FAULTS, FailureKind
 from kotef.classification.kinds import MAX_SUMMARY, MAX_TESTS
 from kotef.failures import history
 

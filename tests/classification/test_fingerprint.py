@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.classification.fingerprint import fingerprint, normalise
+from kotef.classification.fingerprints import fingerprint, normalise
 
 
 @pytest.mark.parametrize(

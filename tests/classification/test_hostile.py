@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.classification import classify
-from kotef.classification.fingerprint import normalise
+from kotef.classification.fingerprints import normalise
 
 MEGABYTE = 1_000_000
 NASTY = {

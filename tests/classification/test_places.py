@@ -2,7 +2,7 @@
 
 import pytest
 
-from kotef.classification.places import from_root
+from kotef.classification.locations import from_root
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_suite_that_listens_on_loopback_works_in_bwrap(make: Make, project: Pa
 
 
 def test_a_suite_that_listens_on_loopback_fails_by_name_at_the_landlock_level(make: Make, project: Path) -> None:
-    from kotef.classification.classify import classify
+    from kotef.classification import classify
 
     command = f"{sys.executable} -c '{_LISTENS}'"
     done = shell(command, make("landlock"), project)

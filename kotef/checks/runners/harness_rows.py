@@ -11,7 +11,7 @@ from kotef.checks.runners.native_rows import tests_of_program
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted
 from kotef.checks.types import RED, TestStatus
-from kotef.classification.output_lines import all_lines
+from kotef.classification import all_lines
 from kotef.files.safe_open import read_within
 from kotef.integrity.ids import name_part
 

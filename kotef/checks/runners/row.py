@@ -9,7 +9,7 @@ from typing import Final, Literal
 from kotef.checks.reports import executed
 from kotef.checks.runner_summaries import Closings, SummaryCounts
 from kotef.checks.types import RED, TestStatus
-from kotef.classification.output_lines import all_lines
+from kotef.classification import all_lines
 from kotef.shell import CommandPurpose
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from kotef.classification.output_lines import plain_lines
+from kotef.classification import plain_lines
 from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck

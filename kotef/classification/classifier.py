@@ -8,7 +8,7 @@ from typing import Final
 from kotef.classification import summarize
 from kotef.classification.command_output import Run
 from kotef.classification.exit_causes import not_started, nothing_found, stopped
-from kotef.classification.fingerprint import fingerprint
+from kotef.classification.fingerprints import fingerprint
 from kotef.classification.kinds import ENVIRONMENT_FAULTS, MAX_TESTS, FailureKind, OutputFinding
 from kotef.classification.lint_output import (
     complained,
@@ -19,7 +19,7 @@ from kotef.classification.lint_output import (
     remarked_on_code,
 )
 from kotef.classification.machine_reports import report_of, unwrapped
-from kotef.classification.output_lines import Output, read
+from kotef.classification.output_lines import Output, read_output
 from kotef.classification.program_errors import could_not_start, died, gave_way, said_late, unknown
 from kotef.classification.refusals import by_its_words, code_reader, in_plain_words, nothing_collected, refused
 from kotef.classification.rules import first_hit, last_line
@@ -84,7 +84,7 @@ def _are_texts(**given: object) -> None:
 
 def _run(command: str, exit_code: int | None, streams: tuple[str, str], *, timed_out: bool) -> Run:
     stdout, stderr = map(unwrapped, streams)
-    output = read(stdout, stderr)
+    output = read_output(stdout, stderr)
     announced = [line for line in output.lines[:200] if ANNOUNCEMENT.match(line)]
     asked = unwrap(command, announced)
     if asked.purpose == "test" and re.search(r"&&|[;\n]", command) and _green(output):

@@ -14,7 +14,7 @@ PLACE: Final = re.compile(
     r"""|(?<=[./](?:ts|js|cs|vb|fs))\((?=\d+[,)])|(?<=[.](?:tsx|jsx|cpp|vue|kts))\((?=\d+[,)]))"""
     r"""(?P<line>\d{1,7})\b"""
 )
-FOREIGN: Final = re.compile(
+LIBRARY_PATH: Final = re.compile(
     r"site-packages|dist-packages|node_modules|<frozen|<string>|node:|internal/|/lib/python|[/\\]Lib[/\\]|/rustc/|/rustlib/"
     r"|/usr/local/(?:go|lib)/|/pkg/mod/|\.cargo/registry|/usr/include|/usr/lib|/usr/share|java\.base"
     r"|/gems/|vendor/bundle|\.pnpm|_pytest"
@@ -36,7 +36,7 @@ def places(lines: Iterable[str]) -> Iterator[str]:
             continue
         for match in PLACE.finditer(line):
             path, number = match["python"] or match["path"], match["python_line"] or match["line"]
-            if not FOREIGN.search(path):
+            if not LIBRARY_PATH.search(path):
                 yield f"{shorten(path)}:{number}"
 
 
