@@ -12,7 +12,7 @@ from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
 from kotef.failures.memory import Memory
 from kotef.failures.outcomes import Outcome
 from kotef.failures.visit_history import Visit, merge_visits
-from kotef.sandbox.sandbox import Wanted
+from kotef.sandbox import Wanted
 from kotef.sdd.agents import Company
 from kotef.sdd.spec import Spec
 from kotef.sdd.ticket import Ticket

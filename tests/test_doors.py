@@ -20,6 +20,7 @@ CLOSED: tuple[str, ...] = (
     "repair",
     "replay",
     "report",
+    "sandbox",
     "shell",
     "telemetry",
     "web",

@@ -14,7 +14,7 @@ from kotef import __version__
 from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
 from kotef.files.paths import write_atomic
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox
 from kotef.shell import words_of
 
 KEPT: Final = 20

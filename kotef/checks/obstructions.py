@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
 from kotef.files.safe_open import read_within
-from kotef.sandbox.confinement import Confinement
-from kotef.sandbox.sandbox import Sandbox
+from kotef.sandbox import Confinement, Sandbox
 from kotef.shell import programs_of
 
 NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"

@@ -20,9 +20,7 @@ from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
 from kotef.classification import Diagnosis, classify, fingerprint, from_root
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
 from kotef.redaction.known_secrets import redactor
-from kotef.sandbox.output import head_and_tail
-from kotef.sandbox.process import KEEP, Completed, run_process
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, OUTPUT_KEPT, Completed, Sandbox, head_and_tail, run_process
 from kotef.shell import unwrap, without_watch
 
 WHOLE: Final = 8 * 1024 * 1024
@@ -47,7 +45,7 @@ async def run_check(
     log: Path | None = None,
     log_name: str | None = None,
     sandbox: Sandbox = OFF,
-    keep: int = KEEP,
+    keep: int = OUTPUT_KEPT,
 ) -> CommandResult:
     """Run a command line from the workspace root and judge it by everything it left: status, report, closing line.
 

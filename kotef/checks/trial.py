@@ -22,9 +22,7 @@ from kotef.checks.projects.declared_commands import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
 from kotef.checks.toolchain_versions import questions, running_version, sentence_of
 from kotef.checks.types import Check
-from kotef.sandbox.process import run_process
-from kotef.sandbox.rooms import fresh_room
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox, fresh_room, run_process
 from kotef.shell import commands_behind, unwrap, words_of
 
 SECONDS: Final = 60.0

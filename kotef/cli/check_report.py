@@ -28,7 +28,7 @@ from kotef.runs.repository import RepositorySettings, repository_of
 from kotef.runs.sandbox_setup import asked_of, sandbox_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.store import changed_paths
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 from kotef.settings import Limits
 
 SHOWN: Final = 50

@@ -24,7 +24,7 @@ from kotef.runs.repository import Settings, repository_of
 from kotef.runs.result import Camel
 from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
 from kotef.runs.store import uncommitted
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 

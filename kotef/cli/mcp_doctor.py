@@ -15,7 +15,7 @@ from kotef.mcp_client import NOT_INSTALLED, McpSession, Server, ServerFault, too
 from kotef.runs.mcp_config import FILES, find_servers
 from kotef.runs.sandbox_setup import usual_sandbox
 from kotef.runs.secret_sources import hide
-from kotef.sandbox.sandbox import Sandbox
+from kotef.sandbox import Sandbox
 
 BROKEN: Final = 5
 

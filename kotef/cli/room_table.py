@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from rich.table import Table
 
-from kotef.sandbox.sandbox import Level
+from kotef.sandbox import Level
 from kotef.workspace.installed_environments import environments
 
 _NAMED: Final = 3

@@ -13,7 +13,7 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.check_trial import sandbox_to_look, tried
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
 from kotef.workspace.lock import at_work

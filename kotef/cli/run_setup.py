@@ -38,7 +38,7 @@ from kotef.runs.run_config import RunConfig
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, asked_of, confined_of
 from kotef.runs.secret_sources import hide, refuse_secrets_in
 from kotef.runs.start import may_resume
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 from kotef.state import VISIT_CAPS, Task
 from kotef.telemetry import leaves
 

@@ -11,7 +11,7 @@ from kotef.errors import WorkspaceError
 from kotef.failures.quoting import plain
 from kotef.git.history import GitHistory
 from kotef.git.state import GitState, git_state
-from kotef.sandbox.process import Completed
+from kotef.sandbox import Completed
 from kotef.tools.command_outcome import ToolAnswer
 
 ASIDE: Final = "git-put-back"

@@ -31,7 +31,7 @@ from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
 from kotef.redaction.known_secrets import redactor
-from kotef.sandbox.process import Completed
+from kotef.sandbox import Completed
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
 from kotef.shell import decide_command as rule

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from kotef.redaction.known_secrets import redactor
-from kotef.sandbox.output import Log
+from kotef.sandbox import Log
 
 MOST: Final = 5_000_000
 """Bytes of one log."""

@@ -17,7 +17,7 @@ from kotef.repair.budget import wall_seconds
 from kotef.repair.preflight import told
 from kotef.repair.question import narrowed, question_of
 from kotef.repair.search import Hints, Patch, SearchResult, interpreter_of, repair
-from kotef.sandbox.sandbox import Sandbox
+from kotef.sandbox import Sandbox
 from kotef.shell import role_of
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.activity import ActivityLog

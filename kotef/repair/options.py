@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kotef.sandbox.sandbox import Sandbox
+from kotef.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True)

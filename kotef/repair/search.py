@@ -21,7 +21,7 @@ from kotef.repair.search_loop import Hunt
 from kotef.repair.session import NoPytestError, SessionError, WorkerSession
 from kotef.repair.subprocess_search import search_slowly
 from kotef.repair.types import Disagreement, Hints, Patch, SearchResult
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox
 
 __all__ = ["Disagreement", "Hints", "Patch", "SearchResult", "interpreter_of", "repair"]
 

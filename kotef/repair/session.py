@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox
 from kotef.stop_gate import next_step
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
 

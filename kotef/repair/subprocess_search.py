@@ -25,7 +25,7 @@ from kotef.repair.rank import as_patch, by_file, ranked
 from kotef.repair.scope import FileScope, FunctionScope, assignments
 from kotef.repair.source import PythonSource, SwapUnit
 from kotef.repair.types import Ending, Hints, Patch, SearchResult
-from kotef.sandbox.process import Completed, run_process
+from kotef.sandbox import Completed, run_process
 
 _LEFT_OUT: Final = shutil.ignore_patterns(
     ".git", ".hg", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__", ".sdd", ".*_cache"

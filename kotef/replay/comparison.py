@@ -23,7 +23,7 @@ from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
-from kotef.sandbox.sandbox import OFF
+from kotef.sandbox import OFF
 from kotef.state import Task
 from kotef.tools.toolset import Kit
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
 from kotef.files.safe_open import read_within, walk_within
-from kotef.sandbox.sandbox import Wanted
+from kotef.sandbox import Wanted
 from kotef.settings import Price
 
 _MOST_FILES: Final = 2_000

@@ -20,11 +20,17 @@ from kotef.replay import CommandKey, Tape
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.store import RunDir
-from kotef.sandbox.base_checkout import Elsewhere
-from kotef.sandbox.environment import child_environment
-from kotef.sandbox.process import KEEP, Completed, run_process
-from kotef.sandbox.rooms import Rooms, filling_room
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import (
+    OFF,
+    OUTPUT_KEPT,
+    BaseCheckout,
+    Completed,
+    Rooms,
+    Sandbox,
+    child_environment,
+    filling_room,
+    run_process,
+)
 from kotef.settings import Price
 from kotef.state import Task
 from kotef.stop_gate import next_step
@@ -111,20 +117,20 @@ class Workshop:
 
         async def judge() -> CommandResult:
             with self.rooms.judge() as sandbox:
-                return await self._run(check.command, log_name, sandbox, worker="check", keep=KEEP)
+                return await self._run(check.command, log_name, sandbox, worker="check", keep=OUTPUT_KEPT)
 
         return await self._checked(check, log_name, judge)
 
     async def run_in(
-        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[Elsewhere]]
+        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[BaseCheckout]]
     ) -> CommandResult:
         """Run one check that judges where it sees a copy of the workspace."""
         with place() as copy, self.rooms.judge() as sandbox:
             return await self._run(
-                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=KEEP, root=copy.directory
+                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=OUTPUT_KEPT, root=copy.directory
             )
 
-    async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
+    async def try_check(self, check: Check, log_name: str, *, keep: int = OUTPUT_KEPT) -> CommandResult:
         """Run one check for the coder, in its room; logs the full output, returns `keep` bytes per stream."""
         return await self._checked(
             check, log_name, lambda: self._run(check.command, log_name, self.rooms.coder(), worker="check", keep=keep)

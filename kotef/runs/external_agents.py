@@ -17,8 +17,7 @@ from kotef.files.paths import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
-from kotef.sandbox.confinement import Confinement
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Confinement, Sandbox
 from kotef.settings import Price
 
 

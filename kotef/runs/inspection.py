@@ -24,9 +24,7 @@ from kotef.git.commands import git, inspect
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
-from kotef.sandbox.base_checkout import Elsewhere, elsewhere, resolve_commit
-from kotef.sandbox.rooms import fresh_room
-from kotef.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, BaseCheckout, Sandbox, base_checkout, fresh_room, resolve_commit
 from kotef.settings import Limits
 from kotef.shell import judging_files, words_of
 from kotef.workspace.lock import workspace_lock
@@ -203,7 +201,7 @@ async def _probes(question: InspectionRequest, now: Results, changed: Sequence[s
         return []
     seconds = max(question.limits.probe_time, 3 * sum(result.seconds for _, result in now))
     try:
-        with elsewhere(root, facts.toplevel, facts.head or "HEAD", question.sandbox) as place:
+        with base_checkout(root, facts.toplevel, facts.head or "HEAD", question.sandbox) as place:
             overlay(root, place.copy, changed_since(root, "HEAD"))
             known = frozenset(files_of(root))
             rng = random.Random(secrets.randbits(64))  # noqa: S311  the seed is what is secret
@@ -270,7 +268,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
     if toplevel is None:
         raise UsageError(f"--against {question.against}: this is no git repository", hint="leave it out")
     try:
-        with elsewhere(question.root, toplevel, commit, question.sandbox) as place:
+        with base_checkout(question.root, toplevel, commit, question.sandbox) as place:
             results = await _run(question, place, None, telling)
             unjudged = {check.name: why for check, result in results if (why := _unjudged(result, question, place))}
     except WorkspaceError as error:
@@ -285,7 +283,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
     return _Earlier(results, unjudged, (mounted,) if mounted else ())
 
 
-def _unjudged(result: CommandResult, question: InspectionRequest, place: Elsewhere) -> str:
+def _unjudged(result: CommandResult, question: InspectionRequest, place: BaseCheckout) -> str:
     """Why a check that failed at the commit says nothing about it; empty when it does.
 
     The command names a file that came later, or what it starts is not to be had there.
@@ -301,7 +299,7 @@ def _unjudged(result: CommandResult, question: InspectionRequest, place: Elsewhe
 
 
 async def _run(
-    question: InspectionRequest, place: Elsewhere | None, before: Verification | None, telling: Callable[[str], None]
+    question: InspectionRequest, place: BaseCheckout | None, before: Verification | None, telling: Callable[[str], None]
 ) -> Results:
     """Every check once, in order, and what fails unexpectedly again alone."""
     files, limits, run = place.copy if place else question.root, question.limits, _judge_in(question, place)
@@ -319,7 +317,7 @@ async def _run(
     return results
 
 
-def _judge_in(question: InspectionRequest, place: Elsewhere | None) -> Run:
+def _judge_in(question: InspectionRequest, place: BaseCheckout | None) -> Run:
     """What runs a check in the workspace, or in a copy of it, in a room of its own."""
     limits = question.limits
 

@@ -11,7 +11,7 @@ from kotef.checks.types import Check
 from kotef.errors import UsageError
 from kotef.redaction.deep_text import encodable
 from kotef.runs.memory import Remembered, remembered
-from kotef.sandbox.sandbox import Wanted
+from kotef.sandbox import Wanted
 from kotef.sdd.files import read_file
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket

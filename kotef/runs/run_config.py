@@ -13,7 +13,7 @@ from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.signals import StopRequest
-from kotef.sandbox.sandbox import OFF
+from kotef.sandbox import OFF
 from kotef.settings import Price
 from kotef.tools.toolset import Kit
 

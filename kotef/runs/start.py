@@ -35,7 +35,7 @@ from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
 from kotef.runs.user_prompts import RunPrompts
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 from kotef.state import VISIT_CAPS, StateUpdate, Task
 from kotef.stop_gate import guard_steps
 from kotef.tools.approvals import Permits

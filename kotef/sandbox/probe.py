@@ -21,7 +21,7 @@ from kotef.sandbox.confinement import Confinement
 from kotef.sandbox.limits import SandboxLimits
 from kotef.sandbox.sandbox import OFF, Level, Sandbox, Wanted
 
-LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
+SANDBOX_LEVELS: Final[tuple[Level, ...]] = ("bwrap", "landlock")
 """Best first."""
 
 _TRIAL: Final = Path(__file__).with_name("probe_child.py")
@@ -67,7 +67,7 @@ class Probed:
         return _METADATA if self.deeds and not self.deeds["change"] else ""
 
 
-def probe(
+def probe_level(
     level: Level, confinement: Confinement, env: Mapping[str, str], *, limits: SandboxLimits | None = None
 ) -> Probed:
     """Try a level with a process that does what must be refused; nothing outside of kotef's own folder is at stake."""
@@ -168,7 +168,7 @@ def _failing(deeds: Mapping[str, str], *, network: bool) -> str:
     return "; ".join(done)
 
 
-def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, ci: bool) -> tuple[Sandbox, str]:
+def choose_level(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, ci: bool) -> tuple[Sandbox, str]:
     """The sandbox of a run, and what the person should know of it in one line (empty for nothing).
 
     Raises `SandboxError` when what is wanted is not to be had; in CI `auto` is no exception.
@@ -178,7 +178,7 @@ def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, 
     tried = []
     limits = SandboxLimits() if wanted == "strict" else None
     for level in _candidates(wanted):
-        probed = probe(level, confinement, env, limits=limits)
+        probed = probe_level(level, confinement, env, limits=limits)
         if probed.holds:
             said = (limits.said() if limits else "", probed.weaker)
             return Sandbox(level, confinement, limits), "; ".join(filter(None, said))
@@ -198,4 +198,4 @@ def _candidates(wanted: Wanted) -> tuple[Level, ...]:
         case "strict":
             return ("bwrap",)
         case _:
-            return LEVELS
+            return SANDBOX_LEVELS

@@ -22,7 +22,7 @@ from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
 
 LOG_CAP: Final = 50 * 1024 * 1024
 """Bytes of one log."""
-KEEP: Final = 256 * 1024
+OUTPUT_KEPT: Final = 256 * 1024
 """Bytes of one stream kept in memory: half from its head, half from its tail."""
 LINGER: Final = 0.1
 """Seconds that what a command left in the background may take to end by itself (`> >(tee log)` flushes)."""
@@ -66,7 +66,7 @@ async def run_process(
     idle_timeout: float | None,
     log: Path | None = None,
     log_cap: int = LOG_CAP,
-    keep: int = KEEP,
+    keep: int = OUTPUT_KEPT,
     sandbox: Sandbox = OFF,
 ) -> Completed:
     """Run a shell command line exactly as written, with an empty stdin, in its own session.

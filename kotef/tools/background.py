@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from kotef.errors import KotefError
 from kotef.files.paths import os_fault
-from kotef.sandbox.process import Completed
+from kotef.sandbox import Completed
 from kotef.tools.errors import ToolFault
 from kotef.tools.shell import MAX_OUTPUT
 from kotef.tools.truncated_output import Keep, clip_kept

@@ -11,7 +11,7 @@ from typing import Final
 
 from kotef.files.paths import os_fault, write_atomic
 from kotef.redaction.known_secrets import redactor
-from kotef.sandbox.output import HeadTail
+from kotef.sandbox import HeadTail
 
 NAME: Final = re.compile(r"tr_[a-z2-7]{12}")
 MAX_BYTES: Final = 5_000_000

@@ -11,7 +11,7 @@ from kotef.checks.missing_plugins import configuration_question, missing_of
 from kotef.checks.trial import Trial, try_checks
 from kotef.checks.types import Check
 from kotef.classification import ENVIRONMENT_FAULTS, classify
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 
 INI = "[pytest]\naddopts = {}\n"
 

@@ -18,7 +18,7 @@ from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.tap import read_tap
 from kotef.checks.types import CommandResult
-from kotef.sandbox.environment import child_environment
+from kotef.sandbox import child_environment
 from kotef.shell import unwrap
 
 PYTHON = sys.executable

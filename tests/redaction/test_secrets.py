@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.redaction.known_secrets import know, redactor, scope
 from kotef.redaction.secrets import MARK, MarkError, Redactor, of_env_file, of_environment, of_run
-from kotef.sandbox.process import run_process
+from kotef.sandbox import run_process
 
 KEY = "sk-live-9fJ2mXq7Lw0aVb3TzRk8"
 HIDDEN = "[secret:API_KEY]"

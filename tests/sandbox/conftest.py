@@ -8,7 +8,7 @@ import pytest
 
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import probe
+from kotef.sandbox.probe import probe_level
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
 from tests.support.workspace import own_state, root, user_git
 
@@ -38,7 +38,7 @@ def make(project: Path, tmp_path: Path) -> Make:
         env = child_environment(os.environ)
         confinement = confine(root, tmp_path / "state" / "kotef" / "abc" / "sandbox", env, **options)  # type: ignore[arg-type]
         if level not in WHY_NOT:
-            WHY_NOT[level] = probe(level, confinement, env).why_not
+            WHY_NOT[level] = probe_level(level, confinement, env).why_not
         if why := WHY_NOT[level]:
             pytest.skip(f"{level}: {why}")
         return Sandbox(level, confinement)

@@ -17,7 +17,7 @@ from support.confined import shell
 
 from kotef.sandbox import metadata
 from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import choose, probe
+from kotef.sandbox.probe import choose_level, probe_level
 from kotef.sandbox.sandbox import OFF, Level, Sandbox
 
 Make = Callable[..., Sandbox]
@@ -168,10 +168,10 @@ def test_without_a_listener_the_level_holds_and_says_what_it_lacks(
     monkeypatch.setattr(metadata, "readable", lambda: False)
     env = child_environment(os.environ)
 
-    probed = probe("landlock", confinement, env)
+    probed = probe_level("landlock", confinement, env)
 
     assert (probed.holds, probed.deeds["change"]) == (True, "")
-    assert "can change the mode" in choose("landlock", confinement, env, ci=True)[1]
+    assert "can change the mode" in choose_level("landlock", confinement, env, ci=True)[1]
 
 
 DETACHED = """

@@ -13,7 +13,7 @@ from kotef.sandbox import probe as probing
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.environment import child_environment
 from kotef.sandbox.limits import SandboxLimits, delegated
-from kotef.sandbox.probe import choose
+from kotef.sandbox.probe import choose_level
 from kotef.sandbox.sandbox import Sandbox
 
 Make = Callable[..., Sandbox]
@@ -68,14 +68,14 @@ def test_strict_is_never_the_lesser_level(project: Path, tmp_path: Path, monkeyp
     monkeypatch.setattr(probing, "bubblewrap", lambda: None)
 
     with pytest.raises(SandboxError, match="--sandbox strict: bwrap is not installed"):
-        choose("strict", confinement, env, ci=False)
+        choose_level("strict", confinement, env, ci=False)
 
 
 def test_strict_says_what_it_limits(make: Make, project: Path, tmp_path: Path) -> None:
     make("bwrap")
     env = child_environment(os.environ)
     confinement = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env)
-    sandbox, said = choose("strict", confinement, env, ci=True)
+    sandbox, said = choose_level("strict", confinement, env, ci=True)
 
     assert (sandbox.level, sandbox.limits) == ("bwrap", SandboxLimits())
     assert "4096 MiB for a file" in said

@@ -13,7 +13,7 @@ import pytest
 from kotef.errors import SandboxError
 from kotef.sandbox.confinement import confine
 from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import choose, probe
+from kotef.sandbox.probe import choose_level, probe_level
 from kotef.sandbox.sandbox import Level
 
 NOBODY = 65534
@@ -27,13 +27,13 @@ from pathlib import Path
 from kotef.sandbox.environment import child_environment
 from kotef.sandbox.process import run_process
 from kotef.sandbox.confinement import confine
-from kotef.sandbox.probe import probe
+from kotef.sandbox.probe import probe_level
 from kotef.sandbox.sandbox import Sandbox
 
 place, level = Path(sys.argv[1]), sys.argv[2]
 root, env = place / "project", child_environment(os.environ)
 confinement = confine(root, place / "state" / "kotef" / "abc" / "sandbox", env)
-probed = probe(level, confinement, env)
+probed = probe_level(level, confinement, env)
 said = {"uid": os.geteuid(), "why_not": probed.why_not}
 if probed.holds:
     sandbox = Sandbox(level, confinement)
@@ -144,11 +144,11 @@ def test_a_workspace_of_somebody_else_is_named_with_the_way_out(level: Level, pr
     os.chown(project, NOBODY, NOBODY)
     env = child_environment(os.environ)
     confinement = confine(project, tmp_path / "state" / "kotef" / "abc" / "sandbox", env)
-    probed = probe(level, confinement, env)
+    probed = probe_level(level, confinement, env)
     if not probed.deeds:
         pytest.skip(f"{level}: {probed.why_not}")
 
     assert "belongs to" in probed.why_not
     assert "65534" in probed.why_not
     with pytest.raises(SandboxError, match=r"run kotef as the owner of the workspace, or give it to root"):
-        choose(level, confinement, env, ci=True)
+        choose_level(level, confinement, env, ci=True)

@@ -29,12 +29,10 @@ def fresh() -> str:
 def refuse_level(level: str, root: Path) -> str:
     """Why this machine cannot confine at a level; empty where it can."""
     from kotef.files.paths import state_dir
-    from kotef.sandbox.confinement import confine
-    from kotef.sandbox.environment import child_environment
-    from kotef.sandbox.probe import probe
+    from kotef.sandbox import child_environment, confine, probe_level
 
     env = child_environment(os.environ)
-    return probe(level, confine(root, state_dir(root) / "sandbox", env), env).why_not  # type: ignore[arg-type]
+    return probe_level(level, confine(root, state_dir(root) / "sandbox", env), env).why_not  # type: ignore[arg-type]
 
 
 @dataclass

@@ -7,11 +7,7 @@ from pathlib import Path
 import pytest
 
 from kotef.files.paths import state_dir
-from kotef.sandbox.confinement import confine
-from kotef.sandbox.environment import child_environment
-from kotef.sandbox.probe import probe
-from kotef.sandbox.process import Completed, run_process
-from kotef.sandbox.sandbox import Level, Sandbox
+from kotef.sandbox import Completed, Level, Sandbox, child_environment, confine, probe_level, run_process
 
 
 def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> Completed:
@@ -23,5 +19,5 @@ def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> 
 def need(level: Level, root: Path) -> None:
     """Skip, with the probe's own reason, where this machine lacks a level."""
     env = child_environment(os.environ)
-    if why := probe(level, confine(root, state_dir(root) / "sandbox", env), env).why_not:
+    if why := probe_level(level, confine(root, state_dir(root) / "sandbox", env), env).why_not:
         pytest.skip(f"{level}: {why}")

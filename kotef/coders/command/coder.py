@@ -24,7 +24,7 @@ from kotef.failures.quoting import plain
 from kotef.files.paths import write_atomic
 from kotef.files.safe_open import list_within, read_within, remove_within, write_within
 from kotef.redaction.known_secrets import redactor
-from kotef.sandbox.process import Completed
+from kotef.sandbox import Completed
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
 from kotef.tools.errors import ToolFault

@@ -39,7 +39,7 @@ exec $inner "$@"
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class BaseCheckout:
     """A copy of the workspace at a commit; a command in its `sandbox` sees it instead of the workspace."""
 
     root: Path
@@ -74,7 +74,7 @@ class Elsewhere:
 class _Mounted(Sandbox):
     """A sandbox that begins where the copy is mounted: what it holds commands to is held of the copy."""
 
-    place: Elsewhere | None = None
+    place: BaseCheckout | None = None
 
     def within(self, command: Sequence[str], *, cwd: Path) -> list[str]:
         words = Sandbox.within(self, command, cwd=cwd)
@@ -98,7 +98,7 @@ def resolve_commit(root: Path, ref: str) -> str:
 
 
 @contextmanager
-def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -> Iterator[Elsewhere]:
+def base_checkout(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -> Iterator[BaseCheckout]:
     """The workspace as it was at a commit, in a temporary directory, for the length of the block.
 
     A copy is sound only where it stands at the workspace's own path: editable installs, `.pth` files and scripts of an
@@ -142,7 +142,7 @@ def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -
                 here.touch()
             else:
                 here.mkdir(exist_ok=True)
-        yield Elsewhere(Path(os.path.realpath(root)), copy, tuple(bound), mounted)
+        yield BaseCheckout(Path(os.path.realpath(root)), copy, tuple(bound), mounted)
 
 
 def _export(root: Path, toplevel: Path, commit: str, copy: Path, *, index: Path) -> None:
