@@ -4,8 +4,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.types import Role
-from kotef.shell import Policy
+from kotef.shell import Policy, Role
 
 MAX_ATTEMPTS: Final = 3
 """Failed verifications allowed unless `--max-attempts` says otherwise (1 to 20)."""

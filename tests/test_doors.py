@@ -27,7 +27,24 @@ CLOSED: tuple[str, ...] = (
 )
 """The packages that are closed."""
 
-WHITE_BOX: dict[str, str] = {}
+PART = "takes a part of the engine by itself, in a whole run"
+BROKEN = "takes away what the engine finds on the machine"
+WHITE_BOX: dict[str, str] = {
+    "tests/browser/test_report_in_chromium.py": PART,
+    "tests/cli/test_check_command.py": BROKEN,
+    "tests/cli/test_demo.py": PART,
+    "tests/cli/test_sandbox_doctor.py": BROKEN,
+    "tests/loop/test_bad_input.py": BROKEN,
+    "tests/loop/test_confined_runs.py": BROKEN,
+    "tests/loop/test_langsmith.py": PART,
+    "tests/loop/test_outside.py": BROKEN,
+    "tests/loop/test_replay.py": PART,
+    "tests/loop/test_report_runs.py": PART,
+    "tests/loop/test_telemetry.py": PART,
+    "tests/support/isolation.py": "takes the plugins of this machine out of the environment of every check",
+    "tests/support/mending.py": "is the scaffold of `tests/fixers/` and `tests/repair/`",
+    "tests/test_studio.py": BROKEN,
+}
 """Tests outside of the package's own folder that look behind a door, each with its reason."""
 
 MOST_LINES = 30
@@ -59,22 +76,25 @@ def _is_inside(file: str, package: str) -> bool:
     return file.startswith((f"kotef/{package}/", f"tests/{package}/"))
 
 
+def _is_behind(module: str, name: str, package: str) -> bool:
+    door = f"kotef.{package}"
+    return module.startswith(f"{door}.") or (module == door and name not in _exports(package))
+
+
 def _exports(package: str) -> list[str]:
     return list(importlib.import_module(f"kotef.{package}").__all__)
 
 
 @pytest.mark.parametrize("package", CLOSED)
 def test_nobody_imports_past_the_door(package: str) -> None:
-    door = f"kotef.{package}"
-    exported = {*_exports(package)}
     found = [
         f"{file}:{line}: {module} {name}"
         for file, tree in TREES.items()
         if not _is_inside(file, package) and file not in WHITE_BOX
         for line, module, name in _imports(tree)
-        if module.startswith(f"{door}.") or (module == door and name not in exported)
+        if _is_behind(module, name, package)
     ]
-    assert not found, "\n".join([f"import it from {door}, or export it there:", *found])
+    assert not found, "\n".join([f"import it from kotef.{package}, or export it there:", *found])
 
 
 @pytest.mark.parametrize("package", CLOSED)
@@ -133,9 +153,10 @@ def test_a_readme_of_one_screen_says_where_to_start(package: str) -> None:
 def test_every_exception_is_in_use() -> None:
     behind = {
         file
-        for file, tree in TREES.items()
-        for _, module, _ in _imports(tree)
         for package in CLOSED
-        if module.startswith(f"kotef.{package}.") and not _is_inside(file, package)
+        for file, tree in TREES.items()
+        if not _is_inside(file, package)
+        for _, module, name in _imports(tree)
+        if _is_behind(module, name, package)
     }
     assert behind == {*WHITE_BOX}

@@ -18,9 +18,9 @@ from kotef.checks.projects import (
     usual_commands,
     workflows,
 )
-from kotef.checks.types import Check, Origin, Role
+from kotef.checks.types import Check, Origin
 from kotef.errors import SpecError
-from kotef.shell import role_of
+from kotef.shell import Role, role_of
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
 MAX_NAME: Final = 40

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from kotef.checks.types import Check, Role
-from kotef.shell import TOOL_PURPOSES, unwrap
+from kotef.checks.types import Check
+from kotef.shell import TOOL_PURPOSES, Role, unwrap
 
 _ROLE_WORDS: Final[dict[Role, re.Pattern[str]]] = {
     "lint": re.compile(r"\blint(?:er|ers|ing|s)?\b", re.IGNORECASE),

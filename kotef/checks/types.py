@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.failures.history import FailureKind
-from kotef.shell import Role as Role
+from kotef.shell import Role
 
 Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected"]
 TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]

@@ -18,12 +18,12 @@ else:
 
 __all__ = [
     "NOT_INSTALLED",
+    "McpSession",
     "Server",
+    "ServerFault",
+    "Servers",
     "named_servers",
     "parse_servers",
     "server_of",
-    "McpSession",
-    "ServerFault",
-    "Servers",
     "tool_name",
 ]

@@ -23,14 +23,14 @@ else:
     )
 
 __all__ = [
-    "Replayed",
-    "replay",
     "RECORD_NAME",
-    "Recorder",
+    "CommandKey",
     "JudgedOutcome",
+    "Recorder",
     "Rejudged",
     "Rejudgement",
-    "rejudge",
-    "CommandKey",
+    "Replayed",
     "Tape",
+    "rejudge",
+    "replay",
 ]

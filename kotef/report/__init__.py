@@ -29,14 +29,14 @@ else:
     )
 
 __all__ = [
-    "Located",
-    "located",
     "FORMATS",
     "PAGE_NAME",
+    "Located",
     "as_html",
-    "keeps_page",
-    "render_report",
-    "pull_request_text",
-    "step_summary_text",
     "call_of",
+    "keeps_page",
+    "located",
+    "pull_request_text",
+    "render_report",
+    "step_summary_text",
 ]

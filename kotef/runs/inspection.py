@@ -15,7 +15,7 @@ from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.probe import JUDGE_DEAF, ProbeResult, not_probed
 from kotef.checks.reports import counted_tests
 from kotef.checks.runner import run_check
-from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
+from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
@@ -26,7 +26,7 @@ from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
 from kotef.sandbox import OFF, BaseCheckout, Sandbox, base_checkout, fresh_room, resolve_commit
 from kotef.settings import Limits
-from kotef.shell import judging_files, words_of
+from kotef.shell import Role, judging_files, words_of
 from kotef.workspace.lock import workspace_lock
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""

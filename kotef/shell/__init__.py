@@ -30,7 +30,10 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "check_commands": "Role created_by_the_task judging_files programs_of role_of status_of_failing_tests without_watch words_of",
+            "check_commands": (
+                "Role created_by_the_task judging_files programs_of role_of status_of_failing_tests "
+                "without_watch words_of"
+            ),
             "check_scripts": "commands_behind names_behind",
             "command_wrappers": "CommandPurpose Purpose SHELL_NAME STARTERS SUBCOMMANDS TOOL_PURPOSES unwrap",
             "policy": "Policy Ruling decide_command",
@@ -38,24 +41,24 @@ else:
     )
 
 __all__ = [
-    "Role",
-    "created_by_the_task",
-    "judging_files",
-    "programs_of",
-    "role_of",
-    "status_of_failing_tests",
-    "without_watch",
-    "words_of",
-    "commands_behind",
-    "names_behind",
-    "CommandPurpose",
-    "Purpose",
     "SHELL_NAME",
     "STARTERS",
     "SUBCOMMANDS",
     "TOOL_PURPOSES",
-    "unwrap",
+    "CommandPurpose",
     "Policy",
+    "Purpose",
+    "Role",
     "Ruling",
+    "commands_behind",
+    "created_by_the_task",
     "decide_command",
+    "judging_files",
+    "names_behind",
+    "programs_of",
+    "role_of",
+    "status_of_failing_tests",
+    "unwrap",
+    "without_watch",
+    "words_of",
 ]

@@ -17,9 +17,9 @@ else:
     )
 
 __all__ = [
-    "observed",
-    "told_to_langsmith",
     "hide_secrets",
     "leaves",
+    "observed",
+    "told_to_langsmith",
     "traced_by",
 ]

@@ -24,8 +24,7 @@ from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
 from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.checks.types import Evidence
-from kotef.shell import STARTERS
-from kotef.shell import status_of_failing_tests, unwrap
+from kotef.shell import STARTERS, status_of_failing_tests, unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
     PYTEST,
