@@ -75,7 +75,7 @@ def theirs() -> Iterator[Path]:
     os.utime(place / "mine", (7, 7))
     (place / "tries.py").write_text(TRIES)
     package = Path(__file__).parents[2] / "kotef"
-    for part in ("__init__.py", "errors.py", "workspace", "failures"):
+    for part in ("__init__.py", "errors.py", "lazy_exports.py", "files", "git", "redaction", "sandbox", "workspace"):
         copy = shutil.copytree if (package / part).is_dir() else shutil.copy
         (place / "kotef").mkdir(exist_ok=True)
         copy(package / part, place / "kotef" / part)
