@@ -1,4 +1,4 @@
-"""Was this very tree judged by these very checks before, and what did they say?"""
+"""Stored baselines, reused when the same tree was already judged by the same checks."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What does the command line of a check say about what it runs and how it ends?"""
+"""Facts about the command line of a check: what it runs and how it ends."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Does the exit status of a command agree with what its output says of its tests?"""
+"""Contradictions between a command's exit status and what its output says about its tests."""
 
 import re
 from dataclasses import replace

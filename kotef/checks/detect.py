@@ -1,4 +1,4 @@
-"""Which checks does a project have, said by a person or found in its files?"""
+"""Detection of a project's checks: declared by a person or found in its files."""
 
 import re
 from collections.abc import Iterable, Sequence

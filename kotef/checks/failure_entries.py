@@ -1,4 +1,4 @@
-"""What does a verification that did not pass add to the failure history?"""
+"""Failure history entries of a verification that did not pass."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""With which line does a tool say that something failed, whatever else is printed and whatever the exit status is?"""
+"""Output lines that prove a tool failed, regardless of its exit status."""
 
 import re
 from typing import Final, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Which single failures does the output of a check tell of, one line each?"""
+"""The single failures in the output of a check, one line each."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Does a test that fails where nobody expected it also fail alone?"""
+"""Flaky tests: reruns, one test at a time, of tests that fail unexpectedly."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the sandbox kept from a command that failed, and the option that opens it.
+"""Files and services that the sandbox kept from a failed command, and the option that allows each.
 
 A sandbox that hides a file makes it look missing. Without these sentences a person would install what is installed, or
 look for a bug that is not there.

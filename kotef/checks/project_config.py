@@ -1,4 +1,4 @@
-"""What do the configuration files of a project say?"""
+"""Readers for the configuration files of a project."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What does the report that a test runner writes say about each test?"""
+"""Parsers for the per-test reports of test runners."""
 
 import shlex
 from collections.abc import Iterable, Mapping

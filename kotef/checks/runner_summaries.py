@@ -1,4 +1,4 @@
-"""What does the closing line of a test runner say about how many tests ran and how they ended?"""
+"""Summary lines of test runners: how many tests ran and how they ended."""
 
 import re
 from collections import Counter

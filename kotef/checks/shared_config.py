@@ -1,4 +1,4 @@
-"""Which tables of a file that many tools share judge the work, and how are only those put back?"""
+"""Tables in shared configuration files (such as `pyproject.toml`) that judge the work, and their restoration."""
 
 import json
 import re

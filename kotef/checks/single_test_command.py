@@ -1,4 +1,4 @@
-"""With which command line do single tests run alone, and which of them passed so?"""
+"""Command lines that run single tests alone, and the tests that passed that way."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Test files by what they hold: the files of collected tests, and the helpers that only tests load."""
+"""Test files by content: the files of collected tests, and the helpers that only tests load."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

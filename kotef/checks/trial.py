@@ -1,4 +1,4 @@
-"""Trial of the checks: does the program of each start here, in its environment and under the sandbox in use?
+"""Trial of the checks: whether the program of each starts here, in its environment and under the sandbox in use.
 
 Detection believes files; what it finds is tried before it is required. One rule holds everywhere: `doctor` shows the
 table, `init` writes down what starts, `check` and `run` require it. A check that a person named is required whether it

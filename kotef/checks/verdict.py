@@ -1,4 +1,4 @@
-"""Did this visit reach what was asked, compared with the state before the run?"""
+"""The verdict on a visit: targets reached and nothing broken, compared with the baseline."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What was a verdict taken from, so that it can be taken again by other rules?"""
+"""The recorded inputs of a verdict, so that other rules can take it again."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""What is known about one tree after every check has judged it?"""
+"""The results of all checks on one tree."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The test command a repository declares itself: make and just targets, tox, nox, scripts."""
+"""The test command that a repository declares itself: make and just targets, tox, nox, scripts."""
 
 import re
 import shlex

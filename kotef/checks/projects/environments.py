@@ -1,4 +1,4 @@
-"""Python environments of a project: where they lie, what is installed in them, how one is made."""
+"""Python environments of a project: where they are, what is installed in them, how to create one."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Packages of a workspace whose root has no tests of its own: which there are, and which a task concerns."""
+"""Packages of a workspace whose root has no tests of its own: which exist, and which a task concerns."""
 
 import os
 import re

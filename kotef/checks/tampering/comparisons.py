@@ -1,4 +1,4 @@
-"""Does a comparison answer the same whatever it is compared with?"""
+"""Detection of comparisons that give the same answer whatever they compare with."""
 
 import ast
 import builtins

@@ -1,4 +1,4 @@
-"""Does what a run added to the code speak to the judge, instead of doing the work?
+"""Detection of tampering in Python code that a run added.
 
 Read, not run: what is looked for are constructs that have no use but to tell that a test is running, or to change
 what becomes of it. A construct that stood in the changed files before the run is not held against it. Code that hides

@@ -1,4 +1,4 @@
-"""Results of unittest, written test by test; runs in the interpreter of the project, whatever version that is.
+"""A recorder of unittest results, test by test; it runs in the project's interpreter, whatever its version.
 
 Imported by Python itself at its start. Nothing happens until `unittest` is imported, and nothing where no report is
 asked for. Processes that a test starts, forked ones, and runs inside of a test tell nothing.
