@@ -1,4 +1,4 @@
-"""Which command tells what roles are in force? Nothing heavy is imported before it runs."""
+"""The `kotef agents` command. Heavy imports are in its body."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""How is something said to GitHub Actions, and how is it kept from hearing what others say?
+"""GitHub Actions workflow commands, and the escaping that keeps other output from being read as one.
 
 Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
 """

@@ -1,4 +1,4 @@
-"""Which commands show what a run changed, put an attempt in place, or take the run back? Nothing heavy is imported."""
+"""The `kotef diff`, `apply` and `undo` commands. Heavy imports are in their bodies."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Which commands judge without editing? Nothing heavy is imported before one of them runs."""
+"""The commands that judge without editing. Heavy imports are in their bodies."""
 
 import sys
 from typing import Any

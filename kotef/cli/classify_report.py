@@ -1,4 +1,4 @@
-"""What does a person or a CI job learn from `kotef classify`?"""
+"""Output of `kotef classify` for people and CI jobs."""
 
 import os
 import sys

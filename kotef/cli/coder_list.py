@@ -1,4 +1,4 @@
-"""What does a person see of the agents that can be hired?"""
+"""The list of external agents that `kotef coders` prints."""
 
 import os
 import shutil

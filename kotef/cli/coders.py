@@ -1,4 +1,4 @@
-"""Which command tells what agents can be hired? Nothing heavy is imported before it runs."""
+"""The `kotef coders` command. Heavy imports are in its body."""
 
 import click
 

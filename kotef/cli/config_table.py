@@ -1,4 +1,4 @@
-"""How are the settings in effect shown?"""
+"""The table of settings in effect."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is handed over with the result of a run: a branch, the text of a pull request, what a CI job reads?"""
+"""Delivery of a run's result: a branch, the text of a pull request, outputs for a CI job."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""How do runs of kotef end, shown on a machine without a key?"""
+"""Demonstration of how runs end, on a machine without an API key."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Does this machine and this repository have what a run needs?"""
+"""Checks of what a run needs from this machine and this repository."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""How does a job of GitHub Actions learn how a run ended?"""
+"""Outputs of a run for a GitHub Actions job."""
 
 import os
 import secrets

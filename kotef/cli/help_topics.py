@@ -1,4 +1,4 @@
-"""What is true of all commands: which variables and files they read, and what their exit statuses mean?"""
+"""Help topics for all commands: environment variables, files, and exit statuses."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Is there a person at the terminal, and what are they asked?"""
+"""Questions to a person at the terminal before and during a run."""
 
 from dataclasses import replace
 from typing import Any

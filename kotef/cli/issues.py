@@ -1,4 +1,4 @@
-"""Which commands list, show and settle the entries of the issue log? Nothing heavy is imported before one runs."""
+"""The `kotef issues` commands: list, show and settle entries of the issue log. Heavy imports are in their bodies."""
 
 from typing import Any
 

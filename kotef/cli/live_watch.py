@@ -1,4 +1,4 @@
-"""How is a run followed that works in another process?"""
+"""Live view of a run that works in another process."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Which commands does kotef have? Nothing heavy is imported before one of them runs."""
+"""The command group `kotef` and its commands. Heavy imports are in their bodies."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Which commands speak MCP, as a server or with others? Nothing heavy is imported before one of them runs."""
+"""The commands that speak MCP, as a server or as a client. Heavy imports are in their bodies."""
 
 import sys
 

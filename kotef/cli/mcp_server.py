@@ -1,4 +1,4 @@
-"""How does an editor or another agent start kotef as its MCP server?"""
+"""Start of kotef as an MCP server for an editor or another agent."""
 
 import asyncio
 import importlib.util

@@ -1,4 +1,4 @@
-"""Who works on a task, and whom are their models asked of?"""
+"""Resolution of the coder chain and of each role's model endpoint."""
 
 import asyncio
 import os

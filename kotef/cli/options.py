@@ -1,4 +1,4 @@
-"""Which options do several commands share?"""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar

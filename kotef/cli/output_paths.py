@@ -1,4 +1,4 @@
-"""Can what is handed over be written where the user says?"""
+"""Validation of the paths where the user wants output written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which commands look at all runs, and at the settings? Nothing heavy is imported before one of them runs."""
+"""The commands that show all runs, and the settings. Heavy imports are in their bodies."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which command tells what a model will be sent? Nothing heavy is imported before it runs."""
+"""The `kotef prompt` command: what a model will be sent. Heavy imports are in its body."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How does a person make room?"""
+"""Output of `kotef prune`, and its confirmation."""
 
 from dataclasses import asdict
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Which commands look at a run again? Nothing heavy is imported before one of them runs."""
+"""The `kotef replay` and `kotef rejudge` commands. Heavy imports are in their bodies."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""How is a run that is played or judged again shown to a person?"""
+"""Output of a replayed or rejudged run."""
 
 from contextlib import nullcontext
 from pathlib import Path

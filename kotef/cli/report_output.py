@@ -1,4 +1,4 @@
-"""How is the report of a run handed over?"""
+"""Output of a run's report: to a file, to the screen, or in a browser."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which commands work on a task? Nothing heavy is imported before one of them runs."""
+"""The commands that work on a task. Heavy imports are in their bodies."""
 
 import sys
 from typing import Any

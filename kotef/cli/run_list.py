@@ -1,4 +1,4 @@
-"""What happened in this workspace so far, and what can a person do about it?"""
+"""The list of this workspace's runs, and what a person can do about each."""
 
 import os
 import sys

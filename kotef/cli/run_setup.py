@@ -1,4 +1,4 @@
-"""What has to be known before a run starts or goes on, and what can be wrong with what is asked?"""
+"""Preparation of a run or a resume, and the validation of what the user asked for."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What does each level of sandbox keep a command from on this machine?"""
+"""Table of what each sandbox level denies to commands on this machine."""
 
 import os
 import pwd

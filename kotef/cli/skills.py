@@ -1,4 +1,4 @@
-"""Which skills are there here, and where is each from? Nothing heavy is imported before the command runs."""
+"""The `kotef skills` command: the skills available here and their origins. Heavy imports are in its body."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Which commands draft a specification, and find the gaps of one? Nothing heavy is imported before one runs."""
+"""The `kotef spec` commands: draft a specification, and find the gaps of one. Heavy imports are in their bodies."""
 
 import sys
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""How does a goal become a drafted specification on the disk, and what does the person see of it?"""
+"""Drafting of a specification from a goal, and its display."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""How are the gaps of tickets and specs told?"""
+"""Output of `kotef spec lint`: the gaps of tickets and specs."""
 
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What does the issue say that is piped in, or stands in a file?"""
+"""Reader for an issue that is piped in or in a file."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Which tools may a model be given here? Nothing heavy is imported before the command runs."""
+"""The `kotef tools` command: the tools a model may get here. Heavy imports are in its body."""
 
 import json
 import os

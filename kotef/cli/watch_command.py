@@ -1,4 +1,4 @@
-"""Which command follows a run that works elsewhere? Nothing heavy is imported before it runs."""
+"""The `kotef watch` command: follow a run in another process. Heavy imports are in its body."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Where does the output go, and what does that place bear?"""
+"""The consoles that output goes to, and what each supports."""
 
 import json
 import os

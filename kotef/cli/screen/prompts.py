@@ -1,4 +1,4 @@
-"""How is a person at the terminal asked, and how do they answer?"""
+"""Questions at the terminal, and their answers."""
 
 import asyncio
 import os

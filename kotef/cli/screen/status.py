@@ -1,4 +1,4 @@
-"""What does the status line say, in as many columns as there are?"""
+"""The status line, fitted to the terminal's width."""
 
 from typing import Final
 
