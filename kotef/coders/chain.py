@@ -1,4 +1,4 @@
-"""Who is asked first, and who takes over when a coder declines or finds nothing?"""
+"""The chain of coders: the next one takes over when a coder declines or finds nothing."""
 
 import re
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Which changes of a visit are the coder's own, and which did somebody else make meanwhile?"""
+"""Attribution of a visit's changes: the coder's own, or made by someone else meanwhile."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,4 +1,4 @@
-"""Claims of a coder that something cannot be done honestly, checked by code as far as code can."""
+"""A coder's claims that something cannot be done honestly, checked by code as far as possible."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Are the user's git hooks and configuration, after the coder's commands, as they were before them?"""
+"""Guard that restores the user's git hooks and configuration after the coder's commands."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

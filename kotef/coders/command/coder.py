@@ -1,4 +1,4 @@
-"""How does an agent that kotef did not write edit the workspace?"""
+"""The coder that runs an external agent."""
 
 import re
 import time

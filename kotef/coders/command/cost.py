@@ -1,4 +1,4 @@
-"""What did an agent's program use, as far as it says so itself?"""
+"""Usage and cost of an external agent, as far as its output reports them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which program is meant by a command line, and what exactly is run?"""
+"""The command line of an external agent: the program it names, and the line that is run."""
 
 import re
 import shlex

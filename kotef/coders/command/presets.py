@@ -1,4 +1,4 @@
-"""Which agents does kotef know how to start, and what does each need of a person's machine?
+"""Presets for known agents: how to start each, and what it needs from the user's machine.
 
 The flags are those of the version named in each row, by its own `--help` and documentation; a row is data, so another
 version is a change of one line. Nothing here is passed on that a row, or a person by `--coder-env`, does not name.

@@ -1,4 +1,4 @@
-"""How do the mechanical fixes take their place among the coders?"""
+"""The coder that applies the mechanical fixes."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Which import is missing?"""
+"""Fixer for a missing import."""
 
 import ast
 import re

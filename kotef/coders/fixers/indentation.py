@@ -1,4 +1,4 @@
-"""Which indentation would make a file compile, if there is only one?"""
+"""Fixer for indentation, where only one makes the file compile."""
 
 import re
 from collections.abc import Iterator

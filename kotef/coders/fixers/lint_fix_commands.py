@@ -1,4 +1,4 @@
-"""Which command would a formatter or a linter mend its own complaint with?"""
+"""Fix commands of formatters and linters, for their own complaints."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Which name was meant, when Python says there is none of that spelling?"""
+"""Fixer for a misspelt name that Python does not know."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""How is a statement of Python 2 that Python 3 cannot even read written today?"""
+"""Fixer for Python 2 statements that Python 3 cannot parse."""
 
 import re
 from collections.abc import Callable, Iterator

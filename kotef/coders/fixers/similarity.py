@@ -1,4 +1,4 @@
-"""Which known name was meant by a misspelt one?"""
+"""Similarity of names: the known name that a misspelt one meant."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What does one source file consist of, and how is it edited without touching anything else?"""
+"""A source file and its edits, which change nothing else in it."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What would make a file compile again, if there is only one way?"""
+"""Fixer for syntax errors with only one possible fix."""
 
 import ast
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""How does the search for a repair take its place among the coders?"""
+"""The coder that runs the search for a repair."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

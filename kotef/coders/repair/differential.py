@@ -1,4 +1,4 @@
-"""On which arguments do edits that pass the same tests differ?"""
+"""Arguments on which edits that pass the same tests give different results."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""Which lines are to blame for the failing tests, and what values were there?"""
+"""Fault localisation: suspicious lines of the failing tests, and the values seen there."""
 
 import math
 from collections import defaultdict

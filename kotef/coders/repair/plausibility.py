@@ -1,4 +1,4 @@
-"""How plausible an edit that passes is: by its kind, its size, and its place."""
+"""Plausibility of an edit that passes: by its kind, its size, and its place."""
 
 import ast
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Is there something to search for, and where?"""
+"""Checks before a search: whether there is something to search for, and where."""
 
 import ast
 import asyncio

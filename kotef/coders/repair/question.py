@@ -1,4 +1,4 @@
-"""What must a person say before an edit that passes counts as the repair?"""
+"""The question that a person must answer before an edit that passes counts as the repair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What can an edit of one function be made of?"""
+"""Names and expressions that an edit of one function can use."""
 
 import ast
 import builtins

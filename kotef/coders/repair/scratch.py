@@ -1,4 +1,4 @@
-"""Where may a search write, and who clears up when it was killed?"""
+"""Scratch folders of searches, and the removal of those that a killed search left."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How are candidates fed to the worker, and what is made of its answers?"""
+"""The loop that feeds candidates to the worker and evaluates its answers."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""How is the project's own interpreter kept at work, and ended with all it started?"""
+"""A worker process in the project's own interpreter, and its termination with everything it started."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What can be tried where candidates cannot live in memory?"""
+"""A slower search for projects whose candidates cannot be swapped in memory."""
 
 import ast
 import asyncio

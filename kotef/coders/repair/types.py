@@ -1,4 +1,4 @@
-"""What does a search for a repair give back?"""
+"""Types of a search's results."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Which tests, a little different from those there are, could tell two edits apart?"""
+"""Variants of existing tests that could tell two edits apart."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""Which operator, sign or step could be wrong in a calculation or comparison?"""
+"""Operators for wrong arithmetic, signs, steps and comparisons."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What does an operator see, and how does it say what it would change?"""
+"""The site of an edit: what an operator sees, and the replacements it proposes."""
 
 import ast
 from collections.abc import Iterable, Iterator

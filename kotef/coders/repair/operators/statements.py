@@ -1,4 +1,4 @@
-"""Which statement could stand in the wrong place, do the wrong thing, or be too much?"""
+"""Operators for misplaced, wrong or superfluous statements."""
 
 import ast
 from collections.abc import Iterator

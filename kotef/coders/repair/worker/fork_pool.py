@@ -1,4 +1,4 @@
-"""How does one trial run in a process of its own, bounded, whatever it does?"""
+"""Trials in forked processes, bounded whatever the code under trial does."""
 
 from __future__ import annotations
 

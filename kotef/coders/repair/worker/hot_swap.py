@@ -1,4 +1,4 @@
-"""How does changed source take effect in modules that are already imported?"""
+"""Replacement of source code in modules that are already imported."""
 
 from __future__ import annotations
 import __future__

@@ -1,4 +1,4 @@
-"""How are the project's tests collected once and run many times?"""
+"""The project's test suite, collected once and run many times."""
 
 from __future__ import annotations
 
