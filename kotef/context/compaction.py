@@ -1,4 +1,4 @@
-"""Which parts of a conversation does the model still see when not all of it fits?"""
+"""Compaction: which parts of a conversation the model still sees when not all of it fits."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Where does the text of a model call come from, and how is it filled in?"""
+"""Prompt templates: where each comes from, and how it is filled in."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which files has the model seen, and which has it changed?"""
+"""Files that the model has seen, and files that it has changed."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Which files of a repository do the others lean on most?"""
+"""Ranking of files by how much other files use them."""
 
 import math
 from collections import defaultdict

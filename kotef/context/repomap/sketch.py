@@ -1,4 +1,4 @@
-"""Which names does a source file define and use, told fast enough to ask every file of a large repository?"""
+"""A fast sketch of the names that a source file defines and uses."""
 
 from typing import Final, NamedTuple
 
