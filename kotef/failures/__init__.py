@@ -1,4 +1,4 @@
-"""What went wrong, in words a machine and a person can both use."""
+"""Failures: their history, their outcomes, and what the model repeats."""
 
 from kotef.failures.classify import Diagnosis, classify, classify_text
 

@@ -1,4 +1,4 @@
-"""What kind of failure is this, in words a machine and a person can both use?"""
+"""Classification of a failure: its kind, for machines and for people."""
 
 import re
 from collections.abc import Callable, Sequence

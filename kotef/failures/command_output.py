@@ -1,4 +1,4 @@
-"""What is known about one command that ended?"""
+"""Facts about one command that ended."""
 
 import signal
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which tools does a command line really run, once its wrappers are taken off?"""
+"""The tools that a command line really runs, without its wrappers."""
 
 import re
 import shlex

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""What do linters, type checkers, formatters and compilers complain about, and where?"""
+"""Parsers for the messages of linters, type checkers, formatters and compilers, each with its place."""
 
 import re
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""Is this the same failure as that one?"""
+"""Fingerprints that recognise the same failure again."""
 
 import hashlib
 import re

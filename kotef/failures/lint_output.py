@@ -1,4 +1,4 @@
-"""What does a linter, a type checker, a formatter or a compiler say about the code?"""
+"""Recognition of complaints from linters, type checkers, formatters and compilers."""
 
 import re
 from collections.abc import Sequence

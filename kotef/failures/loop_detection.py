@@ -1,4 +1,4 @@
-"""Does the model go round in circles?"""
+"""Detection of a model that repeats itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

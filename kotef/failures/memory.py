@@ -1,4 +1,4 @@
-"""What did earlier runs learn about the failures of this one?"""
+"""Memory of what earlier runs learnt about the failures of this one."""
 
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""How can a run end, and what does each ending tell a shell?"""
+"""Outcomes of a run, and the exit status of each."""
 
 from typing import Final, Literal
 

@@ -1,4 +1,4 @@
-"""Which lines of a command's output are looked at, and in what plain form?"""
+"""The lines of a command's output that are examined, in plain form."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where in the project does a piece of output point to?"""
+"""Places in the project (file and line) that a piece of output points to."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Of what did a program die, and what do its own words say, when no runner and no linter spoke?"""
+"""Recognition of a crash from the program's own error output, when no test runner or linter reported one."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Refusals: a tool's own words that it could not do what it was asked, and what its exit status means without them."""
+"""Refusals: a tool's own message that it could not do what it was asked, and what its exit status means without one."""
 
 import re
 from typing import Final

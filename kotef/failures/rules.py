@@ -1,4 +1,4 @@
-"""How is a rule about a tool's output written down and applied?"""
+"""The form of a rule about a tool's output, and its application."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""How does each test runner say that tests failed, and how that all went well?"""
+"""Patterns with which each test runner reports failed tests or success."""
 
 from typing import Final
 

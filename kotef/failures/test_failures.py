@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""Which tests failed, with which error, and where?"""
+"""Failed tests in an output, each with its error and its place."""
 
 import re
 from collections.abc import Sequence

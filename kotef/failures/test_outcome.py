@@ -1,4 +1,4 @@
-"""Did a test runner say that tests failed, and was it the tests?"""
+"""Test outcomes in an output: whether a runner reported failed tests, and whether the tests are to blame."""
 
 import re
 from collections.abc import Sequence

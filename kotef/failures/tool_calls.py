@@ -1,4 +1,4 @@
-"""What did the model ask of its tools in one visit, and what came of it?"""
+"""The model's tool calls in one visit, and their results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

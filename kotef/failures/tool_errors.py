@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""How do tools say that they could not do their job at all?"""
+"""Error messages of tools that could not do their job at all."""
 
 from typing import Final
 

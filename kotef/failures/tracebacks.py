@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""Of what did a program die, and where in the project?"""
+"""Tracebacks: the error that ended a program, and its place in the project."""
 
 import re
 from collections.abc import Sequence

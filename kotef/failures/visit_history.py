@@ -1,4 +1,4 @@
-"""What did each visit of this run change, fix and break, and did the newest bring anything new?"""
+"""The history of visits: what each changed, fixed and broke, and whether the newest achieved anything new."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
