@@ -1,4 +1,4 @@
-"""How is a run started that outlives who asked for it, and how is it stopped again?"""
+"""Background runs: processes that outlive the client that started them, and how to stop them."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What do the project's checks say now, in a form that fits into a conversation?"""
+"""Results of the project's checks, short enough for a conversation."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What may be asked of kotef from outside, in which form?"""
+"""Requests that a client can make, and their validation."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Which tools does kotef offer to editors and other agents over MCP, and how is each answered?"""
+"""The tools that kotef offers to editors and other agents over MCP, and their answers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
