@@ -1,4 +1,4 @@
-"""What happens when the conversation no longer fits into the model's context window?"""
+"""Guard that shortens a conversation that no longer fits the model's context window."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""Which tool calls does a conversation hold, in the words of the pure guards?"""
+"""Tool calls of a conversation, in the types of the pure guards."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What becomes of an answer that holds neither words nor a call?"""
+"""Guard against answers that contain neither text nor a call."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final

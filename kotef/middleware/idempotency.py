@@ -1,4 +1,4 @@
-"""Has this very tool call had its effect already, before a kill?"""
+"""Guard that does not repeat a tool call whose effect happened before a kill."""
 
 import json
 import posixpath

@@ -1,4 +1,4 @@
-"""May this visit ask the model once more, and with how many tool calls?"""
+"""Guard of the limits: model calls and tool calls left in a visit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""What does the folder of a file say about how it wants to be worked on?"""
+"""Guard that adds the instructions of a file's own folder (`AGENTS.md`)."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import PurePosixPath

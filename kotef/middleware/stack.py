@@ -1,4 +1,4 @@
-"""In which order do the guards of the inner loop stand, and why?"""
+"""The stack of guards of the inner loop: their order, and the reason for it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is the model told of a tool call that came to nothing, and what kind of mistake was it?"""
+"""Guard that turns a failed tool call into a message, and counts the kind of mistake."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final

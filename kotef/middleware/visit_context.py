@@ -1,4 +1,4 @@
-"""In which visit do the guards of the inner loop stand?"""
+"""The visit in which the guards of the inner loop work."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
