@@ -1,4 +1,4 @@
-"""How many tokens does the model read at once?"""
+"""The size of a model's context window in tokens."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Which endpoint was asked for, does it answer, and what model object speaks with it?"""
+"""Construction and probing of the model for a configured endpoint."""
 
 import json
 from collections.abc import Callable, Mapping

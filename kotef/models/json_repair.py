@@ -1,4 +1,4 @@
-"""How is JSON that a model wrote almost right made right, without a word of it changed?"""
+"""Repair of almost correct JSON without changing any of its words."""
 
 import re
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""How is an OpenAI-compatible endpoint asked so that only whole answers ever act?"""
+"""Client for OpenAI-compatible endpoints that acts only on complete answers."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What did the endpoint answer, is it whole, and which message is it?"""
+"""Parser of an endpoint's response: whether it is complete, and its message."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How loud is a person told that a model does not answer?"""
+"""Verbosity of retries: how prominently each retry of a model call is reported."""
 
 from typing import Final, Literal
 

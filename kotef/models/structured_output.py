@@ -1,4 +1,4 @@
-"""How is a model asked for a value of a schema, whatever way of answering it knows?"""
+"""Requests for a value of a schema, for models with and without native support."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which tool calls did a model write as text instead of making them?"""
+"""Tool calls that a model wrote as text."""
 
 import json
 import re

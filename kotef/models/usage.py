@@ -1,4 +1,4 @@
-"""What did one model call cost, and what will the next one?"""
+"""Cost of a model call, and an estimate for the next."""
 
 from collections.abc import Sequence
 from typing import Any, Final
