@@ -1,4 +1,4 @@
-"""What do the checks say about the tree before the run?
+"""The baseline: what the checks say about the tree before the run.
 
 No framework is needed for it: it is taken while they are imported.
 """

@@ -1,4 +1,4 @@
-"""Probes for cause: it is the change that made it green, not what came beside it, and not chance."""
+"""Probes for cause: the change made the checks green, and neither chance nor something that came with it."""
 
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Comments probe: a linter, type checker or build is not made green by the words of a comment."""
+"""Comment probe: the words of a comment must not make a linter, type checker or build green."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Is green still green when nothing that the run added can speak for the tests it is judged by?"""
+"""Confirmation of a green result without the new files that could influence its tests."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence

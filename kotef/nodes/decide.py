@@ -1,4 +1,4 @@
-"""Is the run over, and if so, how did it end?"""
+"""The decision whether a run is over, and how it ended."""
 
 from typing import Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Messages about differences from the state before a run that no tree shows, each with the way to get it back."""
+"""Messages about differences from the state before the run that no tree shows, each with the way to undo it."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""Which files of this workspace judge the run, or are forbidden to it?"""
+"""Files of this workspace that judge the run or that it must not edit."""
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache

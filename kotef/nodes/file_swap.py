@@ -1,4 +1,4 @@
-"""How does another state of some files stand in for a while, and what becomes of it when the run is killed?"""
+"""Temporary replacement of some files by another state, and recovery after a kill."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager

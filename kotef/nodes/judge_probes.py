@@ -1,4 +1,4 @@
-"""Can the judge that called this tree green still say no?"""
+"""Probes of the judge: whether it can still say no to a tree that it called green."""
 
 import random
 from collections.abc import Iterator

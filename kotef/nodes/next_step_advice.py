@@ -1,4 +1,4 @@
-"""What should a person change so that the next run comes further than this one?"""
+"""Advice to a person on how to help the next run."""
 
 import shlex
 from collections.abc import Sequence

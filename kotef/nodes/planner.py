@@ -1,4 +1,4 @@
-"""Is the run over; and if not, what should the coder do next?"""
+"""The planner node: ends the run, or plans the next visit."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What probes work with: the units they run, the tree they change for a moment, and the time they may take."""
+"""The bench of the probes: the tests they run, the tree they change for a moment, and the time they may take."""
 
 import random
 from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which visit's tree should an unsuccessful run leave behind?"""
+"""Choice of the tree that an unsuccessful run leaves behind."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is put back to the state before the run, so that the judge is the one there was?"""
+"""Restoration of protected files before judging."""
 
 import stat
 from collections.abc import Collection, Iterable

@@ -1,4 +1,4 @@
-"""Is there anything that was asked and that no check proves; and does a reviewer refuse the change for it?"""
+"""The review of a change for requirements that no check proves."""
 
 from typing import TypeVar
 

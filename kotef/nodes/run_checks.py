@@ -1,4 +1,4 @@
-"""What do the checks say about the tree as it stands, and how much of that is chance?"""
+"""One run of all checks on the current tree, with reruns that find flaky tests."""
 
 from collections.abc import Sequence
 from typing import Final

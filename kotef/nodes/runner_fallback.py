@@ -1,4 +1,4 @@
-"""Could the runner that comes with Python run the tests that a missing pytest cannot?"""
+"""Fallback to unittest for tests whose pytest is missing."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What must a person know about a run that did not succeed?"""
+"""The snitch node: the issue entry of a run that did not succeed."""
 
 from collections.abc import Iterator
 from contextlib import suppress

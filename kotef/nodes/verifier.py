@@ -1,4 +1,4 @@
-"""Do the project's own checks pass, compared with the state before the run?"""
+"""The verifier node: the project's own checks, compared with the baseline."""
 
 import time
 from typing import Final

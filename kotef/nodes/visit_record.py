@@ -1,4 +1,4 @@
-"""What is kept of the visit that was just judged?"""
+"""The record of the visit that was just judged."""
 
 from collections.abc import Iterator
 from typing import Final
