@@ -1,4 +1,4 @@
-"""Canaries: a test file with one more test that must fail, to see whether a runner lists it red."""
+"""Canaries: a test file with one extra test that must fail, to see whether a runner reports it."""
 
 import ast
 import random

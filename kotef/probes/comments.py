@@ -1,4 +1,4 @@
-"""Comments with other words: what a check that reads code, and nothing else, must not depend on."""
+"""Comments with different words, which must not change the result of a check that reads only code."""
 
 import io
 import random

@@ -1,4 +1,4 @@
-"""Expectations of tests: what an assertion wants of an expression, and which two of them no code can meet."""
+"""Expectations of tests: what an assertion requires of an expression, and pairs that no code can satisfy."""
 
 from kotef.probes.expectations.conflicts import Conflict, conflicts
 from kotef.probes.expectations.expectation import Expectation

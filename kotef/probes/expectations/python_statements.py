@@ -1,4 +1,4 @@
-"""The statements of one Python test, read one after the other as long as each is surely understood."""
+"""The statements of one Python test, read in order for as long as each is understood with certainty."""
 
 import ast
 from collections.abc import Mapping, Sequence

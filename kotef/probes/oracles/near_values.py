@@ -1,4 +1,4 @@
-"""Near values: what a literal of a test can be exchanged for, so that it is wrong and does not look it."""
+"""Near values: wrong but plausible replacements for a literal of a test."""
 
 import ast
 import random

@@ -1,4 +1,4 @@
-"""Where in a Python module the code of one test stands: its function, and helpers beside it that it calls."""
+"""Location of one test's code in a Python module: its function, and the helpers it calls."""
 
 import ast
 import re

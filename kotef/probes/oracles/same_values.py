@@ -1,4 +1,4 @@
-"""Same values: what a literal of a test can be exchanged for, so that it reads otherwise and means the same."""
+"""Same values: replacements for a literal of a test with different text and the same meaning."""
 
 import ast
 import math
