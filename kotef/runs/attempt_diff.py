@@ -1,4 +1,4 @@
-"""How is the tree of any attempt of a run, or the state before it, shown and put in place?"""
+"""Trees of a run's attempts and of the state before it: their diffs, and their restoration."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Which tools may a run have here: by the user's settings, by the environment, and by what the repository holds?"""
+"""Tools that a run may have here, by the user's settings, the environment, and the repository."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""To which branch is the work of a run to go, and can it be committed there at all?"""
+"""The branch for a run's work, and whether the work can be committed there."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How does verified work become a commit on a new branch, with HEAD, index and files left as they are?"""
+"""Commit of verified work on a new branch, without touching HEAD, index or files."""
 
 import os
 import subprocess

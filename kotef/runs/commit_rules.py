@@ -1,4 +1,4 @@
-"""What of a run may be committed, and what stands against it?"""
+"""Rules for what of a run may be committed, and the reasons against it."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What has the user configured, outside of any repository?"""
+"""The user's configuration, outside of any repository."""
 
 import hashlib
 import os

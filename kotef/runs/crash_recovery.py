@@ -1,4 +1,4 @@
-"""What did a killed run leave standing in for the user's files, and how is the workspace put right again?"""
+"""Recovery of user files that a killed run left replaced."""
 
 from pathlib import Path
 

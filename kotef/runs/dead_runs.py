@@ -1,4 +1,4 @@
-"""Which runs were killed and never resumed, and how does the issue log come to know of them?"""
+"""Runs that were killed and never resumed, and their issue entries."""
 
 from collections.abc import Iterator
 from contextlib import suppress

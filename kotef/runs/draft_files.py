@@ -1,4 +1,4 @@
-"""Where does a drafted specification go without overwriting anything?"""
+"""Paths for a drafted specification that overwrite nothing."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which settings does a run here have, and where does each come from?"""
+"""The settings of a run here, and the origin of each."""
 
 import os
 import re

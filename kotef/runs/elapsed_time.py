@@ -1,4 +1,4 @@
-"""How long has a run been at work, also when a kill ends it in the middle of a step? How long did its checks take?"""
+"""Working time of a run, kept through kills, and the time of its checks."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What does an agent that kotef did not write get of this machine, and what should a person know of it?"""
+"""Permissions of external agents on this machine, and the notices about them."""
 
 import os
 import shlex

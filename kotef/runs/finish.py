@@ -1,4 +1,4 @@
-"""What is left behind when a run is over?"""
+"""The end of a run: its result, report, records and clean-up."""
 
 from collections.abc import Sequence
 from contextlib import suppress

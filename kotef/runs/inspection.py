@@ -1,4 +1,4 @@
-"""What do the checks say about the workspace, now and at an earlier commit, without a model and without an edit?"""
+"""Inspection: the checks on the workspace now and at an earlier commit, without a model or an edit."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""How does a run go through the graph, and always end?"""
+"""The run of the graph from start to outcome; it always ends."""
 
 import asyncio
 import contextlib

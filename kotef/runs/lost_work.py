@@ -1,4 +1,4 @@
-"""Which uncommitted work from before a run did the run take away, and how does a person get it back?"""
+"""Uncommitted work from before a run that the run removed, and how to get it back."""
 
 import os
 import shlex

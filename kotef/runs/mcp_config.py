@@ -1,4 +1,4 @@
-"""Which MCP servers may this run start?"""
+"""MCP servers that this run may start."""
 
 import hashlib
 import importlib.util

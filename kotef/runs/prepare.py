@@ -1,4 +1,4 @@
-"""What exactly is asked of this run?"""
+"""Preparation of a task: the specification, the ticket and the checks, each read once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What is a run doing now, as its events tell?"""
+"""The fold of a run's events into what it is doing now."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What of earlier runs is not needed any more, and how much room does it take?"""
+"""Data of earlier runs that is no longer needed, and its size."""
 
 import os
 import re

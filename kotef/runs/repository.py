@@ -1,4 +1,4 @@
-"""What does a repository ask for in its settings, and what of it takes effect?"""
+"""Settings that a repository asks for, and those that take effect."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What does a run leave behind for a script to read?"""
+"""The result of a run, for scripts."""
 
 from typing import Any
 

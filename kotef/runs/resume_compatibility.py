@@ -1,4 +1,4 @@
-"""Can this version of kotef go on with that run, and what is not as the run left it?"""
+"""Compatibility of a run with this version of kotef, and differences since the run stopped."""
 
 import sqlite3
 from contextlib import closing

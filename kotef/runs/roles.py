@@ -1,4 +1,4 @@
-"""Which roles are in force here, and which endpoint does each ask?"""
+"""The roles in force here, and the endpoint of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

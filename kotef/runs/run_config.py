@@ -1,4 +1,4 @@
-"""Where and with whom does a run work?"""
+"""The configuration of a run: where it works, and with which models and coders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""In which sandbox do the commands of a workspace run, and what should the person know of it?"""
+"""Choice of the sandbox for a workspace's commands, and the notices about it."""
 
 import os
 from collections.abc import Sequence

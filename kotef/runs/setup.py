@@ -1,4 +1,4 @@
-"""What has to be done once, and with network, before the checks can run?"""
+"""The one-time `[setup]` commands, which have network access, before the checks."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""What becomes of SIGINT and SIGTERM while a run works?"""
+"""Handling of SIGINT and SIGTERM while a run works."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""How does a model draft a specification, and what of it does code let through?"""
+"""A specification drafted by a model, and the validation of what it wrote."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence

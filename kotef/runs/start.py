@@ -1,4 +1,4 @@
-"""How does a run begin, or go on after a kill?"""
+"""The start of a run, and its continuation after a kill."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What do all runs of a workspace together tell of how they end, and of what goes wrong on the way?"""
+"""Statistics over all runs of a workspace: how they end and what goes wrong on the way."""
 
 import calendar
 import re

@@ -1,4 +1,4 @@
-"""The runs of a workspace: their state, outside the tree, and the record of each that people and CI read.
+"""The runs of a workspace: their state, outside the tree, and the record of each for people and CI.
 
 What kotef acts on (task, checkpoints, visits, marks, effects) is in the state directory, where neither a repository nor
 a command can write. `.sdd/runs/<run-id>` is a record: kotef writes and shows it, but never acts on it. A run of which

@@ -1,4 +1,4 @@
-"""How is a person asked in the middle of a run, so that its events, its clock and its signals know of it?"""
+"""Questions to a person in the middle of a run, recorded in its events and stopping its clock."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,0 +1,1 @@
+"""Replay: the record of what a run heard from outside, and runs played from it."""

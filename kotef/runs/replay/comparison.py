@@ -1,4 +1,4 @@
-"""Does a run, played again from its record, come to the same end?"""
+"""Comparison of a replayed run with the recorded one."""
 
 import json
 from collections.abc import Mapping, Sequence

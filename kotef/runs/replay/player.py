@@ -1,4 +1,4 @@
-"""What does a run hear that is played again, and where does it ask for something that was never heard?"""
+"""The player: recorded answers for a replayed run, and the requests that have none."""
 
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence

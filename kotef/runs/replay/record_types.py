@@ -1,4 +1,4 @@
-"""What is one line of a run's record?"""
+"""Types of the lines in a run's record."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""How is all that a run hears from outside kept while it works?"""
+"""The recorder of everything that a run hears from outside."""
 
 import logging
 import os

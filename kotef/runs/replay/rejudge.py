@@ -1,4 +1,4 @@
-"""What do today's rules say of the outputs that a run has kept?"""
+"""Verdicts of the current rules on the outputs that a run kept."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How does a workspace stand again as it was before a run, somewhere else?"""
+"""A copy of a workspace as it was before a run."""
 
 import os
 import shutil

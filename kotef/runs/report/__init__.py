@@ -1,0 +1,1 @@
+"""Reports of finished runs, for people and for CI services."""

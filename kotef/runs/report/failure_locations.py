@@ -1,4 +1,4 @@
-"""What still fails in the tree a run was left at, and at which file and line?"""
+"""Failures left in the final tree of a run, each with file and line."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

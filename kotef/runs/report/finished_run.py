@@ -1,4 +1,4 @@
-"""Has the run ended, so that it can be told?"""
+"""A finished run, loaded for a report."""
 
 from kotef.errors import UsageError
 from kotef.runs.result import Result

@@ -1,4 +1,4 @@
-"""Which guard or limit acted, and how is that said in one sentence?"""
+"""Sentences for guards and limits that acted in a run."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

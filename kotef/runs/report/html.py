@@ -1,4 +1,4 @@
-"""How does a person read one run in a browser?"""
+"""The HTML report of one run."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""How does a CI service that shows tests read one run?"""
+"""The JUnit report of one run."""
 
 import re
 from collections.abc import Iterable

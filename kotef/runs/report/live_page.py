@@ -1,4 +1,4 @@
-"""How does the page of a run stay up to date while the run is at work?"""
+"""The report page of a run at work, kept up to date."""
 
 import logging
 from typing import Final

@@ -1,4 +1,4 @@
-"""How does a person read one run?"""
+"""The Markdown report of one run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How is the page of a run built, from its directory alone?"""
+"""Construction of the report page from the run's directory alone."""
 
 import re
 import time

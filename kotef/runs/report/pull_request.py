@@ -1,4 +1,4 @@
-"""What does somebody read who is to merge what a run did?"""
+"""The pull request text for the work of a run."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What does the page of a CI job say of a run?"""
+"""The step summary of a run in GitHub Actions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

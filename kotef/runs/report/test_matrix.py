@@ -1,4 +1,4 @@
-"""Which test said what in which visit?"""
+"""The matrix of test results by visit."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

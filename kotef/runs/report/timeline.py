@@ -1,4 +1,4 @@
-"""What do the events of a run tell of each of its visits?"""
+"""The timeline of a run: its events, visit by visit."""
 
 import math
 from collections import defaultdict

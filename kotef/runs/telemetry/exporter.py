@@ -1,4 +1,4 @@
-"""Where do traces go, and how are they sent without holding up a run?"""
+"""Export of traces without delaying a run."""
 
 import logging
 import os

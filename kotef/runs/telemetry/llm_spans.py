@@ -1,4 +1,4 @@
-"""Which span does one call of a model make?"""
+"""The span of one model call."""
 
 import json
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Who else is told of a run, where the environment asks for it: an OpenTelemetry collector, LangSmith?"""
+"""Set-up of telemetry where the environment asks for it: OpenTelemetry, LangSmith."""
 
 import logging
 from collections.abc import Callable, Iterator
