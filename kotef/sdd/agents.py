@@ -1,4 +1,4 @@
-"""Which roles do people write down for the agents, and which of two layers of roles holds?"""
+"""Roles that people define for agents, in two layers of precedence."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

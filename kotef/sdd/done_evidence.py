@@ -1,4 +1,4 @@
-"""Which lines of a ticket's Definition of Done are proved, and by what?"""
+"""Evidence for the lines of a ticket's Definition of Done."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""How does a specification that a model drafted become files which read back as they were meant?"""
+"""Writer of a drafted specification, whose files read back as intended."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Did this run end just as one did that the log knows already?"""
+"""Recognition of a run that ended just like one in the log."""
 
 from collections.abc import Iterable
 

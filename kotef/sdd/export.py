@@ -1,4 +1,4 @@
-"""How does an issue entry look to a code-scanning service, and to an issue tracker?"""
+"""Issue entries as SARIF and as issues of a tracker."""
 
 import hashlib
 import re

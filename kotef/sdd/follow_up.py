@@ -1,4 +1,4 @@
-"""What should a person do next about a run that did not succeed?"""
+"""Next step for a person after a run that did not succeed."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which fields stand between the two `---` at the head of a Markdown file?"""
+"""Front matter: the fields between the two `---` at the head of a Markdown file."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What does one entry of the issue log hold, and how does it stand in Markdown?"""
+"""An entry of the issue log, and its Markdown form."""
 
 import json
 import re

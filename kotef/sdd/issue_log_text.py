@@ -1,4 +1,4 @@
-"""How does the text of an issue log change when a run ends, or a person has a say? Pure."""
+"""Changes to the text of an issue log when a run ends or a person edits an entry. Pure."""
 
 import re
 from collections.abc import Callable, Iterator

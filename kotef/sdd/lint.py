@@ -1,4 +1,4 @@
-"""What is missing in a ticket, or wrong between tickets, that keeps code from judging the work?"""
+"""Gaps in tickets, and contradictions between them, that keep code from judging the work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What stands on which line of a Markdown file that people wrote by hand?"""
+"""A line-by-line parser for hand-written Markdown files."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What does the project remember from run to run, and how is a note of it changed?"""
+"""The project's memory from run to run, and changes to its notes."""
 
 import os
 import time

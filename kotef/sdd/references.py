@@ -1,4 +1,4 @@
-"""Which commands and which paths does a passage of the specification name?"""
+"""Commands and paths that a passage of the specification names."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What is common to every SARIF 2.1.0 log that kotef writes?"""
+"""The common parts of every SARIF 2.1.0 log that kotef writes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

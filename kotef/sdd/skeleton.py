@@ -1,4 +1,4 @@
-"""With what does a project start to write down what it wants?"""
+"""The files that `kotef init` starts a specification with."""
 
 from collections.abc import Sequence
 from pathlib import Path

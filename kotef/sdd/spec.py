@@ -1,4 +1,4 @@
-"""What does the project say about itself, its limits and its checks?"""
+"""The project's specification: its description, limits and checks."""
 
 from collections.abc import Iterable
 from pathlib import Path

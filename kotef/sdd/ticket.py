@@ -1,4 +1,4 @@
-"""What does one ticket ask for?"""
+"""One ticket and its parser."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

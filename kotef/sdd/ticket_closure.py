@@ -1,4 +1,4 @@
-"""What becomes of a ticket whose work is verified?"""
+"""Closure of a ticket whose work is verified."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path

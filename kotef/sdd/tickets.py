@@ -1,4 +1,4 @@
-"""Which tickets are there, which are still open, and how is one closed?"""
+"""The tickets of a project: open, closed, and how to close one."""
 
 import re
 from collections.abc import Collection

@@ -1,0 +1,1 @@
+"""Importers of specs and issues written for other tools."""

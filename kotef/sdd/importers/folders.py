@@ -1,4 +1,4 @@
-"""Which folders of the workspace are specs of other tools, what do they say, and how are their boxes ticked?"""
+"""Spec folders of other tools in the workspace: finding, reading, and ticking their boxes."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What does an issue ask for, as Markdown or as `gh issue view` prints it?"""
+"""Importer of an issue, as Markdown or as `gh issue view` prints it."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What does a spec that was written for another tool ask for, and which ticket is that?"""
+"""A spec written for another tool, and the ticket made from it."""
 
 import re
 from collections.abc import Iterable

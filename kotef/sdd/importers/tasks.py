@@ -1,4 +1,4 @@
-"""Which tasks does a `tasks.md` of another tool list, and how is one ticked?"""
+"""Tasks in the `tasks.md` of another tool, and how to tick one."""
 
 import re
 from collections.abc import Collection, Sequence
