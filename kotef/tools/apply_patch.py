@@ -1,4 +1,4 @@
-"""How is a patch over several files applied, all of it or nothing?"""
+"""The `apply_patch` tool: a patch over several files, applied whole or not at all."""
 
 import os
 import stat

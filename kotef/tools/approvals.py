@@ -1,4 +1,4 @@
-"""Which commands has a person allowed that the policy does not allow by itself?"""
+"""Commands that a person allowed although the policy asks about them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

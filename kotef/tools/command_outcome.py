@@ -1,4 +1,4 @@
-"""Is a command that ended red the model's mistake, or an answer it asked for?"""
+"""Outcome of a failed command: the model's mistake, or the answer it asked for."""
 
 from typing import Final, NamedTuple
 

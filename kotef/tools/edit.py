@@ -1,4 +1,4 @@
-"""How is text in a file replaced when the model remembers it almost right?"""
+"""Replacement of text in a file that the model remembers almost exactly."""
 
 import difflib
 import re

@@ -1,4 +1,4 @@
-"""How does the model look at files, and write whole ones?"""
+"""Reading, listing and writing of whole files for the model."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""What has changed since the run began, or since a commit?"""
+"""Changes since the run began, or since a commit."""
 
 import os
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What does langchain have to be told of a tool of ours?"""
+"""Adapter from a kotef tool to a langchain tool."""
 
 from copy import deepcopy
 from functools import lru_cache

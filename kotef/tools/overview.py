@@ -1,4 +1,4 @@
-"""What is the model told of the repository as a whole, and of where something is defined?"""
+"""Overviews for the model: the repository as a whole, and where something is defined."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What does a patch in the `*** Begin Patch` format say, and what does it make of a text?"""
+"""Parser of the `*** Begin Patch` format, and its application to a text."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence

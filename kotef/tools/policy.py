@@ -1,4 +1,4 @@
-"""May this command line run, must a person be asked, or is it refused?
+"""The command policy: whether a command line may run, needs a person's approval, or is refused.
 
 A table of names and a reading of the shell's grammar. It is no sandbox: a script, an alias, a build file or a clever
 quotation does what it likes, and only the sandbox around the process can stop that. It spares honest models the

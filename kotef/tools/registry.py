@@ -1,4 +1,4 @@
-"""Which tools are there, and which of them is the model offered?"""
+"""The registry of tools, and the selection that a model is offered."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, get_args

@@ -1,4 +1,4 @@
-"""What does the workspace define and use, as far as it was ever looked into, and what of that is still true?"""
+"""Index of what the workspace defines and uses, kept current."""
 
 import gc
 import hashlib

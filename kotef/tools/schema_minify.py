@@ -1,4 +1,4 @@
-"""What of a schema must a model be sent, with every request, to call a tool?"""
+"""Minification of tool schemas, which every request repeats."""
 
 from collections.abc import Mapping
 from typing import Any, Final

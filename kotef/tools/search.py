@@ -1,4 +1,4 @@
-"""Where in the workspace is a text, or a file of some name?"""
+"""Search for text and for file names in the workspace."""
 
 import posixpath
 import shutil

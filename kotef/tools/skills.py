@@ -1,4 +1,4 @@
-"""What is the model told of a skill?"""
+"""The text of a skill for the model."""
 
 import difflib
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which simple commands would a shell run for this command line?"""
+"""Parser of shell command lines into the simple commands that a shell would run."""
 
 import re
 from dataclasses import dataclass, field

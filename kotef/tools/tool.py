@@ -1,4 +1,4 @@
-"""What is one tool, and what do the tools of a visit act on?"""
+"""The type of a tool, and the context its calls work in."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping

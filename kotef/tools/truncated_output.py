@@ -1,4 +1,4 @@
-"""What does an output that was cut say of its rest, and how does the model read that?"""
+"""Notes on truncated output, and how the model reads the rest."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which files does the workspace have, and which one was meant?"""
+"""Files of the workspace, and resolution of the one a model meant."""
 
 import difflib
 import os

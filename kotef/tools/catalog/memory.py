@@ -1,4 +1,4 @@
-"""With which tools does the model use what was learnt before: its own notes, and skills?"""
+"""Tools for earlier knowledge: the model's own notes, and skills."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Which MCP servers does a configuration name, and how is each reached?"""
+"""MCP servers in a configuration, and how to reach each."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""How do the MCP servers of one run serve its visits?"""
+"""Sessions with the MCP servers of one run."""
 
 import asyncio
 import json

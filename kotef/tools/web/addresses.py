@@ -1,4 +1,4 @@
-"""May the model reach this address on the network?"""
+"""Rules for network addresses that the model may reach."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final

@@ -1,4 +1,4 @@
-"""What does the web answer, without reaching anything but the open internet?"""
+"""HTTP requests that reach only the open internet."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""What does a web page say, without what only a browser needs?"""
+"""The text of a web page."""
 
 import re
 from html.parser import HTMLParser
