@@ -1,4 +1,4 @@
-"""How does a command see the workspace as it was at a commit, while no file of the workspace is touched?"""
+"""A view of the workspace as it was at a commit, for one command, without touching any file."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Which effects of tools have happened already, also when kotef was killed between an effect and its record?"""
+"""The log of tool effects, complete even if kotef is killed between an effect and its record."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Which environment does a child process get?"""
+"""The environment variables of a child process."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""How do other contents stand in for some files for a while, so that no kill can lose the real ones?"""
+"""The journal of temporarily replaced files, so that no kill can lose the real ones."""
 
 import hashlib
 import json

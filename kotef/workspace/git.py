@@ -1,4 +1,4 @@
-"""How is git asked something without running anything the repository configures?"""
+"""git commands that run nothing the repository configures."""
 
 import errno
 import os

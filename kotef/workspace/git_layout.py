@@ -1,4 +1,4 @@
-"""Is the repository git would find here the workspace's own, or does something lead it elsewhere?"""
+"""The workspace's own git repository, with detection of redirections elsewhere."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""How do the objects of the user's git survive a command that deletes them?"""
+"""Protection of the user's git objects from commands that delete them."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""How does git sign and which hooks does it have, asked without running what the repository names?"""
+"""Signing and hooks of git, read without running what the repository names."""
 
 import os
 from pathlib import Path

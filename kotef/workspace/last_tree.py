@@ -1,4 +1,4 @@
-"""Which tree of the workspace did a run see last, and which files has it written itself since then?"""
+"""The workspace tree that a run saw last, and the files it wrote since."""
 
 import json
 from collections.abc import Iterable

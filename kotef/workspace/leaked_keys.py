@@ -1,4 +1,4 @@
-"""Does a text hold what looks like a key that somebody forgot in it?"""
+"""Detection of text that looks like a forgotten key."""
 
 import re
 from collections.abc import Iterator, Sequence

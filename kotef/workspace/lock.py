@@ -1,4 +1,4 @@
-"""Who may write in this workspace now?"""
+"""The lock on a workspace."""
 
 import fcntl
 import json

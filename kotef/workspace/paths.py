@@ -1,4 +1,4 @@
-"""Which paths may kotef read and write, and where does it keep its own state?"""
+"""Paths that kotef may read and write, and the location of its own state."""
 
 import errno
 import hashlib

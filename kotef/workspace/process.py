@@ -1,4 +1,4 @@
-"""What does one shell command do, bounded in time and memory, with nothing of it left running?"""
+"""One shell command, bounded in time and memory, that leaves nothing running."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Which processes belong to a command, and how do they all end?"""
+"""The processes of a command, and their termination."""
 
 import ctypes
 import os

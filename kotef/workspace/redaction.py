@@ -1,4 +1,4 @@
-"""Which secrets are known here and now?"""
+"""The secrets known in this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Which values must never be shown, and how are they replaced?"""
+"""Values that must never be shown, and their replacement."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""Which files of the workspace does a snapshot hold, and which does it leave out?"""
+"""Files of the workspace that a snapshot contains, and files that it leaves out."""
 
 import os
 import stat

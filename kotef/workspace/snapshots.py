@@ -1,4 +1,4 @@
-"""The workspace as trees in a store of kotef's own: how one is taken, and how it is put in place again."""
+"""Snapshots: the workspace as trees in kotef's own store, and their restoration."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""Where is what an output was cut by, for as long as the run may ask for it?"""
+"""The parts cut from long outputs, kept for as long as the run may ask for them."""
 
 import base64
 import hashlib

@@ -1,1 +1,1 @@
-"""What can a command touch, and who holds it to that?"""
+"""The sandbox: what a command may touch, and the mechanisms that enforce it."""

@@ -1,4 +1,4 @@
-"""Which files and which network may a command see, and which may it change?"""
+"""Confinement: the files and the network that a command may see, and what it may change."""
 
 import hashlib
 import os

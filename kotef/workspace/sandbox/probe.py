@@ -1,4 +1,4 @@
-"""Which level of sandbox does this machine really give?"""
+"""Probe of the sandbox level that this machine supports."""
 
 import json
 import os

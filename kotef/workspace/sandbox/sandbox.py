@@ -1,4 +1,4 @@
-"""How is a program started so that it can only do what its confinement allows?"""
+"""Start of a program inside its confinement."""
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which system calls are refused where no namespace keeps a command from what they reach?"""
+"""System calls refused by seccomp where no namespace isolates the command."""
 
 import errno
 import os

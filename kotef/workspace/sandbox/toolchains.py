@@ -1,4 +1,4 @@
-"""Which folders of a person's home does an ordinary project need in order to run, and where do its caches go?"""
+"""Toolchain folders in the user's home that ordinary projects need, and where their caches go."""
 
 import json
 import os
