@@ -1,4 +1,4 @@
-"""How does a process begin and end as kotef?"""
+"""The entry point of the kotef process: early start-up settings, and a fast exit."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""What are the nodes handed at run time, and never checkpointed?"""
+"""Dependencies that nodes receive at run time and that are never checkpointed."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Which errors does kotef raise on purpose, and who must act on each?
+"""Errors that kotef raises on purpose, and who must act on each.
 
 * KotefError                 exit status 1   a defect in kotef itself
   x UsageError               2   an option or argument cannot be used as it stands

@@ -1,4 +1,4 @@
-"""Every limit: its unit, its default, and where it came from."""
+"""Limits of a run: the unit, default and origin of each."""
 
 from typing import Final, Literal
 

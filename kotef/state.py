@@ -1,4 +1,4 @@
-"""Which channels does the graph carry, and who writes each?"""
+"""The channels of the graph, and the one writer of each."""
 
 from functools import reduce
 from typing import Annotated, Final, Literal, NotRequired, TypedDict
