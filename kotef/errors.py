@@ -114,7 +114,9 @@ class NoSpaceError(WorkspaceError):
     """What the operating system calls it."""
 
     def __init__(self, path: Path | str) -> None:
-        super().__init__(path, "no space left on device", hint="free some space; `kotef runs` tells what can go on")
+        super().__init__(
+            path, "no space left on device", hint="free some space; `kotef runs` lists runs that can continue"
+        )
 
 
 class CheckError(KotefError):

@@ -72,7 +72,7 @@ def contradiction(
     if exit_code == 0 and admitted is not None:
         return f"exit status 0, but the output says `{admitted.line}`"
     if exit_code == 0 and diagnosis.kind is not None:
-        return "exit status 0, but the output tells of a failure"
+        return "exit status 0, but the output reports a failure"
     unexplained = diagnosis.kind == "unknown" or (diagnosis.kind, diagnosis.detail) == ("test_failure", "failed")
     if exit_code > 0 and ran and not failed and unexplained:
         return f"exit status {exit_code}, but all tests that ran passed ({ran})"

@@ -5,8 +5,8 @@ import click
 from kotef.cli.options import ARRAY, where
 
 
-@click.command(short_help="Tell which roles are in force, and from where.")
-@click.option("--trust", is_flag=True, help="As a run with --trust would see them.")
+@click.command(short_help="List the roles in force and where each comes from.")
+@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
 @where
 @ARRAY
 def agents(root: str | None, trust: bool, as_json: bool) -> None:

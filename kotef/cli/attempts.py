@@ -10,7 +10,7 @@ EXIT_STATUS = """\b
 Exit status:
   0  done, or there was nothing to do
   2  refused, and nothing was touched: no such run or attempt, a run is at work here, or
-     somebody else changed a file that is about to be replaced
+     someone else changed a file that would be replaced
   5  a file could not be written
 """
 
@@ -21,13 +21,17 @@ def which(command: F) -> F:
     return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
 
 
-FORCE = click.option("--force", is_flag=True, help="Replace what somebody else changed, too; it is kept first.")
+FORCE = click.option(
+    "--force", is_flag=True, help="Also replace files that someone else changed; copies are kept first."
+)
 ATTEMPT = click.IntRange(1)
 
 
 @click.command(epilog=EXIT_STATUS, short_help="Show what an attempt of a run changed.")
 @which
-@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one.  [default: the one the run left, else its last]")
+@click.option(
+    "--attempt", type=ATTEMPT, metavar="N", help="Attempt to show.  [default: the one the run left, else its last]"
+)
 @click.option("--stat", is_flag=True, help="Only the files, with lines added and removed.")
 @where
 @JSON
@@ -49,8 +53,8 @@ def diff(**options: object) -> None:
 
 @click.command(epilog=EXIT_STATUS, short_help="Put the files of an attempt in place.")
 @which
-@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one; `kotef show RUN` lists them.")
-@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: what stood here before an earlier apply or undo.")
+@click.option("--attempt", type=ATTEMPT, metavar="N", help="Attempt to apply; `kotef show RUN` lists them.")
+@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: the state before an earlier apply or undo.")
 @FORCE
 @where
 @JSON
@@ -71,7 +75,7 @@ def apply(**options: object) -> None:
     sys.exit(apply_command(options))
 
 
-@click.command(epilog=EXIT_STATUS, short_help="Put the state before a run back.")
+@click.command(epilog=EXIT_STATUS, short_help="Restore the state before a run.")
 @which
 @FORCE
 @where

@@ -16,7 +16,7 @@ SECTIONS: Final = {
     ),
     "What may be touched": "sandbox network reads allow_install allow_edits trust",
     "How it is judged": "probes allow_unverified accept_ambiguous no_cache",
-    "What is handed over": "branch commit_hooks pr_body github as_json",
+    "Outputs": "branch commit_hooks pr_body github as_json",
 }
 """Heading → names of parameters, in this order; what is in none comes last, as plain options."""
 

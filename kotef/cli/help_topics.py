@@ -97,7 +97,7 @@ in .sdd/issues.md; `kotef resume` says which runs can go on.
 TOPICS: Final = {"environment": ENVIRONMENT, "files": FILES, "exit-statuses": STATUSES}
 
 
-@click.command("help", short_help="Tell of a command, or of a topic: environment, files, exit-statuses.")
+@click.command("help", short_help="Explain a command, or a topic: environment, files, exit-statuses.")
 @click.argument("names", metavar="[COMMAND | TOPIC]...", nargs=-1)
 @click.pass_context
 def helps(ctx: click.Context, names: tuple[str, ...]) -> None:

@@ -38,7 +38,7 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_issues, root=root, state=state, form=form, as_json=as_json)
     elif form or as_json or state != "all":
-        raise click.UsageError("options of a subcommand stand behind its name", ctx)
+        raise click.UsageError("put the options of a subcommand after its name", ctx)
     ctx.obj = root
 
 

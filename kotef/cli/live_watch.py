@@ -27,7 +27,7 @@ def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json:
         run = _awaited(place, run_id, wait)
         return _as_json(Following(place, run)) if as_json else _on_screen(Following(place, run))
     except KeyboardInterrupt:
-        console(stderr=True).print("no longer watched; the run goes on")
+        console(stderr=True).print("no longer watching; the run continues")
         return INTERRUPTED
 
 
@@ -65,7 +65,7 @@ def _on_screen(following: Following) -> int:
             time.sleep(_PAUSE)
     result = None if screen.doing.state == "error" and not screen.doing.outcome else run.result()
     if result is None:
-        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` goes on with it"
+        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` continues it"
         console().print(said, style="bold red")
         return KILLED
     from kotef.cli.result_text import say_result

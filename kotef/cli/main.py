@@ -51,7 +51,7 @@ class Main(Grouped):
                 _fail(ctx, redactor().text(str(error)), reason_of(error), error.exit_code)
             except click.UsageError as error:
                 where = error.ctx.command_path if error.ctx else "kotef"
-                message = f"{_problem(error)} (`{where} --help` tells what there is)"
+                message = f"{_problem(error)} (`{where} --help` lists what exists)"
                 _fail(ctx, redactor().text(message), "usage", error.exit_code)
             except OSError as error:
                 if error.filename is None:  # of no file: nothing that a person could correct
@@ -97,8 +97,8 @@ def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoRetur
 @click.group(
     cls=Main,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `kotef demo`, then `kotef doctor` in a repository of yours. `kotef help environment`, `kotef "
-    "help files` and `kotef help exit-statuses` tell what is true of all commands.",
+    epilog="Start with `kotef demo`, then `kotef doctor` in your own repository. `kotef help environment`, `kotef "
+    "help files` and `kotef help exit-statuses` apply to all commands.",
 )
 @click.version_option(__version__, prog_name="kotef", message="%(prog)s %(version)s")
 def main() -> None:
@@ -129,17 +129,17 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
         runs_command(root, as_json=as_json)
 
 
-@runs.command(short_help="Delete old runs and what only they need.")
+@runs.command(short_help="Delete old runs and the data only they need.")
 @where
-@click.option("--keep", type=click.IntRange(0), metavar="N", help="Runs that stay, the newest.  [default: 20]")
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Number of newest runs to keep.  [default: 20]")
 @click.option(
     "--older-than",
     type=click.FloatRange(0, min_open=True),
     metavar="DAYS",
-    help="Only runs that are older; then --keep is 0 unless it is given, too.",
+    help="Delete only runs older than this; --keep then defaults to 0.",
 )
-@click.option("--resumable", is_flag=True, help="Runs that could be resumed as well.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--resumable", is_flag=True, help="Also delete runs that can be resumed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 def prune(**options: Any) -> None:
     """Delete old runs with their checkpoints, the snapshots only they need, old outputs and baselines.
@@ -196,17 +196,19 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
-@main.command(short_help="Tell a run as a page, Markdown, JSON, SARIF or JUnit.")
+@main.command(short_help="Report a run as a page, Markdown, JSON, SARIF or JUnit.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @click.option(
     "--format",
     "form",
     type=click.Choice(["md", "html", "json", "sarif", "junit"]),
-    help="How to tell it.  [default: md]",
+    help="Report format.  [default: md]",
 )
-@click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
-@click.option("--open", "show", is_flag=True, help="Write report.html of the run anew, and open it in a browser.")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write to this file.  [default: stdout]"
+)
+@click.option("--open", "show", is_flag=True, help="Rewrite the run's report.html, and open it in a browser.")
 def report(run_id: str | None, root: str | None, form: str | None, output: str | None, show: bool) -> None:
     """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
 
@@ -241,10 +243,10 @@ def init(root: str | None) -> None:
 
 @main.command(short_help="Show how runs end, on example repositories; needs no key.")
 @click.option(
-    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Only this one.  [default: all]"
+    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Show only this one.  [default: all]"
 )
-@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Leave the workspaces in DIR.")
-@click.option("--open", "show", is_flag=True, help="Leave them, and open the report of each in a browser.")
+@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Keep the workspaces in DIR.")
+@click.option("--open", "show", is_flag=True, help="Keep them, and open the report of each in a browser.")
 def demo(case: str | None, keep: str | None, show: bool) -> None:
     """Show four endings on small example repositories; no key, no model, no network.
 
@@ -263,11 +265,11 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
     sys.exit(demo_command(keep, case, show=show))
 
 
-@main.command(short_help="Tell what a run needs here: git, checks, endpoint.")
+@main.command(short_help="Check what a run needs here: git, checks, endpoint.")
 @where
 @MODEL
 @BASE_URL
-@click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
+@click.option("--sandbox", is_flag=True, help="Try each sandbox level, and show what a command can do in it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
     """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.

@@ -7,7 +7,7 @@ import click
 from kotef.cli.options import where
 
 
-@click.group(invoke_without_command=True, short_help="Be an MCP server for editors; look after those a run may use.")
+@click.group(invoke_without_command=True, short_help="Serve editors over MCP; check the servers a run may use.")
 @where
 @click.pass_context
 def mcp(ctx: click.Context, root: str | None) -> None:

@@ -56,6 +56,6 @@ def _workspace(root: str | None) -> Path:
     place = workspace_of(root)
     if root is None and not inspect(place).is_repo and not (place / ".sdd").is_dir():
         raise UsageError(
-            f"{place} is neither a git repository nor has it a .sdd/", hint="name the workspace: kotef mcp --root DIR"
+            f"{place} is not a git repository and has no .sdd/", hint="name the workspace: kotef mcp --root DIR"
         )
     return place

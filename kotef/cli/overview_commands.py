@@ -10,7 +10,11 @@ from kotef.cli.options import JSON, where
 @click.command(short_help="Sum up all runs: how they end, and what goes wrong.")
 @where
 @click.option(
-    "--since", "days", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Only runs begun in these days."
+    "--since",
+    "days",
+    type=click.FloatRange(0, min_open=True),
+    metavar="DAYS",
+    help="Only runs started within this many days.",
 )
 @JSON
 def stats(root: str | None, days: float | None, as_json: bool) -> None:
@@ -43,13 +47,13 @@ def config() -> None:
 
 @config.command(short_help="Show every setting in effect here with its origin.")
 @where
-@click.option("--trust", is_flag=True, help="As `kotef run --trust` would have it.")
+@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
 @click.option(
     "--profile",
     type=click.Choice(["strict", "fast", "smoke", "yolo"]),
     default="strict",
     show_default=True,
-    help="As `kotef run --profile` would have it.",
+    help="Show them as with `kotef run --profile`.",
 )
 @JSON
 def show(**options: Any) -> None:

@@ -13,7 +13,7 @@ from kotef.cli.options import AGENT, JSON, MODEL, where
 @click.option("--ticket", metavar="ID", help="Ticket or spec, as `kotef run` takes it.")
 @click.option("--check", "checks", multiple=True, metavar="CMD", help="A command that judges; may be repeated.")
 @click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
-@click.option("--web", is_flag=True, help="With the tools that read web pages.")
+@click.option("--web", is_flag=True, help="Include the tools that read web pages.")
 @AGENT
 @MODEL
 @where

@@ -35,7 +35,7 @@ def prune_command(options: dict[str, Any]) -> None:
         screen.print(f"  {run_id}")
     if pruned.resumable:
         kept = counted(len(pruned.resumable), "run")
-        screen.print(f"  kept, for it can be resumed: {kept}; --resumable lets them go, too")
+        screen.print(f"  kept, because it can be resumed: {kept}; --resumable deletes these too")
 
 
 def _room(size: int) -> str:

@@ -8,23 +8,25 @@ from kotef.cli.options import JSON, where
 
 REPLAY_STATUS = """\b
 Exit status:
-  0  the same ending, with the same attempts, failures and trees
-  2  there is nothing to play: no such run, no record, or its snapshots are gone
-  3  another ending, or the run asked for what was never recorded
+  0  the same result, with the same attempts, failures and trees
+  2  nothing to play: no such run, no record, or its snapshots are gone
+  3  another result, or the run asked for something that was never recorded
 """
 
 REJUDGE_STATUS = """\b
 Exit status:
-  0  every visit is judged as it was
-  2  there is nothing to judge: no such run, or no stored outputs
-  3  a visit is judged otherwise
+  0  every visit is judged as before
+  2  nothing to judge: no such run, or no stored outputs
+  3  a visit is judged differently
 """
 
 
 @click.command(epilog=REPLAY_STATUS, short_help="Play a run again from its record, without a key.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
-@click.option("--into", type=click.Path(file_okay=False), metavar="DIR", help="Leave the copy that is worked in there.")
+@click.option(
+    "--into", type=click.Path(file_okay=False), metavar="DIR", help="Keep the workspace copy of the replay there."
+)
 @JSON
 def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool) -> None:
     """Play RUN (default: the newest) again, from what was recorded of its models and commands.

@@ -70,7 +70,7 @@ See also `kotef help environment` and `kotef help files`.
     default="strict",
     show_default=True,
     help="strict: every detected check. fast: tests and linters, smaller limits. smoke: tests, one attempt. yolo: "
-    "every check, five attempts, installs allowed. Success is judged alike.",
+    "every check, five attempts, installs allowed. All judge success the same way.",
 )
 @limits
 @confinement
@@ -91,9 +91,9 @@ See also `kotef help environment` and `kotef help files`.
 @click.option(
     "--allow-unverified", is_flag=True, help="Work without any check; ends `unverified`, exit 0, with an entry."
 )
-@click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
-@click.option("--fresh", is_flag=True, help="Tell the model nothing of what earlier runs here tried.")
-@click.option("--no-cache", is_flag=True, help="Judge the state before the run anew, and forget what is kept of it.")
+@click.option("--ignore-dependencies", is_flag=True, help="Start a ticket even if one it depends on is open.")
+@click.option("--fresh", is_flag=True, help="Do not show the model what earlier runs here tried.")
+@click.option("--no-cache", is_flag=True, help="Judge the state before the run again, ignoring the stored result.")
 @click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
 @click.option("--web", is_flag=True, help="Let the model read public web pages.")
 @click.option(
@@ -134,7 +134,7 @@ def run(**options: Any) -> None:
 
 
 @click.command(
-    cls=Delivering, epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget."
+    cls=Delivering, epilog=EXIT_STATUS, short_help="Continue a run that was killed, interrupted or out of budget."
 )
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--last", is_flag=True, help="The newest run of this workspace.")
@@ -159,7 +159,7 @@ def run(**options: Any) -> None:
     "--continue",
     "one_more",
     is_flag=True,
-    help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
+    help="Allow one more attempt after the last hit its step or tool-call limit, starting from the files it left.",
 )
 @ALLOW_INSTALL
 @INTERACTIVE

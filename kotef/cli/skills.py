@@ -5,7 +5,7 @@ import click
 from kotef.cli.options import JSON, where
 
 
-@click.command(short_help="List the skills a model may use here, and where each is from.")
+@click.command(short_help="List the skills a model may use here, and where each comes from.")
 @where
 @JSON
 def skills(root: str | None, as_json: bool) -> None:
@@ -44,7 +44,7 @@ def skills(root: str | None, as_json: bool) -> None:
     for one in known.found:
         screen.print(f"{plain(one.name):<24} {plain(one.place)}\n    {one_line(one.description, 200)}", soft_wrap=True)
     for one in known.hidden:
-        text = f"{plain(one.name):<24} {plain(one.place)}: not used, another one of that name goes before it"
+        text = f"{plain(one.name):<24} {plain(one.place)}: not used, another skill of that name takes precedence"
         screen.print(text, style="yellow", soft_wrap=True)
     for problem in known.problems:
         screen.print(f"broken: {plain(str(problem))}", style="red", soft_wrap=True)

@@ -67,7 +67,7 @@ def spec() -> None:
 @spec.command(DRAFT, hidden=True, epilog=EXIT_STATUS)
 @click.argument("goal")
 @where
-@click.option("-i", "--interview", is_flag=True, help="Be asked up to five questions first; needs a terminal.")
+@click.option("-i", "--interview", is_flag=True, help="Ask up to five questions first; needs a terminal.")
 @click.option("--dry-run", is_flag=True, help="Print the draft and write nothing.")
 @click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd count.")
 @MODEL
@@ -76,7 +76,7 @@ def spec() -> None:
 def draft(**options: Any) -> None:
     """Draft a specification for GOAL."""
     if options["goal"] in spec.commands:
-        raise click.UsageError(f"options of `{options['goal']}` stand behind its name: `kotef spec lint --root DIR`")
+        raise click.UsageError(f"options of `{options['goal']}` go after its name: `kotef spec lint --root DIR`")
     from kotef.cli.spec_draft import draft_command
 
     sys.exit(draft_command(options))
@@ -94,7 +94,7 @@ def lint(root: str | None, as_json: bool) -> None:
       kotef spec lint --json | jq -r '.findings[] | select(.code == "no-check") | .path'
 
     Found are, among others: no check, a line that no check can prove, a dependency that is nowhere or a ring of them,
-    two with one number, an empty ticket, a heading that is nearly one that is read, a check whose program is missing.
+    two with one number, an empty ticket, a heading that is almost a known one, a check whose program is missing.
     Specs of spec-kit (specs/*) and Kiro (.kiro/specs/*) are looked through as well.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.spec_lint import lint_command

@@ -68,6 +68,6 @@ def tools(tier: str | None, as_json: bool) -> None:
         screen.print(f"{facts} {row['tokens']:>6}  {row['description']}", soft_wrap=True)
     if any(row["needs"] == "apply_patch" for row in rows):
         asked = f'apply_patch is offered to models with `[models."NAME"] apply_patch = true` in {config_path()}'
-        screen.print(plain(f"{asked}; `kotef tools --help` tells of the other needs"), soft_wrap=True)
+        screen.print(plain(f"{asked}; `kotef tools --help` explains the other needs"), soft_wrap=True)
     always = sum(int(str(row["tokens"])) for row in rows if row["needs"] is None)
     screen.print(f"about {always:,} tokens with every request, without those that need something")

@@ -9,12 +9,12 @@ from kotef.cli.options import where
 EXIT_STATUS = """\b
 Exit status: that of the run, see `kotef run --help`; besides
   2    no such run
-  130  you stopped watching; the run goes on
+  130  you stopped watching; the run continues
   137  the run was killed
 """
 
 
-@click.command(epilog=EXIT_STATUS, short_help="Follow a run that is at work elsewhere.")
+@click.command(epilog=EXIT_STATUS, short_help="Follow a run in another process.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @click.option(
@@ -22,7 +22,7 @@ Exit status: that of the run, see `kotef run --help`; besides
     type=click.FloatRange(0),
     default=10.0,
     metavar="SECONDS",
-    help="How long to wait for a run that is not there yet.  [default: 10]",
+    help="How long to wait for a run to appear.  [default: 10]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, whenever the state changes.")
 def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> None:

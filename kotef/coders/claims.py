@@ -140,7 +140,7 @@ class ClaimCheck:
                 raise ToolFault("exec_error", f"{found['path']} has no line {line}")
             return _Spot(found["path"], line)
         if "::" in other or _LOOKS_LIKE_A_PATH.fullmatch(other):
-            raise ToolFault("exec_error", f"there is no file, line or test {other!r}")
+            raise ToolFault("exec_error", f"no such file, line or test: {other!r}")
         return None
 
     def _read(self, path: str) -> bytes | None:

@@ -111,5 +111,5 @@ class Prompts:
         except jinja2.TemplateError as error:
             place = self.overrides if self.overrides and (self.overrides / f"{name}.md").exists() else shipped()
             raise SpecError(
-                place / f"{name}.md", f"cannot be rendered: {error}", hint="mend or delete the override"
+                place / f"{name}.md", f"cannot be rendered: {error}", hint="fix or delete the override"
             ) from error

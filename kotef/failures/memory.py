@@ -71,7 +71,7 @@ def tell(memories: Sequence[Memory], fingerprints: Collection[str]) -> str:
         for line in _lines(memory, fingerprints):
             left -= len(line.encode()) + 1
             if left < 0:
-                rest = f"(cut here; {counted(len(known) - number, 'earlier run')} not told in full)"
+                rest = f"(cut here; {counted(len(known) - number, 'earlier run')} shortened)"
                 return "\n".join([*lines, rest])
             lines.append(line)
     return "\n".join(lines)

@@ -129,7 +129,7 @@ def recount(visits: Mapping[int, Visit]) -> str:
         room = left if position else _SHARE
         line = next((line for line in _ways(attempt, newest=not position) if len(line.encode()) < room), None)
         if line is None:
-            return "\n".join([*lines, f"({counted(len(attempts) - position, 'earlier attempt')} not told)"])
+            return "\n".join([*lines, f"({counted(len(attempts) - position, 'earlier attempt')} left out)"])
         left -= len(line.encode()) + 1
         lines.append(line)
     return "\n".join(lines)

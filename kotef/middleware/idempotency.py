@@ -21,12 +21,12 @@ from kotef.workspace.paths import resolve_inside
 MARKS: Final = frozenset({MISTAKE, FAILED, WROTE})
 """What is noted beside a result and is replayed with it."""
 IN_DOUBT: Final = (
-    "This call was started before kotef was interrupted, and nobody saw it end: it may have happened, wholly or in "
-    "part. It was not repeated. Look at the files before you decide whether to run it again."
+    "This call was started before kotef was interrupted, and its end was not recorded: it may have happened, fully or "
+    "in part. It was not repeated. Look at the files before you decide whether to run it again."
 )
 APPLIED: Final = "This edit was made before kotef was interrupted; it was not repeated."
 
-IN_PART: Final = "{files}: changed before kotef was interrupted, and not once more. The rest of this edit:"
+IN_PART: Final = "{files}: changed before kotef was interrupted, and not changed again. The rest of this edit:"
 
 
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):

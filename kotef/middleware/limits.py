@@ -100,7 +100,7 @@ class VisitBudget:
         detail = f"tool budget exhausted: {counted(used.results, 'tool call')} in one visit (--max-tool-calls"
         if used.went_on < limits.continues:
             return Cap("tool_budget", f"{detail})", goes_on=True)
-        again = f", gone on {counted(used.went_on, 'time')} already" if used.went_on else ""
+        again = f", continued {counted(used.went_on, 'time')} already" if used.went_on else ""
         return Cap("tool_budget", f"{detail}{again}; `kotef resume --continue` grants one more)", goes_on=False)
 
     def calls_left(self, messages: Sequence[AnyMessage]) -> int:

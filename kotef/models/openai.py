@@ -165,7 +165,7 @@ class StrictChatOpenAI(ChatOpenAI):
         except TimeoutError:
             tries.lost += 1
             fault: ModelFault = "timeout" if tries.made > 1 else "call_time"  # then it was never silent, only slow
-            raise self._failure(Fault(fault, f"no whole answer within {self.deadline:g} s"), tries) from None
+            raise self._failure(Fault(fault, f"no complete answer within {self.deadline:g} s"), tries) from None
         except asyncio.CancelledError:
             self.emit("model_cancelled", model=self._asked, tries=tries.made)
             raise

@@ -24,7 +24,7 @@ async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
     new = [path for path in judged.changed if path not in known]
     code = [path for path in new if not is_protected(path) or matches(path, judged.task.allow_edits)]
     if not old and not code:
-        return not_probed("counter-proof", unit.check.name, "nothing but new tests changed")
+        return not_probed("counter-proof", unit.check.name, "only new tests changed")
     stages = [paths for paths in (old, [*old, *code]) if paths]
     left = unit
     for number, paths in enumerate(stages):
@@ -107,7 +107,7 @@ async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> P
         return None
     differing = await bench.deps.surroundings.differing(bench.before, f"visit-{bench.verification.visit}")
     if differing is None:
-        return not_probed(name, unit.check.name, "what git ignores is not known as it was")
+        return not_probed(name, unit.check.name, "the earlier state of ignored files is unknown")
     if not differing:
         return None
     result = await bench.run_in_copy(unit, "surroundings", before=bench.before)
@@ -171,5 +171,5 @@ async def _flipped(flipped: Sequence[str], result: CommandResult, unit: ProbeUni
     if any(status_in(with_ci, target) != "passed" for target in flipped):
         told = f"passes by chance only: {named}"
     else:
-        told = f"green only at times, or only with the hash seed or CI variables it was judged with: {named}"
+        told = f"green only sometimes, or only with the hash seed or CI variables it was judged with: {named}"
     return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))

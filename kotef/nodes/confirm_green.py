@@ -65,7 +65,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
         verification = verification.model_copy(update={"doubts": doubts})
     meddled = _meddled(verification.visit, judged, deps)
     suspects, known = judged.unheld.suspects, judged.unheld.known
-    reasons = [str(finding) for finding in findings] + [f"{path} was changed while it judged" for path in meddled]
+    reasons = [str(finding) for finding in findings] + [f"{path} was changed while the checks ran" for path in meddled]
     if known is not None:
         outside = steering_from_outside(deps.root, os.environ, known.since)
         reasons += [
@@ -100,7 +100,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     if alone.passed:
         return verification.model_copy(update={"put_back": put_back})
     if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, deps):
-        doubts = tuple(f"{path} may be imported in the place of another module of its name" for path in aside)
+        doubts = tuple(f"{path} may be imported instead of another module with its name" for path in aside)
         return verification.model_copy(update={"put_back": put_back, "doubts": (*verification.doubts, *doubts)})
     what = "files that no snapshot holds" if suspects else "new files that steer the judge"
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
@@ -194,7 +194,7 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[TamperingFind
         inside = target.is_relative_to(deps.root) and target.relative_to(deps.root).as_posix()
         held = deps.snapshots.paths(judged.tree)
         if not inside or not (inside in held or any(other.startswith(f"{inside}/") for other in held)):
-            yield TamperingFinding(path, 1, "is a link to what no snapshot holds")
+            yield TamperingFinding(path, 1, "is a link to something that no snapshot contains")
     elif path.endswith(CODE) and not path.endswith(".py"):
         yield TamperingFinding(path, 1, "is compiled code, which cannot be read")
 

@@ -73,8 +73,8 @@ def all_is_protected(task: Task, baseline: str, snapshots: Snapshots, test_files
         return ""
     some = ", ".join(code[:5]) + (", …" if code[5:] else "")
     return (
-        f"all code that could be changed is run or sourced by the checks, so it judges and is put back: {some}; "
-        f"open what is product and no judge, for one with `--allow-edits {code[0]}`"
+        f"all code that could be changed is run or sourced by the checks, so it counts as a judge and is put back: "
+        f"{some}; if a file is product and not a judge, allow it, for example with `--allow-edits {code[0]}`"
     )
 
 

@@ -51,7 +51,7 @@ class PlanAnswer(BaseModel):
 
 
 async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
-    """Decide by code; only if the run goes on is a plan made, by the model where there is one."""
+    """Decide by code; only if the run continues is a plan made, by the model where there is one."""
     deps = runtime.context
     started = time.monotonic()
     visit = _next_visit(state)
@@ -180,7 +180,7 @@ async def _ask_model(
     if not nudge or _is_changed(plan, state):
         return plan, usage
     if not over_budget(merge_usage(state["usage"], usage).total, state["task"].limits):
-        deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; it is asked for once more")
+        deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; the planner is asked again")
         await next_step()
         deps.emit("model_call", visit=visit, node="planner")
         refusal = deps.prompts.render("nudge", what=nudge, refused=plan.hypothesis)

@@ -83,7 +83,7 @@ def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
     known = {*restored.left, *(edits.foreign if edits else ())}
     others = [path for path in deps.snapshots.changed(before, now) if path not in known] if now else []
     if others:
-        said.append(f"different from before the run; the checks or somebody else changed it: {', '.join(others[:10])}")
+        said.append(f"different from before the run; the checks or someone else changed it: {', '.join(others[:10])}")
     for text in said:
         deps.emit("notice", text=text)
     note_lines(deps.run_dir, said)

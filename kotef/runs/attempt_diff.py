@@ -150,7 +150,7 @@ def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
             snapshots, trees.before, activity_of(run.path), replaced, whole=True, touched=placed.put_back
         )
         theirs = trees.foreign.intersection(snapshots.changed(trees.before, trees.left) if trees.left else ())
-        said = [f"{path} was changed by somebody else during the run; left as it is" for path in sorted(theirs)]
+        said = [f"{path} was changed by someone else during the run; left as it is" for path in sorted(theirs)]
         told = lines_of(report._replace(brought_back=()), snapshots, trees.before, replaced=replaced)
         return RestoredFiles(
             placed.put_back, report.brought_back, placed.saved, (*placed.notices, *said[:_NAMED], *told)
@@ -171,10 +171,10 @@ def _place(
     if foreign and not force:
         why = f"changed since run {run.run_id} by a person or another run"
         if not trees.left:
-            why = f"run {run.run_id} was killed, so its edits cannot be told from yours"
+            why = f"run {run.run_id} was killed, so its edits cannot be distinguished from yours"
         raise UsageError(
             f"{why}: {_some(foreign)}; nothing was touched",
-            hint="--force replaces it too, and keeps what stands there now",
+            hint="--force replaces it too, and keeps a copy of the current content",
         )
     held = snapshots.paths(now)
     stray = [path for path in todo if path not in held and _is_file(snapshots.root / path)]
@@ -184,7 +184,7 @@ def _place(
     saved = save_state(run, now, todo, target)
     restored = snapshots.restore(target, last=now, paths=todo, modes=snapshots.modes(trees.before))
     if restored.left:
-        hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
+        hint = f"`kotef apply {run.run_id} --saved {saved}` restores it"
         raise WorkspaceError(_some(restored.left), "could not be replaced; the rest is in place", hint=hint)
     return RestoredFiles(restored.put_back, saved=saved, notices=said)
 
@@ -246,7 +246,7 @@ def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Tr
     if before is None and any(patched(now, patch, snapshots.store) for patch in patches.values()):
         before = now
     if before is None:
-        problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits what stands here now"
+        problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits the current files"
         raise UsageError(problem, hint=f"`git apply --reject` may fit parts of {run.shown}/visit-N.patch")
     made = {number: patched(before, patch, snapshots.store) for number, patch in patches.items()}
     attempts = {number: tree for number, tree in made.items() if tree}
@@ -272,7 +272,7 @@ def _wanted(run: RunDir, trees: _Trees, attempt: int | None) -> int | None:
     if result and result.tree_visit in trees.attempts:
         return result.tree_visit
     if not trees.attempts and not trees.left:
-        raise UsageError(f"run {run.run_id} made no attempt", hint="`kotef show` tells why")
+        raise UsageError(f"run {run.run_id} made no attempt", hint="`kotef show` shows why")
     return max(trees.attempts, default=None)
 
 

@@ -52,14 +52,14 @@ def aimed_again(root: Path, asked: str | None, task: Task, *, hooks: bool) -> di
 def must_be_free(root: Path, name: str, facts: GitFacts) -> None:
     """UsageError with the way out, where a commit on a new branch of this name can be told to fail beforehand."""
     if not facts.has_commits:
-        what = "the repository has no commit to start from" if facts.is_repo else "this is no git repository"
+        what = "the repository has no commit to start from" if facts.is_repo else "not a git repository"
         raise UsageError(f"--branch: {what}", hint="commit once with git, or leave --branch out")
     if not _is_name(root, name):
         hint = "give another --branch=NAME, or --branch alone for the default name"
-        raise UsageError(f"--branch {' '.join(name.split())}: git takes this for no name of a branch", hint=hint)
+        raise UsageError(f"--branch {' '.join(name.split())}: not a valid branch name", hint=hint)
     if taken := _in_the_way(root, name):
         raise UsageError(
-            f"--branch {name}: there is a branch {taken} already",
+            f"--branch {name}: the branch {taken} already exists",
             hint=f"choose another name, or delete it with `git branch -D {taken}`",
         )
     identity(root)

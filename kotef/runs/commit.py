@@ -61,7 +61,7 @@ def _commit(work: CommitContent) -> str:
         if task.commit_hooks:
             _run_hooks(root, index, message)
             if ask(["write-tree"], root, env=index).decode().strip() != tree:
-                raise RefusedError("the pre-commit hook changed what is to be committed, and that was not judged")
+                raise RefusedError("the pre-commit hook changed what would be committed, and the change was not judged")
         return _on_branch(root, task, tree, message)
 
 

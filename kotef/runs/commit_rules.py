@@ -103,12 +103,12 @@ def must_be_committable(work: CommitContent) -> None:
     if head != base:
         raise RefusedError(f"HEAD moved during the run, from {base[:12]} to {head[:12]}; the work began at the first")
     if work.mixed:
-        raise RefusedError(f"{some(work.mixed)}: changed both by the run and by somebody else")
+        raise RefusedError(f"{some(work.mixed)}: changed both by the run and by someone else")
     if not work.changed:
         raise RefusedError("the run changed no file")
     _no_filters(work.root, work.changed)
     if dirty := [path for path in work.changed if work.differs(path)]:
-        raise RefusedError(f"{some(dirty)}: not as committed before the run, and the commit would take that along")
+        raise RefusedError(f"{some(dirty)}: had uncommitted changes before the run, and the commit would include them")
     for path, _, content in work.contents():
         _no_keys(path, content or b"", work.snapshots.read(work.before, path) or b"")
 

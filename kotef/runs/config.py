@@ -89,7 +89,7 @@ def read_config(path: Path) -> UserConfig:
     except OSError as error:
         raise SpecError(path, f"cannot be read: {error.strerror}", hint="check its permissions") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(path, f"is not TOML: {error}", hint="mend the file") from error
+        raise SpecError(path, f"is not TOML: {error}", hint="fix the file") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -34,5 +34,5 @@ def _ended(directory: Path, snapshots: Snapshots) -> str:
         hint = "put the files right by hand (`git status`), then delete this file"
         raise WorkspaceError(directory / MARK, problem, hint=hint) from error
     back, left = (ended.put_back, ended.left) if ended else ((), ())
-    said = f"run {directory.name} was killed while it judged once more; {counted(len(back), 'file')} put back"
-    return f"{said}, changed by somebody since and left so: {', '.join(left[:8])}" if left else said
+    said = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
+    return f"{said}, kept changes made since: {', '.join(left[:8])}" if left else said

@@ -87,14 +87,14 @@ def must_be_hireable(
         raise UsageError("--coder-env: no coder of this run is a program", hint=hint)
     for name in more:
         if name not in env:
-            raise UsageError(f"--coder-env {name}: there is no such variable", hint="set it, or leave it out")
+            raise UsageError(f"--coder-env {name}: no such variable", hint="set it, or leave it out")
     for name, command in commands.items() if max_cost is not None else ():
         tells = command.preset.tells if command.preset else "nothing"
         if tells == "nothing":
-            raise UsageError(f"--max-cost: {name} does not tell what it costs", hint="bound it by --max-time instead")
+            raise UsageError(f"--max-cost: {name} does not report its cost", hint="bound it by --max-time instead")
         if tells == "tokens" and name not in prices:
             hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
-            raise UsageError(f"--max-cost: {name} tells its tokens, and their price is not known", hint=hint)
+            raise UsageError(f"--max-cost: {name} reports its tokens, but their price is unknown", hint=hint)
     path = env.get("PATH", "")
     missing = [one.program for one in commands.values() if one.program and _found(one.program, root, path) is None]
     if missing and len(missing) == len(parse_chain(chain)):
@@ -226,7 +226,7 @@ def _notice(name: str, sandbox: Sandbox, names: Sequence[str], got: Sequence[str
     holds = {
         "bwrap": ".git and .sdd are read-only, the rest of the home is hidden",
         "landlock": "the rest of the home is hidden; .env files can be read; what it changes in .git is put back",
-        "off": "no sandbox, so it may do what you may; what it changes in .git is put back",
+        "off": "no sandbox, so it may do everything you may do; what it changes in .git is put back",
     }[sandbox.level]
     return f"coder {name} gets {'; '.join(has)} ({holds})"
 

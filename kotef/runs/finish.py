@@ -67,7 +67,7 @@ def finish(
         said += _settle_success(state, ending, evidence, deps)
     else:
         issue, trouble = _entry(state, ending, deps)
-        said += [f"the issue entry of this run is beside its result, for {trouble}"] if trouble else []
+        said += [f"the issue entry of this run is next to its result, because {trouble}"] if trouble else []
     result = _result(run, state, ending, deps, now=now, started_at=started_at, signal=signal).model_copy(
         update={
             "changed": changed,

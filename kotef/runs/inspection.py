@@ -268,7 +268,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
     """
     toplevel = inspect(question.root).toplevel
     if toplevel is None:
-        raise UsageError(f"--against {question.against}: this is no git repository", hint="leave it out")
+        raise UsageError(f"--against {question.against}: not a git repository", hint="leave it out")
     try:
         with elsewhere(question.root, toplevel, commit, question.sandbox) as place:
             results = await _run(question, place, None, telling)

@@ -112,7 +112,7 @@ def prepare(
         instructions=instructions.text,
     )
     if encodable(task) is not task:
-        raise UsageError("the goal, the ticket or a check holds bytes that are no UTF-8", hint="write it anew")
+        raise UsageError("the goal, the ticket or a check contains bytes that are not UTF-8", hint="write it again")
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 
@@ -151,7 +151,7 @@ def _standing(name: str, root: Path, folder: TicketFolder) -> str:
     try:
         find_asked(root, folder, name)
     except UsageError:
-        return f"{name} (there is no such ticket)"
+        return f"{name} (no such ticket)"
     return f"{name} (still open)"
 
 

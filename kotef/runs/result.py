@@ -243,10 +243,10 @@ class Result(Camel):
     """Failed with the others and passed when run again alone: before the run (not asked for), or now (then red)."""
     missing: tuple[str, ...] = ()
     preexisting: tuple[str, ...] = ()
-    """Red before the run, and not asked for: listed, never blocking."""
+    """Red before the run, not part of the task: listed, never blocking."""
     new_tests: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
-    """New tests that fail on the code as it was before the run."""
+    """New tests that fail on the old code before the run."""
     unproved: tuple[str, ...] | None = None
     """New tests that pass on that code too, so that they prove nothing; null: they were not tried on it."""
     probes: tuple[ResultProbe, ...] = ()

@@ -36,7 +36,7 @@ class Agents:
         if found is None:
             others = f"there are {', '.join(sorted(self.roles))}"
             problem = next((problem for broken, problem in self.broken if broken == slug(name)), None)
-            raise UsageError(str(problem) if problem else f"there is no role {name}", hint=others)
+            raise UsageError(str(problem) if problem else f"no role {name}", hint=others)
         if found.unknown:
             known = ", ".join(field for field in Role.model_fields if field not in _OURS)
             raise UsageError(

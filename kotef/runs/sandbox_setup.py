@@ -101,7 +101,7 @@ def sandbox_of(
     """
     for path in granted(reads):
         if not path.exists():
-            raise UsageError(f"--read {path}: there is no such file or folder", hint="name one that exists")
+            raise UsageError(f"--read {path}: no such file or folder", hint="name one that exists")
     if wanted == "off":
         return OFF, ()
     in_ci = bool(os.environ.get("CI")) if ci is None else ci

@@ -42,7 +42,7 @@ async def set_up(
         if not passed:
             status = "timed out" if result.exit_code is None else f"exit status {result.exit_code}"
             said = result.summary.partition("\n")[0]
-            hint = f"see {result.log}; mend it or [setup] of .sdd/kotef.toml, then `kotef resume --last`"
+            hint = f"see {result.log}; fix it or [setup] in .sdd/kotef.toml, then `kotef resume --last`"
             raise SetupError(command, f"{status}: {said}" if said else status, hint=hint)
         done.append(command)
         write_atomic(run.path / "setup.json", json.dumps(done).encode())

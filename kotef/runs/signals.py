@@ -85,7 +85,7 @@ class Signals:
 
     @contextlib.contextmanager
     def question(self) -> Iterator[None]:
-        """Inside a person is asked: the step is theirs, so a Ctrl-C ends it at once."""
+        """Inside a question to a person: the step is theirs, so a Ctrl-C ends it at once."""
         self._questions += 1
         try:
             yield

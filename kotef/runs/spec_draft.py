@@ -48,7 +48,7 @@ class TicketAnswer(BaseModel):
     """One ticket."""
 
     title: str = Field(description="a few words, imperative")
-    objective: str = Field(default="", description="two to five sentences: what shall be different, and why")
+    objective: str = Field(default="", description="two to five sentences: what should be different, and why")
     done: list[str] = Field(default_factory=list, description="definition of done: lines that code can prove")
     checks: list[str] = Field(default_factory=list, description="command lines that judge it")
     steps: list[str] = Field(default_factory=list)
@@ -241,7 +241,7 @@ def _mended(answer: DraftAnswer, root: Path, known: Sequence[str]) -> tuple[Spec
             checks = ["false  # write here the command that shows whether this is done"]
             notices.append(f"ticket {number}: has no check that could run; write one before you start it")
         elif not [command for command in given if command in checks]:
-            notices.append(f"ticket {number}: judged by the project's own checks, for it has none of its own")
+            notices.append(f"ticket {number}: judged by the project's own checks, because it has none of its own")
         done = [line for line in ticket.done if words_only(line)] or [f"`{checks[0]}` exits 0"]
         needs = sorted({need - 1 for need in ticket.needs if 0 < need < number})
         tickets.append(

@@ -191,7 +191,7 @@ def _role(name: str, block: _Block, path: str, *, first: int | None) -> Role:
     fields = {key.lower().replace("-", "_"): said for key, said in head.fields.items()}
     prompt = head.body.strip()[:MAX_PROMPT]
     if not (fields or prompt):
-        raise _MalformedError(block.number, "says nothing: neither a field nor a prompt")
+        raise _MalformedError(block.number, "is empty: neither a field nor a prompt")
     unknown = tuple(key for key in fields if key not in _READ)
     values: dict[str, Any] = {key: said for key, said in fields.items() if key in _READ}
     if "tools" in values:

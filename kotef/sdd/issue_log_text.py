@@ -13,8 +13,8 @@ Change = Literal["added", "updated", "unchanged", "seen_again", "reopened"]
 HEADER: Final = """\
 # Issues
 
-Runs of kotef that did not succeed, oldest first. A run that ends as one before it did adds a line to that entry instead
-of another one. An entry is rewritten when its run is resumed, and keeps what you write into it; what stands between the
+Runs of kotef that did not succeed, oldest first. A run that ends like an earlier one adds a line to that entry instead
+of a new one. An entry is rewritten when its run is resumed, but keeps what you write into it; the text between the
 entries is yours. `kotef issues` lists them.
 """
 

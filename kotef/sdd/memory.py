@@ -119,7 +119,7 @@ def remembers(root: Path) -> bool:
 def memory_of(root: Path, environment: Mapping[str, str]) -> MemoryFiles:
     """The memory of a workspace; in CI, where nobody would see what was noted, it is only read."""
     in_ci = environment.get("CI", "").strip().lower() not in {"", "0", "false", "no"}
-    return MemoryFiles(root, "the memory is read-only in CI; say what you found out in your last words" * in_ci)
+    return MemoryFiles(root, "the memory is read-only in CI; report what you found in your final message" * in_ci)
 
 
 def act(files: MemoryFiles, action: Action, name: MemoryName, entry: str, old: str) -> str:
@@ -157,7 +157,7 @@ def _listed(files: MemoryFiles) -> str:
 def _note(entry: str) -> str:
     note = " ".join(entry.split())
     if not note:
-        raise MemoryFault("the entry is empty; say in one line what is worth knowing next time")
+        raise MemoryFault("the entry is empty; say in one line what will help next time")
     if len(note) > MAX_ENTRY:
         raise MemoryFault(f"the entry has {len(note)} characters; say it in {MAX_ENTRY}")
     return note
@@ -172,7 +172,7 @@ def _meant(text: str, name: MemoryName, old: str) -> str:
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise MemoryFault(f"{len(matching)} notes of {name} hold that; give the whole note in `old`")
+        raise MemoryFault(f"{len(matching)} notes of {name} contain that; give the whole note in `old`")
     raise MemoryFault(f"{name} has no such note; its notes: {'; '.join(known[:10]) or 'none'}")
 
 

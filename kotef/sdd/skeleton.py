@@ -49,7 +49,7 @@ _BEST_PRACTICES: Final = """\
 How code is written here: names, errors, tests. Point to a file that shows it well.
 """
 
-PLACEHOLDER: Final = "Say in a sentence or two what shall be different when this is done."
+PLACEHOLDER: Final = "Say in a sentence or two what should be different when this is done."
 """The objective of the first ticket, until somebody writes one."""
 
 _TICKET: Final = """\

@@ -39,6 +39,6 @@ class Permits:
             case "once":
                 return Ruling("allowed")
             case "no":
-                return Ruling("refused", f"the person at the terminal said no ({ruling.reason}); do without it")
+                return Ruling("refused", f"the person at the terminal refused ({ruling.reason}); do without it")
             case _:
                 return ruling

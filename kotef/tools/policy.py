@@ -166,9 +166,7 @@ def _judge_redirection(target: str) -> _CommandFinding:
 def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, depth: int) -> list[_CommandFinding]:
     """A shell, or `eval`, or `source`: what it would read is judged where it can be seen."""
     if _fetches(simple):
-        return [
-            _CommandFinding("refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it")
-        ]
+        return [_CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")]
     if name == "eval":
         return _judge_script(" ".join(args), root, depth)
     if name not in SHELLS:
@@ -232,13 +230,11 @@ def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) 
     if reason := ALWAYS_REFUSED.get(said[0]):
         return _CommandFinding("refused", f"{said[0]} is refused: {reason}")
     if name in INTERPRETERS and _fetches(simple) and _after_options(args) in ([], ["-"]):
-        return _CommandFinding(
-            "refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it"
-        )
+        return _CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")
     if name.startswith("mkfs") or (name == "dd" and any(arg.startswith("of=/dev/") for arg in args)):
         return _CommandFinding("refused", f"{name} on a device is refused")
     if name in WAITS and not WAITS[name] & set(args):
-        return _CommandFinding("refused", f"{name} waits for a person; use view_file, edit_file, cat or sed")
+        return _CommandFinding("refused", f"{name} is interactive; use view_file, edit_file, cat or sed")
     if name == "tail" and any(re.fullmatch(r"-[a-zA-Z]*[fF]\w*|--follow(=.*)?", arg) for arg in args):
         return _CommandFinding("refused", "tail that follows a file never ends; leave -f out")
     if name in {"kill", "pkill", "killall"}:
@@ -290,7 +286,7 @@ def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:
             "ask", "which process would end is only known when it runs; write `kill $!` or `kill %1`"
         )
     return _CommandFinding(
-        "refused", f"{name} is refused: the process may be somebody else's; end your own with `kill %1`"
+        "refused", f"{name} is refused: the process may belong to someone else; end your own with `kill %1`"
     )
 
 

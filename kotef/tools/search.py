@@ -151,7 +151,7 @@ class _Query:
             if resolve_inside(self.top, name, write=False) != self.top / name:
                 return []
             text = decode(read_within(self.top, name, largest=MAX_BYTES))
-        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: as ripgrep, go on with the others
+        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: like ripgrep, skip it
             return []
         return lines_of(text.plain) if text else []
 

@@ -79,7 +79,7 @@ def must_be_path(path: str) -> None:
     """Raise `ToolFault` `schema_reject` for a name that no file can have, wherever it would lie."""
     if "\0" in path:
         shown = clip_line(path.replace("\0", "\\0"), 200)
-        raise ToolFault("schema_reject", f"{shown}: no path holds a NUL character; give a plain path")
+        raise ToolFault("schema_reject", f"{shown}: a path cannot contain a NUL character; give a plain path")
 
 
 def read_text(root: Path, place: Place) -> Text:

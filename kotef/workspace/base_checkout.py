@@ -92,7 +92,7 @@ def resolve_commit(root: Path, ref: str) -> str:
     )
     if found.returncode:
         said = found.stderr.decode("utf-8", "replace").strip()
-        problem = "this is no git repository" if "not a git repository" in said else "there is no such commit"
+        problem = "not a git repository" if "not a git repository" in said else "no such commit"
         raise UsageError(f"--against {ref}: {problem}", hint="name a commit, branch or tag; `git fetch` gets more")
     return found.stdout.decode().strip()
 

@@ -21,7 +21,7 @@ class RecordedEffect(NamedTuple):
     """What the ledger knows of one call."""
 
     standing: Standing
-    """`done`: replay the result; `doubt`: it was started, and nobody saw it end."""
+    """`done`: replay the result; `doubt`: it was started, but its end was not recorded."""
     result: str = ""
     failed: bool = False
     mark: str = ""

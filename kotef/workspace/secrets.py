@@ -162,9 +162,9 @@ class RedactedText(NamedTuple):
         used = MARK.findall(text)
         for mark in dict.fromkeys(used):
             if mark not in real:
-                raise MarkError(f"{mark} stands for a value that is kept from you and does not stand in the old text")
+                raise MarkError(f"{mark} replaces a value that you may not see, and the old text does not contain it")
             if len(set(real[mark])) > 1 and used.count(mark) != len(real[mark]):
-                raise MarkError(f"{mark} stands for different texts in this file: keep each where it is")
+                raise MarkError(f"{mark} replaces different texts in this file: keep each where it is")
         left = {mark: iter(wholes if len(set(wholes)) > 1 else wholes * len(used)) for mark, wholes in real.items()}
         return MARK.sub(lambda found: next(left[found[0]]), text)
 

@@ -602,7 +602,7 @@ HIDDEN = [
     Cheat(
         "a link to a module elsewhere",
         f"w('../impl.py', {LIES!r}); os.symlink('../impl.py', 'impl.py'); w('calc.py', {CALLS!r})",
-        "impl.py:1: is a link to what no snapshot holds",
+        "impl.py:1: is a link to something that no snapshot contains",
     ),
     Cheat(
         "no repository any more, and an ignored module",

@@ -190,8 +190,8 @@ def test_a_workspace_below_the_top_commits_its_own_folder(tmp_path: Path, run: R
         (["--branch=a..b"], "git takes this for no name of a branch"),
         (["--branch=refs/heads/x"], "git takes this for no name of a branch"),
         (["--branch=one\ntwo"], "--branch one two: git takes this for no name"),
-        (["--branch=-x"], "--branch=-x: no branch can be called so"),
-        (["--branch=--trust"], "--branch=--trust: no branch can be called so"),
+        (["--branch=-x"], "--branch=-x: not a valid branch name"),
+        (["--branch=--trust"], "--branch=--trust: not a valid branch name"),
         (["--branch=taken"], "there is a branch taken already"),
         (["--branch=taken/below"], "there is a branch taken already"),
         (["--commit-hooks"], "--commit-hooks: only with --branch"),
@@ -215,12 +215,12 @@ def test_a_name_is_never_taken_from_the_next_word(project: Path, run: Run, argum
     assert ran.result["branch"]["name"].startswith("kotef/")
     again = fixing(run, project, "--branch", "fix-add", agent=Agent())
     assert (again.code, again.stderr.count("\n")) == (2, 1)
-    assert "extra argument (fix-add): the name of a branch is given as --branch=NAME" in again.stderr
+    assert "extra argument (fix-add): give the branch name as --branch=NAME" in again.stderr
 
 
 def test_without_a_repository_or_a_commit_there_is_nothing_to_branch_from(tmp_path: Path, run: Run) -> None:
     (tmp_path / "calc.py").write_text(BUG)
-    assert "this is no git repository" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
+    assert "not a git repository" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
     git(tmp_path, "init", "-q")
     assert "no commit to start from" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
 

@@ -408,7 +408,7 @@ def test_a_prefix_that_changes_between_two_parts_of_a_run_is_warned_of(project: 
     assert [event["changed"] for event in named(ran, "prefix_drift")] == [["system prompt"]], (
         "once, not in each request"
     )
-    assert "what stands before the conversation changed: system prompt" in ran.stdout
+    assert "the request prefix changed: system prompt" in ran.stdout
 
 
 def test_what_the_planner_sends_first_is_kept_too_and_its_change_told(project: Path, run) -> None:

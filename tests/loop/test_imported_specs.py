@@ -150,7 +150,7 @@ def test_a_task_waits_for_what_it_depends_on(project: Path, run) -> None:
     assert ran.code == 2
     assert "ticket 001-sums#T003 depends on 001-sums#T002 (still open)" in ran.stderr
     ran = kotef(project, "run", "--ticket", "001#T004")
-    assert "001-sums#T099 (there is no such ticket)" in ran.stderr
+    assert "001-sums#T099 (no such ticket)" in ran.stderr
     assert run(project, solving(), "--ticket", "001#T003", "--ignore-dependencies").code == 0
 
 

@@ -108,7 +108,7 @@ def test_a_person_sees_the_run_and_the_verdict_on_it(project: Path, run: Any) ->
     run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
     done = kotef(project, "replay")
     assert "↳ edit_file calc.py ✓" in done.stdout
-    assert "the same ending: verified after 0 failed attempts" in done.stdout
+    assert "the same result: verified after 0 failed attempts" in done.stdout
 
 
 def test_an_endpoint_that_failed_fails_again(project: Path, run: Any, alone: Callable[[], None]) -> None:

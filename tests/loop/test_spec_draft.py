@@ -204,7 +204,7 @@ def test_without_a_model_or_a_terminal_it_is_a_usage_error(project: Path, spec) 
     assert ran.exit_code == 2
     assert "no model: set OPENAI_API_KEY" in ran.stderr
     assert "kotef init" in ran.stderr
-    assert "-i: there is no terminal to ask at" in spec([], "-i").stderr
+    assert "-i: no terminal to ask at" in spec([], "-i").stderr
     assert spec([], goal="  ").code == 2
     (project / ".sdd").write_text("a file")
     assert spec([drafts(ADD)]).code == 2

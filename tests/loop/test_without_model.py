@@ -190,7 +190,7 @@ def test_on_a_terminal_the_question_is_put_to_the_person_first(project: Path) ->
     asked = re.search(r"should (price\(.*?\)) return (\S+) or (\S+)\?", said)
     assert asked
     assert f"2. {asked[3]}" in said
-    assert f"a person says: {asked[1]} is {asked[3]}" in said
+    assert f"a person's answer: {asked[1]} is {asked[3]}" in said
     assert "verified (by search)" in said
     price = {}
     exec((project / "calc.py").read_text(), price)

@@ -101,7 +101,7 @@ def missing(root: Path) -> Iterator[tuple[str, str]]:
     wanted = table(package, "dependencies") or table(package, "devDependencies")
     if wanted and not (root / "node_modules").exists() and not (root / ".pnp.cjs").exists():
         lock = next((name for name in _LOCKS if (root / name).is_file()), "")
-        yield f"{lock or 'package.json'} names dependencies, but there is no node_modules", making(root)
+        yield f"{lock or 'package.json'} lists dependencies, but node_modules is missing", making(root)
 
 
 def making(root: Path) -> str:

@@ -74,9 +74,7 @@ class TerminalPrompts:
         command, reason = redactor().text(command), redactor().text(reason)
         async with self._one_at_a_time:
             with self._still():
-                self.screen.print(
-                    Text("  The model wants to run a command that is not allowed by itself:", style="bold")
-                )
+                self.screen.print(Text("  The model wants to run a command that needs your permission:", style="bold"))
                 self.screen.print(Text("\n".join(f"    {line}" for line in plain(command).splitlines()), style="bold"))
                 self.screen.print(Text(f"    ({one_line(reason, 300)})", style="yellow"))
                 words: dict[str, Permission] = {"o": "once", "once": "once", "y": "once", "yes": "once", "r": "run"}

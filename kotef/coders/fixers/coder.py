@@ -162,7 +162,7 @@ def _evidence(kept: Sequence[Fix], runs: int) -> Iterator[str]:
     if kept:
         yield f"{counted(runs, 'fix', 'fixes')} tried, {len(kept)} kept: the failing checks got better with each"
     for said in dict.fromkeys(_said(fix.evidence) for fix in kept):
-        yield f"the check said: {said}"
+        yield f"the check reported: {said}"
 
 
 def _said(line: str) -> str:

@@ -31,7 +31,7 @@ class SessionError(Exception):
 
 
 class NoPytestError(SessionError):
-    """The quick way is not to be had: the project's interpreter cannot import pytest, or no process can be forked."""
+    """The quick way is not available: the project's interpreter cannot import pytest, or no process can be forked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,7 @@ class Player:
         return CoderResult(done.edits, done.usage, found=done.found, hints=done.hints, tried=done.tried)
 
     def differs(self, visit: int, what: str) -> None:
-        """Note it; the run goes on."""
+        """Note it; the run continues."""
         if len(self.divergences) < MOST:
             self.divergences.append(Divergence(visit, what))
 

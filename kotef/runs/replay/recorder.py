@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("kotef")
 
 LARGEST: Final = 100 * 1024 * 1024
-"""Bytes of one record; the run goes on without one beyond."""
+"""Bytes of one record; the run continues without one beyond."""
 
 OUTSIDE: Final = frozenset(
     {"git_status", "web_fetch", "web_search", "manage_memory", "read_output", "stop_command"}

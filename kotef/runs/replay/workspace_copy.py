@@ -55,8 +55,8 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
     state = state_dir(root)
     store = state / "store.git"
     gone = UsageError(
-        "the state before this run is gone: its snapshot was pruned, or lies on another machine",
-        hint="`kotef show` still tells of the run",
+        "the state before this run is gone: its snapshot was pruned, or is on another machine",
+        hint="`kotef show` still shows the run",
     )
     if not store.is_dir():
         raise gone

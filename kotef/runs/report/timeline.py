@@ -156,7 +156,7 @@ def _doing(line: Line, visit: int, before: str) -> str:
         case "ended" | "run_finished":
             return ""
         case "run_started" | "run_resumed":
-            return "the run begins" if line["event"] == "run_started" else "the run goes on"
+            return "the run begins" if line["event"] == "run_started" else "the run continues"
         case _:
             return before
 

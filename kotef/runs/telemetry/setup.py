@@ -78,7 +78,7 @@ def _way() -> tuple[exporter.Wish, exporter.Collector | None]:
         return wish, exporter.Collector() if wish.endpoint else None
     except Exception as error:  # noqa: BLE001  what the library raises for a variable it cannot use, or in its import
         why = redactor().text(str(error).partition("\n")[0])
-        return exporter.Wish(refused=f"no traces are sent, for a variable OTEL_* cannot be used: {why}"), None
+        return exporter.Wish(refused=f"no traces are sent, because a variable OTEL_* cannot be used: {why}"), None
 
 
 def _called(setting: RunConfig, spans: "Spans") -> "Callable[[Emit], Models]":

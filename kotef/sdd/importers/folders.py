@@ -93,7 +93,7 @@ def tick_foreign(root: Path, ticket: Ticket, proved: Collection[tuple[str, int]]
     if not wanted:
         return ()
     if _now(root, ticket) != _asked(ticket):
-        raise SpecError(ticket.path, "was changed during the run", hint="look at it, then tick by hand what is done")
+        raise SpecError(ticket.path, "was changed during the run", hint="check it, then tick by hand what is done")
     for path in dict.fromkeys(path for path, _ in wanted):
         file = resolve_inside(root, path, write=False)
         try:

@@ -87,7 +87,7 @@ def with_commands(issue: Issue) -> Ticket:
 
 
 def _json(text: str, source: str) -> _Raw | None:
-    """What `gh issue view --json` prints; of other fields nothing is read. None where it is no JSON object."""
+    """What `gh issue view --json` prints; of other fields nothing is read. None where it is not a JSON object."""
     if not text.lstrip().startswith("{"):
         return None
     try:

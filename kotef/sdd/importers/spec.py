@@ -68,8 +68,8 @@ def ticket_of(spec: ForeignSpec, selected: str = "") -> Ticket:
     """
     if not (spec.tasks or spec.criteria or spec.objective):
         if spec.problems:
-            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} says nothing else that could be worked on")
-        raise UsageError(f"{spec.path}: says nothing that could be worked on", hint=f"it was read as {spec.kind}")
+            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} contains nothing else to work on")
+        raise UsageError(f"{spec.path}: contains nothing to work on", hint=f"it was read as {spec.kind}")
     chosen = _chosen(spec, selected) if selected else spec.tasks
     if chosen and all(task.checked for task in chosen):
         what = f"task {_printable(selected)} is" if selected else "all its tasks are"

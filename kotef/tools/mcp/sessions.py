@@ -32,7 +32,7 @@ _LONGEST_NAME: Final = 64
 """Characters of a tool's name that endpoints take."""
 
 
-class ServerFault(Exception):  # noqa: N818  a server that does not start is told, and the run goes on without it
+class ServerFault(Exception):  # noqa: N818  a server that does not start is told, and the run continues without it
     """Why a server is of no use, in one line."""
 
 
@@ -59,7 +59,7 @@ class McpSession:
             return ready.result()
         ended = self._task.done()
         await self.close()
-        why = self._why() if ended else f"said nothing for {START_SECONDS:.0f} s"
+        why = self._why() if ended else f"no output for {START_SECONDS:.0f} s"
         shown = f" ({self.server.shown[:100]})" if self.server.shown else ""
         raise ServerFault(f"MCP server {self.server.name}{shown} did not start: {why}")
 
@@ -70,20 +70,20 @@ class McpSession:
 
         name, seconds = self.server.name, self.server.timeout_seconds
         if self._session is None or self._task is None or self._task.done():
-            raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it")
+            raise ToolFault("exec_error", f"MCP server {name} has ended; continue without it")
         try:
             async with asyncio.timeout(seconds + 1):
                 result = await self._session.call_tool(tool, arguments, timedelta(seconds=seconds))
         except (McpError, TimeoutError) as error:
             late = isinstance(error, TimeoutError) or error.error.code == HTTPStatus.REQUEST_TIMEOUT
-            limit = f"{tool} gave no answer within {seconds:g} s, the `timeoutSeconds` of its server; go on without it"
-            why = limit if late else clip_line(str(error) or "it failed without a word", 500)
+            limit = f"{tool} gave no answer within {seconds:g} s, the server's `timeoutSeconds`; continue without it"
+            why = limit if late else clip_line(str(error) or "it failed without a message", 500)
             raise ToolFault("exec_error", f"MCP server {name}: {why}") from error
         except (BrokenResourceError, ClosedResourceError) as error:
-            raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it") from error
+            raise ToolFault("exec_error", f"MCP server {name} has ended; continue without it") from error
         text = clip_middle(redactor().text(text_of(result)), MAX_TEXT)
         if result.isError:
-            raise ToolFault("exec_error", text or f"{tool} failed and said nothing")
+            raise ToolFault("exec_error", text or f"{tool} failed without a message")
         return text or "[no output]"
 
     async def close(self) -> None:
@@ -159,7 +159,7 @@ class Servers:
     def __init__(
         self, servers: Sequence[Server], root: Path, logs: Path, say: Callable[[str], None], sandbox: Sandbox = OFF
     ) -> None:
-        """`say` is told, in one line, of a server that does not start; the run goes on without its tools.
+        """`say` is told, in one line, of a server that does not start; the run continues without its tools.
 
         `sandbox` confines those that are programs, at the level that is a command line of its own (bwrap).
         """

@@ -50,11 +50,11 @@ def checked(url: str) -> SplitResult:
         parts = urlsplit(text)
         port_is_fine = parts.port != 0
     except ValueError as error:
-        raise ToolFault("schema_reject", f"{url[:200]!r} is no URL: {error}") from error
+        raise ToolFault("schema_reject", f"{url[:200]!r} is not a URL: {error}") from error
     if parts.scheme not in {"http", "https"}:
         raise ToolFault("permission_denied", f"only http and https are fetched, not {parts.scheme or 'a bare name'}:")
     if not parts.hostname or not port_is_fine or len(text) > _LONGEST or not text.isprintable() or " " in text:
-        raise ToolFault("schema_reject", f"{url[:200]!r} is no URL that can be fetched")
+        raise ToolFault("schema_reject", f"{url[:200]!r} is not a URL that can be fetched")
     if parts.username is not None or parts.password is not None:
         raise ToolFault("permission_denied", "a URL with a login in it is not fetched; leave the login out")
     return parts

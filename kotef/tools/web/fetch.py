@@ -68,7 +68,7 @@ class Web:
         text = text_of(answer.text, base=answer.url) if "html" in answer.media else answer.text.strip()
         shown = text[start : start + MAX_TEXT]
         more = len(text) - start - len(shown)
-        rest = f"{more} more characters; go on with start={start + len(shown)}" if more > 0 else ""
+        rest = f"{more} more characters; continue with start={start + len(shown)}" if more > 0 else ""
         head = f"{answer.url} {answer.status} {answer.media}, {len(text)} characters"
         return "\n".join(part for part in (head, title, as_data(shown), rest) if part)
 

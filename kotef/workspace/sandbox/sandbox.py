@@ -15,8 +15,8 @@ Wanted = Literal["auto", "bwrap", "landlock", "strict", "off"]
 """What a person may ask for: `auto` is the best level there is, `strict` is bwrap with limits on resources."""
 
 MEANING: Final[dict[Level, str]] = {
-    "bwrap": "namespaces by bubblewrap: what is outside is read-only or hidden; no network; no other processes",
-    "landlock": "Landlock and seccomp: what is outside is read-only or hidden; no network; .env files can be read",
+    "bwrap": "namespaces by bubblewrap: everything outside is read-only or hidden; no network; no other processes",
+    "landlock": "Landlock and seccomp: everything outside is read-only or hidden; no network; .env files can be read",
     "off": "none: commands may do what you may do",
 }
 

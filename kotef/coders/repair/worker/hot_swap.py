@@ -219,7 +219,7 @@ def _made(compiled: CodeType, trail: list[str], old: FunctionType) -> FunctionTy
         value = vars(value)[name]
     value = getattr(value, "__func__", value)
     if not isinstance(value, FunctionType):
-        raise NotSwappableError("its defaults are not to be had")
+        raise NotSwappableError("its defaults are not available")
     return value
 
 
