@@ -59,7 +59,7 @@ def diff(**options: object) -> None:
 @where
 @JSON
 def apply(**options: object) -> None:
-    """Put the files of attempt N of RUN in place, whatever the run ended with.
+    """Put the files of attempt N of RUN in place, whatever the outcome of the run.
 
     \b
     Examples:
@@ -67,8 +67,8 @@ def apply(**options: object) -> None:
       kotef apply --last --attempt 1
       kotef apply --last --saved 1
 
-    Only files that the run changed are touched, and no ticket is moved. What stands there now is kept first, and the
-    way back is printed.
+    Only files that the run changed are touched, and no ticket is moved. The current content is kept first, and the
+    command that restores it is printed.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.attempt_trees import apply_command
 
@@ -81,15 +81,15 @@ def apply(**options: object) -> None:
 @where
 @JSON
 def undo(**options: object) -> None:
-    """Put every file that RUN (default: the newest) changed back as it was before, whether or not it was verified.
+    """Restore every file that RUN (default: the newest) changed to its state before the run, verified or not.
 
     \b
     Examples:
       kotef undo
       kotef undo 20260131-101500-3fa2
 
-    Files that were not committed, or not tracked, come back too, and a ticket the run closed is open again. What stands
-    there now is kept first, and the way back is printed. The entry in .sdd/issues.md stays.
+    Files that were not committed, or not tracked, come back too, and a ticket that the run closed is reopened. The
+    current content is kept first, and the command that restores it is printed. The entry in .sdd/issues.md stays.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.attempt_trees import undo_command
 

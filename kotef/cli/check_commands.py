@@ -25,7 +25,7 @@ Exit status:
     "checks",
     multiple=True,
     metavar="CMD",
-    help="A command that judges; may be repeated.  [default: .sdd, pyproject, detection]",
+    help="A check command; may be repeated.  [default: .sdd, pyproject, detection]",
 )
 @click.option(
     "--against",
@@ -59,7 +59,7 @@ Exit status:
 @where
 @JSON
 def check(**options: Any) -> None:
-    """Run the project's checks and judge them as `kotef run` would; no model is asked and no file is edited.
+    """Run the project's checks and judge them as `kotef run` would; no model is called and no file is edited.
 
     \b
     Examples:
@@ -67,9 +67,9 @@ def check(**options: Any) -> None:
       kotef check --check "pytest -q" --check "ruff check ." --json
       kotef check --against origin/main --github
 
-    A report, an exit status and a closing line that contradict each other are red. With a commit to compare with, the
-    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
-    With --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
+    A report, an exit status and a summary line that contradict each other are red. With a commit to compare with, the
+    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now. With
+    --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.check_report import check_command
 

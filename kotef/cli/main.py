@@ -144,7 +144,7 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
 def prune(**options: Any) -> None:
     """Delete old runs with their checkpoints, the snapshots only they need, old outputs and baselines.
 
-    A run that could be resumed stays, unless --resumable is given. Issue entries stay, and so does what git holds.
+    Runs that can be resumed are kept unless --resumable is given. Issue entries and everything in git are kept.
 
     \b
     Examples:
@@ -210,7 +210,7 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
 )
 @click.option("--open", "show", is_flag=True, help="Rewrite the run's report.html, and open it in a browser.")
 def report(run_id: str | None, root: str | None, form: str | None, output: str | None, show: bool) -> None:
-    """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
+    """Report RUN (default: the newest) in a format of your choice, from its directory alone.
 
     The HTML report is one file that needs nothing else: timeline, tests by attempt, diffs, logs, guards.
 
@@ -248,7 +248,7 @@ def init(root: str | None) -> None:
 @click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Keep the workspaces in DIR.")
 @click.option("--open", "show", is_flag=True, help="Keep them, and open the report of each in a browser.")
 def demo(case: str | None, keep: str | None, show: bool) -> None:
-    """Show four endings on small example repositories; no key, no model, no network.
+    """Show four outcomes on small example repositories; no key, no model, no network.
 
     \b
     Examples:
@@ -257,8 +257,8 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
     the last two a script plays a model: it deletes the failing test, which is put back and judged; it returns an object
-    that is equal to everything, and a wrong result expected in its test shows that. The graph, git, pytest and every
-    file are real. Exit status 0 when all ended as they must, 1 when not.
+    that is equal to everything, which a wrong expected value in its test reveals. The graph, git, pytest and every file
+    are real. Exit status 0 if all end as expected, else 1.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo import demo_command
 
@@ -280,8 +280,8 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
       kotef doctor --base-url http://localhost:8080/v1
       kotef doctor --sandbox
 
-    The program of each check is started for its version, in the sandbox; no check is run and no token is asked for.
-    Exit status 0, or 5 where something is missing.
+    The program of each check is started for its version, in the sandbox; no check is run and no tokens are spent. Exit
+    status 0, or 5 where something is missing.
     """  # noqa: D301  click reads the backspace character
     if sandbox:
         from kotef.cli.sandbox_doctor import sandbox_command
@@ -308,7 +308,7 @@ def graph() -> None:
 @main.command(short_help="Print the JSON schema of result.json.")
 @click.argument("name", type=click.Choice(["result"]))
 def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
-    """Print a JSON schema: `result` is that of result.json and of `kotef run --json`.
+    """Print a JSON schema: `result` describes result.json and the output of `kotef run --json`.
 
     \b
     Examples:

@@ -166,8 +166,8 @@ CODER = click.option(
     envvar="KOTEF_CODER",
     show_envvar=True,
     metavar="CHAIN",
-    help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one, any other is an "
-    "agent's command line with {brief}, or its name in `kotef coders`. The seconds of a search are CPU time.  "
+    help="Who edits, in order: fixers makes mechanical edits, search tries small ones, model asks a model; anything "
+    "else is an agent: a name from `kotef coders`, or a command line with {brief}. Seconds of a search are CPU time.  "
     "[default: fixers,search:10s,model; without a model: fixers,search]",
 )
 CODER_ENV = click.option(

@@ -26,8 +26,8 @@ def stats(root: str | None, days: float | None, as_json: bool) -> None:
       kotef stats --since 7
       kotef stats --json | jq .tools
 
-    Failed tool calls are told apart by whether the conversation had been compacted before. Runs that cannot be read are
-    named, and in no figure.
+    Failed tool calls are counted separately before and after the conversation was compacted. Runs that cannot be read
+    are named but not counted.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.statistics import stats_command
 
@@ -57,14 +57,15 @@ def config() -> None:
 )
 @JSON
 def show(**options: Any) -> None:
-    """Show every setting a run here would have, with its value and the file and line, or the variable, it comes from.
+    """Show every setting of a run here, with its value and the file and line, or the variable, it comes from.
 
     \b
     Examples:
       kotef config show
       kotef config show --profile fast --json
 
-    Of keys only whether they are set is told. What the repository asks for in vain is listed last, with the reason.
+    For keys only whether they are set is shown. Settings of the repository that are ignored are listed last, with the
+    reason.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.config_table import show_config
 

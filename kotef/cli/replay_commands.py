@@ -38,8 +38,8 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
       kotef replay --json | jq .divergences
 
     The real graph works in a copy of the workspace as it was before the run. No key is needed, no network is used, no
-    command is run, and your files are not touched. What a request or a command differs by from the record is named with
-    its visit and the number of the call.
+    command is run, and your files are not touched. A request or command that differs from the record is named with its
+    visit and the number of the call.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.replay_report import replay_command
 
@@ -51,7 +51,8 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
 @where
 @JSON
 def rejudge(run_id: str | None, root: str | None, as_json: bool) -> None:
-    """Classify and judge again what the checks of RUN (default: the newest) printed, by the rules of this kotef.
+    """Classify and judge again what the checks of RUN (default: the newest) printed, by the rules of this version of
+    kotef.
 
     \b
     Examples:

@@ -58,9 +58,9 @@ def spec() -> None:
       kotef spec --dry-run "add an undo command"                  print, write nothing
       kotef spec lint                                             what is missing in the tickets there are
 
-    No file is ever overwritten: beside one that exists the draft becomes NAME.draft.md. Each ticket gets a Definition
-    of Done and checks whose programs are installed; what could not be had is named. At most three questions go to the
-    model, with at most four repetitions each. Read the draft before you run it: a model wrote it.
+    No file is ever overwritten: next to an existing file the draft becomes NAME.draft.md. Each ticket gets a Definition
+    of Done and checks whose programs are installed; what is missing is named. At most three requests go to the model,
+    with at most four retries each. Read the draft before you run it: a model wrote it.
     """  # noqa: D301  click reads the backspace character
 
 
@@ -86,16 +86,16 @@ def draft(**options: Any) -> None:
 @where
 @JSON
 def lint(root: str | None, as_json: bool) -> None:
-    """Name the gaps of the open tickets and specs, with file and line; nothing is run, no model is asked.
+    """List the gaps of the open tickets and specs, with file and line; nothing is run, no model is called.
 
     \b
     Examples:
       kotef spec lint
       kotef spec lint --json | jq -r '.findings[] | select(.code == "no-check") | .path'
 
-    Found are, among others: no check, a line that no check can prove, a dependency that is nowhere or a ring of them,
-    two with one number, an empty ticket, a heading that is almost a known one, a check whose program is missing.
-    Specs of spec-kit (specs/*) and Kiro (.kiro/specs/*) are looked through as well.
+    It finds, among others: no check, a line that no check can prove, a missing or circular dependency, a number used
+    twice, an empty ticket, a heading that is almost a known one, a check whose program is missing. Specs of spec-kit
+    (specs/*) and Kiro (.kiro/specs/*) are checked as well.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.spec_lint import lint_command
 

@@ -26,7 +26,7 @@ Exit status: that of the run, see `kotef run --help`; besides
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, whenever the state changes.")
 def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> None:
-    """Follow RUN (default: the one at work here, else the newest): what has happened, then what happens, to its end.
+    """Follow RUN (default: the one at work here, else the newest): what has happened so far, then live until its end.
 
     \b
     Examples:
@@ -34,8 +34,8 @@ def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> N
       kotef watch 20260131-101500-3fa2
       kotef watch --json | jq -r .state
 
-    States are planning, streaming, tool_running, verifying, waiting_for_input, idle and error: idle is the end of a
-    run, error one that could not work, or that was killed. Nothing is written, and the run does not notice.
+    States are planning, streaming, tool_running, verifying, waiting_for_input, idle and error: idle means that the run
+    ended; error, that it could not work or was killed. Nothing is written, and the run is not affected.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.live_watch import watch_command
 
