@@ -51,8 +51,7 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
 @where
 @JSON
 def rejudge(run_id: str | None, root: str | None, as_json: bool) -> None:
-    """Classify and judge again what the checks of RUN (default: the newest) printed, by the rules of this version of
-    kotef.
+    """Classify and judge again what the checks of RUN (default: the newest) printed, by this version's rules.
 
     \b
     Examples:
