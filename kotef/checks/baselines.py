@@ -76,7 +76,7 @@ class Baselines:
         self.seconds: dict[str, float] = {}
         """Check → what it took when the baseline in use was judged; empty unless one is."""
         self.told: Callable[[StoredBaseline], None] | None = None
-        """Told of the baseline that is taken over."""
+        """Called with the baseline that is reused."""
 
     def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> StoredBaseline | None:
         """The baseline that stands for this tree, if there is one; a damaged file is none."""

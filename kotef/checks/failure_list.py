@@ -14,7 +14,7 @@ from kotef.failures.places import from_root, places
 from kotef.failures.test_failures import FailingTest, failing_tests
 
 MAX_TOLD: Final = 100
-"""Failures told of one check."""
+"""Failures shown of one check."""
 
 _PLACE: Final = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::\d+)?")
 
@@ -26,7 +26,7 @@ class ReportedFailure(NamedTuple):
     """The id or name of the test; empty when it is none."""
     message: str
     file: str
-    """From the workspace root, if it is in it; empty when no place was told."""
+    """From the workspace root, if it is in it; empty when no place was given."""
     line: int | None
 
 
@@ -81,7 +81,7 @@ def _complaints(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
 
 
 def _output(result: CommandResult, root: Path) -> Output:
-    """What the check printed, the files of the workspace told from its root."""
+    """What the check printed, with workspace files relative to its root."""
     return read(*(from_root(text, str(root)) for text in (result.stdout, result.stderr)))
 
 

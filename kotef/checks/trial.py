@@ -30,7 +30,7 @@ from kotef.workspace.sandbox.rooms import fresh_room
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 SECONDS: Final = 60.0
-"""A program that has not told its version by then is taken to start: it is slow, not missing."""
+"""A program that has not printed its version by then counts as started: it is slow, not missing."""
 _DEEPEST: Final = 4
 """Scripts that call scripts which are followed."""
 _AT_ONCE: Final = 2
@@ -134,7 +134,7 @@ class TrialResult(NamedTuple):
 
 
 def required(trials: Sequence[Trial]) -> TrialResult:
-    """What starts, and what somebody named; the rest is left out."""
+    """What starts, and what someone named; the rest is left out."""
     kept = tuple(trial.check for trial in trials if trial.starts or trial.check.origin != "detected")
     return TrialResult(kept, tuple(trial for trial in trials if trial.check not in kept))
 

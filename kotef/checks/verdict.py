@@ -62,8 +62,8 @@ def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verificat
     """Visit 0: what is red before a token is paid for, and which of it the task has to turn green.
 
     `named_text` is the goal and the ticket. If it names no red unit (and no named command has one), all are targets.
-    What is flaky is pre-existing, for it may turn green without an edit; only where nothing else is named is it a
-    target, because somebody asked for it.
+    What is flaky is pre-existing, because it may turn green without an edit; only where nothing else is named is it a
+    target, because someone asked for it.
     """
     found = _collect(results, {})
     advisory = {check.name: _is_advisory(check, result, named_text) for check, result in results}
@@ -259,7 +259,7 @@ def _check_verdict(
 
 
 def _is_advisory(check: Check, result: CommandResult, named_text: str) -> bool:
-    """At the baseline: a detected lint or type check that is red already does not block, unless somebody named it."""
+    """At the baseline: a detected lint or type check that is red already does not block, unless someone named it."""
     detected = check.origin == "detected" and check.role in {"lint", "types"}
     return not check.required or (detected and not result.passed and not names_check(named_text, check))
 

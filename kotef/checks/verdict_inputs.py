@@ -18,7 +18,7 @@ LARGEST: Final = 50 * 1024 * 1024
 
 
 class Judging(BaseModel):
-    """The results of all checks on one tree, and what else `judge` is told."""
+    """The results of all checks on one tree, and what else `judge` receives."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -50,10 +50,10 @@ def delivery(command: F) -> F:
 
 
 class Delivering(Sectioned):
-    """A command with these options, whose usage errors a CI job is told of, too."""
+    """A command with these options, which also reports its usage errors to a CI job."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; a name for `--branch` is in the same word, for the next one may be the goal."""
+        """Read the command line; a name for `--branch` is in the same word, because the next one may be the goal."""
         from kotef.cli.annotations import in_actions
 
         end = args.index("--") if "--" in args else len(args)
@@ -125,7 +125,7 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 
 def _writable(path: str | None) -> Path | None:
-    """Where the text goes; UsageError before the run, for afterwards it would be lost."""
+    """Where the text goes; UsageError before the run, because afterwards it would be lost."""
     from kotef.cli.output_paths import must_be_plain
     from kotef.errors import UsageError
 

@@ -179,7 +179,7 @@ def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
 
 
 def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
-    """A check that does not start is a note where it is not required, and missing where somebody named it."""
+    """A check that does not start is a note where it is not required, and missing where someone named it."""
     rows = []
     for trial in trials:
         check = trial.check

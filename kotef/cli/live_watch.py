@@ -17,7 +17,7 @@ from kotef.workspace.lock import at_work
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""
 _PAUSE: Final = 0.1
-"""Seconds between two looks; another process's file tells nobody that it has grown."""
+"""Seconds between two looks; another process's file tells no one that it has grown."""
 
 
 def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json: bool) -> int:
@@ -44,7 +44,7 @@ def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
 
 
 def _at_work(root: Path) -> str | None:
-    """The run that works here now; None: nobody does, or it is a command that is no run."""
+    """The run that works here now; None: no one does, or it is a command that is not a run."""
     holder = at_work(root)
     return holder if holder and store.at(root, holder).path.is_dir() else None
 
@@ -101,7 +101,7 @@ def _as_json(following: Following) -> int:
 
 
 def _tell(doing: Doing, told: str | None, run: RunDir) -> str:
-    """A line if the state is another than the one told last."""
+    """A line if the state differs from the last one printed."""
     if doing.state != told:
         ending = {"outcome": doing.outcome, "exitCode": doing.exit_code} if doing.outcome else {}
         where = {"state": doing.state, "runId": run.run_id, "attempt": doing.attempt}

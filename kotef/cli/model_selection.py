@@ -25,7 +25,7 @@ NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who works on a task: the chain of coders, and whom its models are asked of."""
+    """Who works on a task: the chain of coders, and the endpoints of its models."""
 
     chain: str
     endpoint: Endpoint | None

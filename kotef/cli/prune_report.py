@@ -9,7 +9,7 @@ from kotef.failures.plural import counted
 from kotef.runs.prune import Pruned, PruneRule, prune
 
 KEPT: Final = 20
-"""The newest runs that stay when nobody says how many."""
+"""The newest runs that stay when no one says how many."""
 
 _MEGABYTE: Final = 1_000_000
 

@@ -44,6 +44,6 @@ def report_command(run_id: str | None, root: str | None, *, form: str | None, ou
 
 
 def show_page(path: Path) -> None:
-    """Open it in a browser; where there is none, say where it is."""
+    """Open it in a browser; if there is none, say where it is."""
     said = "opened" if opened(path) else "no browser to open here; the report is"
     console().print(f"{said} {plain(str(path))}")

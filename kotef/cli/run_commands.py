@@ -120,8 +120,8 @@ def run(**options: Any) -> None:
       kotef run --ticket 07 --branch --pr-body body.md
       kotef run -i --ticket 07
 
-    On a terminal, Ctrl-C stops the run after the current step; pressed twice, it stops at once. `kotef watch` follows it in
-    another terminal.
+    On a terminal, Ctrl-C stops the run after the current step; pressed twice, it stops at once. `kotef watch`
+    follows it in another terminal.
 
     Without GOAL and ticket, the open tickets are listed, including specs of spec-kit and Kiro. Uncommitted work is
     kept: kotef commits only verified work, only with --branch and on a new branch; every attempt is kept as

@@ -33,7 +33,7 @@ class SpecGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of a draft, for it is what the group does by itself; then the commands."""
+        """The options of a draft, because it is what the group does by itself; then the commands."""
         named = [param for param in draft.get_params(ctx) if isinstance(param, click.Option)]
         options = [record for param in named if (record := param.get_help_record(ctx))]
         with formatter.section("Options"):

@@ -15,7 +15,7 @@ from kotef.runs.spec_lint import lint_workspace
 from kotef.sdd.lint import CODES, LintFinding
 
 FOUND: Final = 3
-"""The exit status where there is something to mend."""
+"""The exit status where there is something to repair."""
 
 
 def lint_command(root: str | None, *, as_json: bool) -> int:

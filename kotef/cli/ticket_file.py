@@ -29,7 +29,7 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
 
     Commands it names are run, and protected files it opens are opened, only with `trust`: strangers write issues.
 
-    Raises `UsageError` for anything that is no text of a sensible size, and beside `--ticket`.
+    Raises `UsageError` for anything that is not text of a sensible size, and beside `--ticket`.
     """
     if name is None:
         return None

@@ -57,7 +57,7 @@ class Touched(NamedTuple):
 
 
 def files_of(calls: Iterable[Touched]) -> Files:
-    """The ledger of these calls; the same calls in any order give the same, but for what was modified twice."""
+    """The ledger of these calls; the same calls in any order give the same, except for what was modified twice."""
     read, named, wrote = set[str](), set[str](), dict[str, str]()
     for call in calls:
         read |= call.read.keys()

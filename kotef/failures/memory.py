@@ -27,7 +27,7 @@ class EarlierAttempt(BaseModel):
 
     visit: int
     what: str
-    """The plan, in its own words; a claim. Empty when nobody wrote it down."""
+    """The plan, in its own words; a claim. Empty when no one wrote it down."""
     changed: tuple[str, ...] = ()
     ended: str = ""
     """What its verification said."""
@@ -37,7 +37,7 @@ class Memory(BaseModel):
     """One earlier run of this workspace, as far as a later one can learn from it.
 
     Source: `runs.memory`, from the run store and the issue log. Every text comes from models, tools and people, and
-    the files from a repository that may be hostile: it is told as data.
+    the files from a repository that may be hostile: it is shown as data.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -79,7 +79,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def all_lines(text: str) -> list[str]:
-    """The same, but for a long output every line of it: for what counts tests one by one."""
+    """The same, except for a long output every line of it: for what counts tests one by one."""
     return _shortened(_without_prefix(_cleaned(text)))
 
 

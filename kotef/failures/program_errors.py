@@ -128,7 +128,7 @@ def said_late(run: Run) -> OutputFinding | None:
 
 
 def unknown(run: Run) -> OutputFinding:
-    """Nothing told more: the last words and the exit status."""
+    """Nothing says more: the last words and the exit status."""
     words = summarize.last_words(run.output)
     if not words:
         said = f"exit status {run.exit_code}, no output"

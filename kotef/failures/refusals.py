@@ -58,7 +58,7 @@ OF_A_TARGET: Final = re.compile(
 
 
 def refused(run: Run) -> OutputFinding | None:
-    """A tool told that it failed as a whole (`ruff failed`), or that it was called in a wrong way."""
+    """A tool reported that it failed as a whole (`ruff failed`), or that it was called wrongly."""
     lines = run.output.lines
     failed = next((at for at, line in enumerate(lines) if _gave_up(line, run)), None)
     if failed is not None:

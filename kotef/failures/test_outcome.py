@@ -104,7 +104,7 @@ COLLECTION: Final = re.compile(
 
 
 def _collection(run: Run, failing: Sequence[FailingTest]) -> bool:
-    """Whether nothing but collection failed: no test of its own ran into an error."""
+    """Whether only collection failed: no test of its own ran into an error."""
     if not COLLECTION.search(run.output.text):
         return False
     ran = re.search(

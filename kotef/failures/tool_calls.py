@@ -20,7 +20,7 @@ class ToolUse:
     tool: str
     arguments: Mapping[str, Any]
     result: str
-    """What the model was told."""
+    """The text shown to the model."""
     mistake: MistakeKind | None = None
     """What kind of mistake it was; None when the tool did its work, whatever it found."""
     failure: Category | None = None

@@ -11,15 +11,15 @@ from typing import Any, Final
 from kotef.errors import CheckError
 
 SHOWN: Final = 20
-"""Failures told of one check, and names told of each list of tests."""
+"""Failures shown of one check, and names shown of each list of tests."""
 PATIENCE: Final = 10.0
-"""Seconds that checks nobody waits for may take to end."""
+"""Seconds that checks no one waits for may take to end."""
 
 
 async def check(root: Path) -> dict[str, Any]:
     """What `kotef check --json` found, long lists cut; raises `CheckError` where it could not look.
 
-    It runs in a process of its own, which is interrupted when nobody waits for the answer any more.
+    It runs in a process of its own, which is interrupted when no one waits for the answer any more.
     """
     command = (sys.executable, "-m", "kotef", "check", "--json", f"--root={root}")
     process = await asyncio.create_subprocess_exec(

@@ -37,7 +37,7 @@ from kotef.tools.text import clip_middle
 from kotef.tools.truncated_output import note
 
 ASKED_FROM: Final = 4 * LEAST
-"""Tokens of a conversation from which on it matters how many fit; below, nobody is asked."""
+"""Tokens of a conversation from which on it matters how many fit; below, no one is asked."""
 MAX_SUMMARY: Final = 8_000
 """Characters of a summary, where the window has room for so many."""
 MAX_THOUGHTS: Final = 10

@@ -14,7 +14,7 @@ FAILED: Final = "kotef_failed"
 
 
 class AnsweredCalls:
-    """The answered calls of one visit; it keeps what it has read, for a visit's messages are only ever added to."""
+    """The answered calls of one visit; it keeps what it has read, because a visit's messages are only ever added to."""
 
     def __init__(self) -> None:
         self._read = 0

@@ -30,7 +30,7 @@ IN_PART: Final = "{files}: changed before kotef was interrupted, and not changed
 
 
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):
-    """A finished effect is replayed from the ledger; one in doubt is told apart by its target, or told to the model."""
+    """A finished effect is replayed from the ledger; one in doubt is resolved by its target, or by the model."""
 
     def __init__(self, setting: VisitContext) -> None:
         """One ledger a run, one instance a visit."""

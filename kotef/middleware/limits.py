@@ -41,7 +41,7 @@ class Cap(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a visit has used; it keeps what it has counted, for a visit's messages are only ever added to."""
+    """What a visit has used; it keeps what it has counted, because a visit's messages are only ever added to."""
 
     price: Price | None = None
     read: int = 0
@@ -131,7 +131,7 @@ class VisitBudget:
 
 
 class Bounds(AgentMiddleware[Any, Any, Any]):
-    """Ends the visit at a limit, and when the endpoint is of no use; the end is a message, so it is checkpointed.
+    """Ends the visit at a limit, and when the endpoint fails; the end is a message, so it is checkpointed.
 
     At a cap of the visit the model is asked for one closing summary with its tools switched off; after the tool budget
     the visit goes on from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
@@ -144,7 +144,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         self.emit: Emit = setting.emit
 
     def note(self, request: ModelRequest[Any]) -> str:
-        """What the model is told in a request for its closing summary; empty in every other."""
+        """The note to the model in a request for its closing summary; empty in every other."""
         if request.tool_choice != NO_TOOLS or not self.budget.limits.max_steps:
             return ""
         cap = self.budget.cap(request.state["messages"])

@@ -45,7 +45,7 @@ class Judged:
     tree: str
     """The tree that was judged."""
     changed: Sequence[str]
-    """Paths that differ between the two, but for what the checks wrote."""
+    """Paths that differ between the two, except for what the checks wrote."""
     unheld: UntrackedBefore
     """What neither of them holds."""
 

@@ -31,7 +31,7 @@ SHOWN_TESTS: Final = 3
 """Failing tests that a step made by code names."""
 
 NO_HYPOTHESIS: Final = "The planner named no new cause: find one before you edit."
-"""What a coder is told where the hypothesis of a nudged planner should stand."""
+"""The note to a coder in place of a nudged planner's missing hypothesis."""
 
 
 class StepAnswer(BaseModel):
@@ -138,7 +138,7 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
 
 
 def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
-    """What the planner is told; `nudge` says in one line that nothing moves, or is empty."""
+    """The text for the planner; `nudge` says in one line that nothing moves, or is empty."""
     task, baseline = state["task"], state.get("baseline")
     text = prompts.render(
         "planner",
@@ -236,7 +236,7 @@ def _step(entry: FailureEntry) -> PlanStep:
 
 
 def _what(entry: FailureEntry) -> str:
-    """What has to be done about a failure; one that no command reported is told by the verdict's own words."""
+    """What has to be done about a failure; one that no command reported is described by the verdict."""
     tests = _named(entry.tests)
     line = entry.summary.partition("\n")[0]
     match entry.command or entry.check:

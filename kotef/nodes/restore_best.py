@@ -29,7 +29,7 @@ def leave_baseline(state: AgentState, deps: Deps) -> None:
 def leave_best(state: AgentState, deps: Deps) -> int:
     """Leave the workspace at its best visit: known before unknown, fewest regressions, most fixed, smallest diff.
 
-    Returns that visit; 0 when every visit was worse than the state before the run. A file that somebody else
+    Returns that visit; 0 when every visit was worse than the state before the run. A file that someone else
     changed since kotef last looked is left as it is, and named in the event.
     """
     trees, edits = state["snapshots"], state.get("edits")
@@ -92,7 +92,7 @@ def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
 
 
 def _restore(target: str, state: AgentState, edits: Edits, deps: Deps) -> Restored:
-    """Make the workspace as in `target`, what the checks write included; what somebody else changed since is left.
+    """Make the workspace as in `target`, what the checks write included; what someone else changed since is left.
 
     While the last tree was judged, checks may have written: their own files, or, as a formatter does, the coder's.
     Those are compared with the tree seen after that, and what was written then is kept as a patch.

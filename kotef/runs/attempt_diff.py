@@ -60,7 +60,7 @@ class _Trees:
     left: str | None
     """What the run left, its own bookkeeping included (a ticket it closed); None when it was killed."""
     foreign: frozenset[str] = frozenset()
-    """Paths that somebody else changed during the run."""
+    """Paths that someone else changed during the run."""
     rebuilt: bool = False
 
     @property
@@ -71,9 +71,9 @@ class _Trees:
 
 
 def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> None:
-    """Remember the tree a run leaves, so that what somebody changes afterwards can be told from it.
+    """Remember the tree a run leaves, so that what someone changes afterwards can be distinguished from it.
 
-    `foreign` are the paths that somebody else changed during the run. Where nothing can be kept any more, nothing is
+    `foreign` are the paths that someone else changed during the run. Where nothing can be kept any more, nothing is
     remembered, and `undo` asks for `--force`.
     """
     record = run.path / "left.json"
@@ -109,9 +109,9 @@ def difference(root: Path, run: RunDir, attempt: int | None) -> AttemptDiff:
 
 
 def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> RestoredFiles:
-    """Put the tree of an attempt in place: every file the run ever changed, but for tickets and the like in `.sdd`.
+    """Put the tree of an attempt in place: every file the run ever changed, except for tickets and the like in `.sdd`.
 
-    A file that is in none of the run's states was changed by somebody else: UsageError names it and nothing is
+    A file that is in none of the run's states was changed by someone else: UsageError names it and nothing is
     touched, unless `force`. What stood there is kept first, whatever it was.
     """
     with workspace_lock(root, run.run_id):
@@ -256,7 +256,7 @@ def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Tr
 def _touched(trees: _Trees, snapshots: Snapshots) -> set[str]:
     """Every file the run changed at some time; of one that was killed, every file that differs from before it.
 
-    What somebody else changed during the run is not among them.
+    What someone else changed during the run is not among them.
     """
     states = trees.every if trees.left else (*trees.every, snapshots.take())
     return {path for tree in states for path in snapshots.changed(trees.before, tree)} - trees.foreign
@@ -303,7 +303,7 @@ def save_state(run: RunDir, tree: str, paths: Collection[str], target: str) -> i
 
 
 def _placed(run: RunDir, snapshots: Snapshots) -> Iterator[str]:
-    """The trees that an earlier `apply` or `undo` of this run put in place; what is as in one is nobody's edit."""
+    """The trees that an earlier `apply` or `undo` of this run put in place; what is as in one is no one's edit."""
     for path in _saves(run).values():
         try:
             tree = _checked(json.loads(path.read_bytes())["placed"])

@@ -81,7 +81,7 @@ def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
         said = git_error(done, command, root)
         raise RefusedError(f"it cannot be signed, as commit.gpgsign wants: {said}" if sign else str(said))
     commit, ref = done.stdout.decode().strip(), f"refs/heads/{task.branch}"
-    # the empty old value: there must be no such branch, also where somebody made one meanwhile
+    # the empty old value: there must be no such branch, also where someone made one meanwhile
     update = ["update-ref", "-m", f"kotef: {task.run_id}", ref, commit, ""]
     done = run_git(update, cwd=root, user_config=True)
     if done.returncode:

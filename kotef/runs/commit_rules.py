@@ -40,7 +40,7 @@ class CommitContent:
     changed: tuple[str, ...]
     """Paths the run changed between the two."""
     mixed: tuple[str, ...]
-    """Those of them that somebody else changed, too."""
+    """Those of them that someone else changed, too."""
 
     @cached_property
     def tracked(self) -> Mapping[str, FileEntry]:
@@ -86,7 +86,7 @@ class CommitContent:
 
 
 def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> CommitContent:
-    """The work of a run that ended verified; what only somebody else changed is no part of it."""
+    """The work of a run that ended verified; what only someone else changed is not a part of it."""
     judged, before = state.get("test_results"), state["snapshots"][0]
     assert judged is not None, "a verified run was judged"  # noqa: S101
     visits, theirs = state["visits"].values(), left_by_checks(state, snapshots)
@@ -123,7 +123,7 @@ def _no_filters(root: Path, paths: Sequence[str]) -> None:
 
 
 def _no_keys(path: str, after: bytes, before: bytes) -> None:
-    """Lines that were not there before must hold no key; which file and line is told, never the key."""
+    """Lines that were not there before must hold no key; the file and line are named, never the key."""
     if redactor().text(path) != path:
         raise RefusedError("the name of a file holds the value of a secret")
     known = set(before.splitlines())

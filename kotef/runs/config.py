@@ -61,7 +61,7 @@ class UserConfig(BaseModel):
     model: str | None = None
     base_url: str | None = None
     fallback_model: str | None = None
-    """The model of the run's endpoint that takes over when the run's own is of no use."""
+    """The model of the run's endpoint that takes over when the run's own fails."""
     endpoints: dict[str, EndpointSettings] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
     """Per model name, per million tokens; `--max-cost` needs one."""

@@ -41,7 +41,7 @@ class EffectiveSetting(Camel):
 
     name: str
     value: Any
-    """Of a secret only `set` or `not set`; null where there is none."""
+    """Of a secret only `set` or `not set`; null if there is none."""
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""

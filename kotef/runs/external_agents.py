@@ -132,7 +132,7 @@ def hired_of(
 
 
 def _told_where(command: AgentCommand, sandbox: Sandbox) -> AgentCommand:
-    """The command, its program told that it is confined where it really is and wants to know."""
+    """The command, with its program informed about the confinement if it is confined and needs to know."""
     preset = command.preset
     if preset is None or not preset.confined or sandbox.level != "bwrap":
         return command
@@ -148,7 +148,7 @@ def _found(program: str, root: Path, path: str) -> Path | None:
 
 
 def _file(word: str, root: Path) -> Path | None:
-    """The file that a word of a command line names; None where there is none."""
+    """The file that a word of a command line names; None if there is none."""
     try:
         place = root / at_home(word)
         return place if place.is_file() else None
@@ -169,7 +169,7 @@ def _near(command: AgentCommand, root: Path, env: Mapping[str, str]) -> Iterator
 
 
 def _settled(confinement: Confinement, command: AgentCommand, env: Mapping[str, str], got: list[str]) -> Confinement:
-    """Its private home with what its row lists; `got` is told what was there, as a person writes it."""
+    """Its private home with what its row lists; `got` receives the actual value, as a person would write it."""
     home, place = Path(env.get("HOME") or "/nonexistent"), confinement.room / "home"
     preset = command.preset
     shared: list[Path] = []

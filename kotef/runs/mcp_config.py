@@ -27,7 +27,7 @@ class McpConfig:
     """The configuration of a repository, not read yet: what it says counts only where it is trusted."""
 
     texts: dict[str, str]
-    """File → its text; empty where there is none."""
+    """File → its text; empty if there is none."""
     fingerprint: str
     """Over names and texts; empty where there is no file."""
 

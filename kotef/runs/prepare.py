@@ -32,7 +32,7 @@ class RunRequest:
     checks: tuple[str, ...] = ()
     profile: ProfileName = "strict"
     limits: dict[str, Any] = field(default_factory=dict)
-    """The limits somebody named, by field of `Limits`; the profile gives the others."""
+    """The limits someone named, by field of `Limits`; the profile gives the others."""
     allow_edits: tuple[str, ...] = ()
     allow_unverified: bool = False
     ignore_dependencies: bool = False
@@ -163,7 +163,7 @@ def _goal_of(ticket: Ticket | None) -> str:
 
 
 def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, ...]:
-    """A check somebody named always runs; of the detected ones, those the profile wants."""
+    """A check someone named always runs; of the detected ones, those the profile wants."""
     roles = PROFILES[profile].roles
     return tuple(check for check in checks if check.origin != "detected" or check.role in roles)
 

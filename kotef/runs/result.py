@@ -253,7 +253,7 @@ class Result(Camel):
     """What was tried to learn whether the judge of the last green can still say no."""
     put_back: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-    """Files somebody else changed during the run: left as they are."""
+    """Files someone else changed during the run: left as they are."""
     definition_of_done: tuple[ResultDone, ...] = ()
     """Every line of the ticket's; empty without a ticket."""
     changed: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ class Agents:
     """Names that only malformed blocks of a file have, and what is wrong there."""
 
     def role(self, name: str) -> Role:
-        """The role of this name. UsageError where there is none, or where it names a field that nobody knows."""
+        """The role of this name. UsageError if there is none, or where it names a unknown field."""
         found = self.roles.get(slug(name))
         if found is None:
             others = f"there are {', '.join(sorted(self.roles))}"
@@ -69,7 +69,7 @@ def read_agents(root: Path, config: UserConfig, *, trust: bool, at: Path | None 
 
 
 def endpoint_of(role: Role, run: Endpoint, config: UserConfig, env: Mapping[str, str]) -> Endpoint:
-    """Whom a role asks: the endpoint of the run unless it names another that the user has configured.
+    """The endpoint of a role: the endpoint of the run unless it names another that the user has configured.
 
     No other ever sees a key that was not meant for it. UsageError where it is not configured.
     """

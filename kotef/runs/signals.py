@@ -60,7 +60,7 @@ class Signals:
         if self._stop_request is not None and not self.number:
             self._stop_request.tell(lambda: self._asked(loop))
         for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: somebody embeds us
+            with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: someone embeds us
                 if at_work is None or not self.number:
                     loop.add_signal_handler(number, self._stop, number)
 

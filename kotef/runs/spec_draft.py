@@ -107,7 +107,7 @@ class Drafter:
     ) -> Drafted:
         """Interview the person through `ask`, if there is one, then draft, and once more what code cannot take.
 
-        Raises `ModelError` when the endpoint is of no use, or never says anything readable.
+        Raises `ModelError` when the endpoint fails, or never says anything readable.
         """
         facts = _facts(self.root, goal)
         answers: Sequence[InterviewAnswer] = ()
@@ -159,7 +159,7 @@ class Drafter:
 
 @dataclass(frozen=True, slots=True)
 class _RepositoryFacts:
-    """What the model is told of the repository."""
+    """What the model is shown of the repository."""
 
     goal: str
     overview: str
@@ -195,7 +195,7 @@ def _facts(root: Path, goal: str) -> _RepositoryFacts:
 
 
 def _problems(answer: DraftAnswer, root: Path, known: Sequence[str]) -> list[str]:
-    """What code cannot take in a draft, one line each, as the model is told it."""
+    """What code cannot take in a draft, one line each, as the model sees it."""
     found = []
     if len(answer.tickets) > MAX_TICKETS:
         found.append(f"{len(answer.tickets)} tickets are too many; {MAX_TICKETS} at most")

@@ -221,7 +221,7 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
 
 
 def _somebody_new(task: Task, changed: Task) -> bool:
-    """Whether a coder is asked that was not: a model answers anew each time, the others do not."""
+    """Whether a coder is asked that was not: a model answers again each time, the others do not."""
     before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
     return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before
 

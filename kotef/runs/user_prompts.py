@@ -31,7 +31,7 @@ class RunPrompts:
         return choose
 
     def approval(self, given: Approval | None) -> Approval | None:
-        """The same, told and timed."""
+        """The same, reported and timed."""
         if given is None:
             return None
 

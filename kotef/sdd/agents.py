@@ -92,7 +92,7 @@ _EXPECTED: Final = {
     "steps": "a whole number from 0 to 200",
     "max_tool_calls": "a whole number from 1 to 100",
 }
-"""What the fields of `Role` that are no words take, as its bounds say."""
+"""What the fields of `Role` that are not words take, as its bounds say."""
 
 
 class Company(BaseModel):
@@ -267,7 +267,7 @@ def layered(built_in: Sequence[Role], user: Sequence[Role], repository: Sequence
 
 
 def in_role(text: str, role: Role) -> str:
-    """What an agent is told, with what its role adds to it, last."""
+    """The instructions for an agent, with those of its role last."""
     return f"{text}\n\n{role.prompt}" if role.prompt else text
 
 

@@ -23,7 +23,7 @@ class Frontmatter(NamedTuple):
     """A file with a head."""
 
     fields: Mapping[str, str]
-    """Each on one line, but for those written as `|`."""
+    """Each on one line, except for those written as `|`."""
     body: str
     """What follows the head."""
 

@@ -104,7 +104,7 @@ def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]
 def _entry_text(found: str, old: IssueEntry | None, new: IssueEntry) -> str:
     """The new entry, without a last newline, with the line endings and the hand edits of the one found.
 
-    Of an entry whose values could not be read (`old` is None) nobody can tell what was written by hand.
+    Of an entry whose values could not be read (`old` is None) no one can tell what was written by hand.
     """
     ending = "\r" if "\r\n" in found else ""
     first, *inner, last = render(new).removesuffix("\n").split("\n")

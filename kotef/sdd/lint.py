@@ -56,7 +56,7 @@ CODES: Final = {
 """What each code means, in a few words."""
 
 MAX_RINGS: Final = 20
-"""Rings told of one graph; names that all wait for each other make thousands, and each takes time to find."""
+"""Cycles reported of one graph; names that all wait for each other make thousands, and each takes time to find."""
 
 _SAID: Final = {
     NO_TITLE: "no-title",
@@ -76,7 +76,7 @@ _THEIR_HEADINGS: Final = (
 
 
 class LintFinding(BaseModel):
-    """One gap, with the place to mend it."""
+    """One gap, with the place to repair it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -266,7 +266,7 @@ def _cycles(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
         try:
             TopologicalSorter(left).prepare()
         except CycleError as error:
-            ring = list(reversed(error.args[1][1:]))  # it is told from what is waited for to what waits
+            ring = list(reversed(error.args[1][1:]))  # from what is waited for to what waits
             start = ring.index(min(ring))
             ring = ring[start:] + ring[:start]
             yield [*ring, ring[0]]

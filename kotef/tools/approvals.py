@@ -12,10 +12,10 @@ AskCommand = Callable[[int, str, str], Awaitable[Literal["once", "run", "no"]]]
 
 @dataclass(slots=True)
 class Permits:
-    """Kept in this process only: after a kill the question is asked anew, and no command can write itself a permit."""
+    """Kept in this process only: after a kill the question is asked again, and no command can write itself a permit."""
 
     ask: AskCommand | None = None
-    """None: nobody is asked, and the policy's word stands."""
+    """None: no one is asked, and the policy's word stands."""
     _whole_run: set[str] = field(default_factory=set)
     _answered: dict[str, Literal["once", "no"]] = field(default_factory=dict)
     """What holds for the next call with this command line alone."""

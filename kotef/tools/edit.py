@@ -100,7 +100,7 @@ def _places(text: str, starts: Sequence[int]) -> str:
 
 
 def tolerant(text: str, search: str, replace: str) -> Span:
-    """The one run of whole lines that equals `search` but for white space at both ends of each line.
+    """The one run of whole lines that equals `search` except for white space at both ends of each line.
 
     The indentation must differ by the same shift, or by tabs for spaces, in every line; the replacement is shifted
     alike. Raises `MismatchError`.

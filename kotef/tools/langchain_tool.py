@@ -17,7 +17,7 @@ def _lean_schema(arguments: type[BaseModel]) -> dict[str, Any]:
 
 
 class Lean(StructuredTool):
-    """Is described by no more than a model needs to call it: what it must not send, it is told when it does."""
+    """Is described by no more than a model needs to call it: if it sends something else, it gets an error."""
 
     _described: dict[str, Any] | None = PrivateAttr(default=None)
 

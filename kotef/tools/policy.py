@@ -1,6 +1,6 @@
 """The command policy: whether a command line may run, needs a person's approval, or is refused.
 
-A table of names and a reading of the shell's grammar. It is no sandbox: a script, an alias, a build file or a clever
+A table of names and a reading of the shell's grammar. It is not a sandbox: a script, an alias, a build file or a clever
 quotation does what it likes, and only the sandbox around the process can stop that. It spares honest models the
 commands that would cost a person their work, and tells them why.
 """
@@ -73,7 +73,7 @@ _OTHER: Final = _CommandFinding("other")
 
 
 def decide(command: str, profile: Profile, *, root: Path | None = None) -> Ruling:
-    """The gravest ruling on any simple command of the line; what cannot be read is refused, for anything may be in it.
+    """The gravest ruling on any simple command of the line; what cannot be read is refused, as anything may be in it.
 
     `root` lets absolute paths inside the workspace be told from those outside.
     """
@@ -277,7 +277,7 @@ def _is_harmless(name: str, said: Sequence[str], args: Sequence[str]) -> bool:
 
 
 def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:
-    """Jobs of the same shell may be ended, processes that are somebody else's may not."""
+    """Jobs of the same shell may be ended, processes that are someone else's may not."""
     targets = _after_options(args, {"-s", "-n"})
     if name == "kill" and ("-l" in args or (targets and all(re.fullmatch(r"%\w+|\$!", target) for target in targets))):
         return _HARMLESS

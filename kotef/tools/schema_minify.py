@@ -9,7 +9,7 @@ BOUNDS: Final = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     }
 )
-"""Keywords a call can be made without: whoever breaks a bound is told of it."""
+"""Keywords a call can be made without: breaking a limit returns an error."""
 
 
 def lean(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ MAX_KEPT: Final = 1_000
 MAX_WIDTH: Final = 300
 MAX_NAMES: Final = 200
 MAX_SECONDS: Final = 10.0
-"""Wall seconds of one search; what was found until then is told."""
+"""Wall seconds of one search; what was found until then is returned."""
 _MOST_FOLDERS: Final = 20_000
 _MAX_SEARCHED_LINE: Final = 2000
 """Characters of a line that are looked at."""

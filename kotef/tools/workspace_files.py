@@ -55,7 +55,7 @@ def locate(root: Path, path: str, *, guard: FileGuard | None = None, reads: Coll
     """Check a path the model gave, for writing if there is a guard to ask; `reads` may be read beyond the workspace.
 
     Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected, and
-    `schema_reject` for what is no path at all.
+    `schema_reject` for what is not a path at all.
     """
     must_be_path(path)
     try:

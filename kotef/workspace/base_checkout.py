@@ -107,8 +107,9 @@ def elsewhere(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -
     `WorkspaceError` if something does. Landlock forbids every mount, so in a `sandbox` of that level it is the same.
     The user's files, index and repository are only read.
 
-    Limits: submodules are empty, filters (LFS) are not run, files that git does not track are missing but for ignored
-    ones outside of build directories; what a check writes into an environment is written into the workspace's own.
+    Limits: submodules are empty, filters (LFS) are not run, files that git does not track are missing except for
+    ignored ones outside of build directories; what a check writes into an environment is written into the workspace's
+    own.
     """
     mounted = sandbox.level != "landlock" and _way() is not None
     if not mounted and (pointer := next(_points_into(root), None)):
@@ -174,7 +175,7 @@ def _is_behind_link(path: Path, root: Path) -> bool:
 
 
 def _points_into(root: Path) -> Iterator[Path]:
-    """Installed files and links that lead into the workspace, but for an environment's own."""
+    """Installed files and links that lead into the workspace, except for an environment's own."""
     here = re.compile(re.escape(os.path.realpath(root)) + r"(?![\w.-])")
     prefixes = [root / path for path in _installed(root)]
     prefixes += [Path(directory).parent for directory in os.get_exec_path()]

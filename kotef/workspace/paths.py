@@ -48,7 +48,7 @@ def state_dir(root: Path) -> Path:
 
 
 def at_home(name: str) -> Path:
-    """The path as a shell reads it; `~` before a name that nobody here has is a part of the name."""
+    """The path as a shell reads it; `~` before a name that no one here has is a part of the name."""
     return Path(os.path.expanduser(name))  # noqa: PTH111  that of Path raises RuntimeError there
 
 

@@ -15,7 +15,7 @@ from kotef.workspace.environment import SECRET_NAME
 T = TypeVar("T")
 
 SHORTEST: Final = 8
-"""Characters, white space aside, from which on a value is long enough to be told from other text."""
+"""Characters, white space aside, from which on a value is long enough to distinguish it from other text."""
 LONGEST: Final = 16_384
 """Characters of one value; what is longer is a document, not a secret."""
 MARK: Final = re.compile(r"\[secret:[\w.-]{1,100}\]")
@@ -88,7 +88,7 @@ def assigned(text: str) -> list[Known]:
 
 
 def of_settings(found: Sequence[Known]) -> list[Known]:
-    """What among settings is secret: by its name, or because nobody would take it for a plain setting."""
+    """What among settings is secret: by its name, or because no one would take it for a plain setting."""
     secret = [(name, value) for name, value in found if SECRET_NAME.search(name) or not _is_setting(value)]
     return _real([*secret, *_logins(found)])
 

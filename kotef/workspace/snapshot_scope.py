@@ -34,7 +34,7 @@ REBUILT: Final = frozenset(
         ".turbo",
     }
 )
-"""Directories that are dependencies, environments or caches wherever they stand, and never somebody's work."""
+"""Directories that are dependencies, environments or caches wherever they stand, and never someone's work."""
 
 EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
 

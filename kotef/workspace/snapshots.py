@@ -43,7 +43,7 @@ class Restored:
     put_back: tuple[str, ...]
     """Written or deleted. Paths that were as wanted already are in neither."""
     left: tuple[str, ...]
-    """Not as wanted and left so: somebody else changed them, or they cannot be written."""
+    """Not as wanted and left so: someone else changed them, or they cannot be written."""
 
 
 class Snapshots(TreeStore):

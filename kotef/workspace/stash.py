@@ -48,7 +48,7 @@ class Stash:
         return name
 
     def read(self, name: str) -> str | None:
-        """The text, or None where there is none of that name."""
+        """The text, or None if there is none of that name."""
         if not NAME.fullmatch(name):
             return None
         try:

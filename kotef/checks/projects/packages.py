@@ -64,7 +64,7 @@ def checks(
     for folder in concerned(root, packages(root), concerning):
         try:
             own = [_inside(root, folder, each) for each in detect(root / folder)]
-        except SpecError:  # a manifest of one package that cannot be read is no reason to run no tests of others
+        except SpecError:  # a manifest of one package that cannot be read is not a reason to run no tests of others
             continue
         if any(each.role == "test" for each in own):
             found.append(own)

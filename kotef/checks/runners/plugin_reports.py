@@ -14,7 +14,7 @@ from kotef.checks.types import TestStatus
 from kotef.workspace.safe_open import list_within, read_within
 
 MAX_FILES: Final = 20_000
-"""Entries of the folder that are looked at; more is no report."""
+"""Entries of the folder that are looked at; more is not a report."""
 MAX_NAME: Final = 400
 """Characters of one part of an id; a longer one ends in a mark that tells it from others."""
 

@@ -92,7 +92,7 @@ def speaks_to_the_judge(
 ) -> tuple[TamperingFinding, ...]:
     """What is new in the changed files of the product, given as path and text before the run and now.
 
-    A construct moved from one of the files to another is not new. `told_by_status` says that nothing but an exit status
+    A construct moved from one of the files to another is not new. `told_by_status` says that only an exit status
     tells how the tests went, so that a function that exits with success speaks for them.
     """
     known = Counter(key for path, text in before.items() for key, _ in _constructs(path, text, told_by_status))

@@ -82,9 +82,9 @@ class TerminalPrompts:
                 return await self._answer("  Allow it once (o), for this run (r), or not (n)? ", words, end="no")
 
     async def _answer(self, prompt: str, known: dict[str, T], *, end: T) -> T:
-        """The first line that is known, in any case of letters; `end` where there is nobody left to type one."""
+        """The first line that is known, in any case of letters; `end` where there is no one left to type one."""
         with suppress(termios.error, OSError):
-            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is not an answer to it
         while True:
             self.screen.print(Text(prompt, style="bold"), end="")
             line = await typed_line()
@@ -100,7 +100,7 @@ class TerminalPrompts:
             self.screen.print(Text(f"    {number}. {step}"))
 
     async def _edited(self, steps: list[str]) -> list[str]:
-        """What the editor leaves, or what is typed where there is none; the same steps where that comes to nothing."""
+        """What the editor leaves, or what is typed if there is none; the same steps where that comes to nothing."""
         editor = next((words for name in EDITORS if (words := os.environ.get(name, "").strip())), "")
         found = await self._in_editor(editor, steps) if editor else await self._typed()
         if not found:

@@ -191,7 +191,7 @@ class CommandCoder:
         }
 
     def _left_behind(self) -> Iterator[str]:
-        """What lies at the top of the workspace that is no part of anybody's work; no link is followed."""
+        """What lies at the top of the workspace that is not a part of anybody's work; no link is followed."""
         globs = self.command.preset.leaves if self.command.preset else ()
         for entry in list_within(self.root, most=_ENTRIES) if globs else ():
             if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):

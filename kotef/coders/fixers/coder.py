@@ -105,7 +105,7 @@ class FixersCoder:
         return None
 
     async def _commands(self, checks: Sequence[Check], old: Results, brief: Brief, number: int) -> list[str]:
-        """Run the tools that mend what they complain about, where such a tool is a check; keep what made it pass."""
+        """Run the tools that repair what they complain about, where such a tool is a check; keep what made it pass."""
         done: list[str] = []
         for command in commands([_failure(result) for result in old.values() if not result.passed]):
             before = self.snapshots.take()

@@ -55,7 +55,7 @@ class SearchCoder:
     activity: ActivityLog
     """Records that candidates are tried, so that files the tests write are attributed to checks."""
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is nobody."""
+    """Puts a question to the person at the terminal; None where there is no one."""
     seconds: float = SECONDS
     name: str = field(default="search", init=False)
     uses_model: bool = field(default=False, init=False)
@@ -258,7 +258,7 @@ def _slowly(found: SearchResult) -> str:
 
 
 def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
-    """What else passes: only what behaves differently counts, and what may, for it was not compared."""
+    """What else passes: only what behaves differently counts, and what may, because it was not compared."""
     more = found.plausible - len(found.patches) + len(unknown)
     if found.plausible == 1:
         return "no other edit passes every test as well"

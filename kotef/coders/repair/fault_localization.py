@@ -164,7 +164,7 @@ async def watch(
 ) -> Traces:
     """Record lines, types and arguments; of failing tests first, of passing ones as time allows.
 
-    Of `unending` tests, which hang or crash, each line is told at once: they may not come to an end.
+    Of `unending` tests, which hang or crash, each line is reported at once: they may not come to an end.
     """
     lines: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     types: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))

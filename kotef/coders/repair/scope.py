@@ -291,7 +291,7 @@ class FunctionScope:
         return not kinds or bool(kinds & frozenset(wanted))
 
     def numeric(self, node: ast.AST) -> bool:
-        """Whether an expression could be a number; nobody counts with what is only ever true or false."""
+        """Whether an expression could be a number; no one counts with what is only ever true or false."""
         return self.may_be(node, _NUMBERS) and not self.truth(node)
 
     def truth(self, node: ast.AST) -> bool:

@@ -195,7 +195,7 @@ class WorkerSession:
             for future in self._waiting.values():
                 if not future.done():
                     future.set_exception(SessionError("the worker ended unexpectedly"))
-                    future.exception()  # it may be that nobody waits any more
+                    future.exception()  # it may be that no one waits any more
 
     def _failure(self) -> SessionError:
         try:

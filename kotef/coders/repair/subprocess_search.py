@@ -401,7 +401,7 @@ def _names_in(root: Path, test: str) -> set[str]:
 
 
 def _part(tree: _Part, names: Sequence[str]) -> _Part | None:
-    """The class or function that is reached by these names; None where there is none."""
+    """The class or function that is reached by these names; None if there is none."""
     found: _Part | None = tree
     for name in names:
         inside = found.body if found else []

@@ -66,7 +66,7 @@ def variants(unit: SwapUnit, test: int, chance: random.Random) -> Iterator[Varia
 
 
 class _Asking(ast.NodeTransformer):
-    """Turns assertions into questions: what is compared is told, not what it is compared with."""
+    """Turns assertions into questions: the compared value is named, not the other side."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from kotef.context.repomap.languages import Language
 
 _SPACED: Final = bytes(code if chr(code).isalnum() or code in b"_" or code >= 0x80 else 0x20 for code in range(256))  # noqa: PLR2004  not ASCII: part of a name in UTF-8
-"""Turns whatever is no part of a name into a space."""
+"""Turns whatever is not a part of a name into a space."""
 
 
 class Sketch(NamedTuple):

@@ -23,7 +23,7 @@ NOT_EQUAL: Final = frozenset({"assertNotEqual", "assertNotEquals"})
 class TestStart:
     """Where the statements of a test begin."""
 
-    __test__ = False  # the name is no test of ours
+    __test__ = False  # the name is not a test of ours
 
     path: str
     test: str

@@ -10,7 +10,7 @@ from typing import Final
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 _UNSAFE: Final = re.compile(r"\b(?:given|xfail|expectedFailure|expected_failure)\b")
-"""Decorators below which a failing assertion is no failing test, or a passing run proves little."""
+"""Decorators below which a failing assertion is not a failing test, or a passing run proves little."""
 _CATCHING: Final = re.compile(
     r"(?:^|\.)(?:raises|assertRaises\w*|suppress|assertLogs|assertWarns\w*|warns|deprecated_call)$"
 )

@@ -137,8 +137,8 @@ class Player:
         """One that does what it did."""
         return _PlayedCoder(coder, self)
 
-    def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  nobody is asked
-        """One that says what the person said; who quit and resumed has not quit. None where nobody was asked."""
+    def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  no one is asked
+        """One that says what the person said; who quit and resumed has not quit. None where no one was asked."""
         if not (self._agreed or self._permitted):
             return None
 

@@ -40,7 +40,7 @@ class ModelsRecord(_Line):
 
     kind: Literal["models"] = "models"
     coder: str
-    """What its edits are told by; empty where no coder asks a model."""
+    """How its edits are recognised; empty where no coder asks a model."""
     planner: bool
     reviewer: bool
     coder_price: Tariff | Price | None

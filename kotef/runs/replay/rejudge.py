@@ -53,7 +53,7 @@ class Rejudgement(Camel):
     schema_version: int = 1
     run_id: str
     kotef_version: str
-    """Which kotef judged then; empty where nobody noted it."""
+    """Which kotef judged then; empty where no one noted it."""
     same: bool
     exit_code: int
     visits: tuple[Rejudged, ...]

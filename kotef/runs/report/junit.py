@@ -19,7 +19,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 def as_junit(run: RunDir) -> str:
     """JUnit XML: the run as one test, every check as one, and every test that the runners reported.
 
-    It tells of the tree that the run was left at. A test red before the run that nobody asked for counts as skipped.
+    It tells of the tree that the run was left at. A test red before the run that no one asked for counts as skipped.
     """
     result = redactor().whole(ended(run))
     verification = redactor().whole(judged(run, result.tree_visit))

@@ -13,7 +13,7 @@ SHOWN = 30
 def pull_request(result: Result) -> str:
     """Markdown for the body of a pull request: what was done, how it was judged, and what no code can see.
 
-    Outside text in it mentions nobody, refers to no issue and begins no link, image or tag.
+    Outside text in it mentions no one, refers to no issue and begins no link, image or tag.
     """
     parts = [*_what(result), *_judged(result), *_done(result), *_to_look_at(result), *_origin(result)]
     return "\n".join(parts) + "\n"

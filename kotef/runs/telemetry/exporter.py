@@ -141,7 +141,7 @@ class _Counting:
 
 
 def _as_exporter(counting: _Counting) -> Any:
-    """It is one by its methods; its class cannot be, for the library is imported where it is needed."""
+    """It is one by its methods; its class cannot be, because the library is imported where it is needed."""
     return counting
 
 

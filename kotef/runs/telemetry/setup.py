@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kotef.runs.telemetry.spans import Spans
 
 Complain = Callable[[str], None]
-"""Told in one line what was not sent, once the run is over."""
+"""Called with one line about unsent traces, once the run is over."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def _traced(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunC
 
 
 def _way() -> tuple[exporter.Wish, exporter.Collector | None]:
-    """What is asked for, and the way there; None where there is none, and a trace never costs a run."""
+    """What is asked for, and the way there; None if there is none, and a trace never costs a run."""
     wish = exporter.wish()
     try:
         return wish, exporter.Collector() if wish.endpoint else None

@@ -135,7 +135,7 @@ def _names(root: Path, place: str) -> list[str]:
 
 
 def _is_spec(folder: Path, markers: Iterable[str]) -> bool:
-    """Whether one of these files is in it; a folder nobody may look into counts, for reading it says what is wrong."""
+    """Whether one of these files is in it; a folder without read access counts: reading it reports why."""
     try:
         return any((folder / marker).is_file() for marker in markers)
     except OSError:

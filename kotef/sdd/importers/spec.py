@@ -32,7 +32,7 @@ class ForeignSpec(BaseModel):
     """What to read before editing: names of documents, and the head of the plan."""
     tasks: tuple[ImportedTask, ...] = ()
     tasks_path: str = ""
-    """The file of the tasks; empty where there is none."""
+    """The file of the tasks; empty if there is none."""
     criteria: tuple[DoneLine, ...] = ()
     """Requirements and acceptance criteria; none has a box."""
     stories: tuple[tuple[str, str], ...] = ()
@@ -182,7 +182,7 @@ def _paths(text: str) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """A name as it is compared: `T003`, `t3` and `3` are not told apart by zeros or case."""
+    """A name as it is compared: `T003`, `t3` and `3` are not distinguished by zeros or case."""
     return re.sub(r"(?<![\d.])0+(?=\d)", "", name.strip().casefold())
 
 

@@ -32,8 +32,8 @@ _LONGEST_NAME: Final = 64
 """Characters of a tool's name that endpoints take."""
 
 
-class ServerFault(Exception):  # noqa: N818  a server that does not start is told, and the run continues without it
-    """Why a server is of no use, in one line."""
+class ServerFault(Exception):  # noqa: N818  a server that does not start is reported, and the run continues without it
+    """Why a server fails, in one line."""
 
 
 class McpSession:
@@ -96,12 +96,12 @@ class McpSession:
         self._task.cancel()
         await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
         if self._task.done() and not self._task.cancelled():
-            self._task.exception()  # told where it mattered, or of no use to anybody any more
+            self._task.exception()  # reported where it mattered, or no longer useful to anyone
 
     async def _serve(self, ready: "asyncio.Future[list[Tool]]") -> None:
         from mcp import ClientSession
 
-        logging.getLogger("mcp").propagate = False  # it logs a traceback for every line that is no message
+        logging.getLogger("mcp").propagate = False  # it logs a traceback for every line that is not a message
         for logger in (logging.getLogger("mcp"), logging.getLogger()):  # without a handler, words go to stderr
             if not logger.handlers:
                 logger.addHandler(logging.NullHandler())
@@ -159,7 +159,7 @@ class Servers:
     def __init__(
         self, servers: Sequence[Server], root: Path, logs: Path, say: Callable[[str], None], sandbox: Sandbox = OFF
     ) -> None:
-        """`say` is told, in one line, of a server that does not start; the run continues without its tools.
+        """`say` is called with one line about a server that does not start; the run continues without its tools.
 
         `sandbox` confines those that are programs, at the level that is a command line of its own (bwrap).
         """

@@ -14,7 +14,7 @@ _LONGEST: Final = 2000
 
 
 def is_public(address: str) -> bool:
-    """Whether a numeric address belongs to the open internet; also False for what is no address at all.
+    """Whether a numeric address belongs to the open internet; also False for what is not an address at all.
 
     Loopback, private, link-local, shared, reserved and multicast ranges are not public, as the IANA special-purpose
     registries have them (`ipaddress.is_global`), nor is an IPv6 address that leads to such an IPv4 address.

@@ -103,7 +103,7 @@ def probe(
 
 
 def _owner(root: Path) -> str:
-    """Whose the workspace is, where it is somebody else's; else empty."""
+    """Whose the workspace is, where it is someone else's; else empty."""
     uid = root.stat().st_uid
     return f"the workspace belongs to {_name(uid)}" if uid != os.geteuid() else ""
 
@@ -171,7 +171,7 @@ def _failing(deeds: Mapping[str, str], *, network: bool) -> str:
 def choose(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, ci: bool) -> tuple[Sandbox, str]:
     """The sandbox of a run, and what the person should know of it in one line (empty for nothing).
 
-    Raises `SandboxError` when what is wanted is not to be had; in CI `auto` is no exception.
+    Raises `SandboxError` when what is wanted is not to be had; in CI `auto` is not an exception.
     """
     if wanted == "off":
         return OFF, ""

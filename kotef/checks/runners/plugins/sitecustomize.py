@@ -203,7 +203,7 @@ def _own_report_of_pytest():
 
 
 def _next_sitecustomize():
-    """Import the module that would be here without us; ours stays where there is none."""
+    """Import the module that would be here without us; ours stays if there is none."""
     ours = sys.modules.pop("sitecustomize")
     here = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != here]

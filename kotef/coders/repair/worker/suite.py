@@ -159,7 +159,7 @@ class CollectionPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Serve instead of running; never comes back while there is somebody to serve."""
+        """Serve instead of running; never comes back while there is someone to serve."""
         self._serve(Suite(session, self._errors))
         return True
 
