@@ -159,7 +159,7 @@ def _plain(lines: Sequence[str], index: int, shapes: Sequence[Shape]) -> Diagnos
 
 
 def _credible(path: str) -> bool:
-    """Whether the part before `:12:` is a file: it has an extension or a directory, and is not in a library or an address."""
+    """Whether the part before `:12:` is a file: it has an extension or a directory, and is no library or address."""
     name = path.rpartition("/")[2]
     return ("." in name or "/" in path or name in {"Makefile", "Dockerfile"}) and not (
         FOREIGN.search(path) or re.fullmatch(r"[\d.]+|https?|.*\.(?:com|org|net|io|local)", path)

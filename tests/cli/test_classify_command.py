@@ -213,7 +213,7 @@ def test_exit_status_0_is_believed_and_what_looks_like_failure_is_not_denied() -
     named = classify("--exit-code", "0", output="FAILED tests/test_a.py::test_x - boom\n")
 
     assert named.output == "no failure: the exit status is 0, although some lines look like a failure\n"
-    assert "nothing in the output tells of one" in classify("--exit-code", "0", output="fine\n").output
+    assert "nothing in the output reports one" in classify("--exit-code", "0", output="fine\n").output
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_what_somebody_wrote_since_is_left_and_named(killed: Ran) -> None:
 
     done = kotef(killed.root, "diff")
 
-    assert "changed by somebody since and left so: calc.py" in done.stderr
+    assert "kept changes made since: calc.py" in done.stderr
     assert (killed.root / "calc.py").read_text() == "mine = 1\n"
 
 

@@ -55,7 +55,7 @@ def test_the_help_tells_what_gives_each_need() -> None:
     out, _ = told("tools", "--help")
     needs = {row.needs for row in BY_NAME.values()} - {None}
     assert needs
-    assert all(f"{need}" in out.split("is had by")[1] for need in needs)
+    assert all(f"{need}" in out.split("is provided by")[1] for need in needs)
 
 
 def test_the_prompt_tells_of_what_keeps_the_coder_from_working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

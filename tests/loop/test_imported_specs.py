@@ -207,7 +207,7 @@ def test_a_file_that_is_no_issue_is_a_usage_error(
 def test_two_tickets_at_once_are_a_usage_error(project: Path) -> None:
     ran = kotef(project, "run", "--ticket", "1", "--ticket-file", "-")
     assert (ran.code, "exclude each other" in ran.stderr) == (2, True)
-    assert "no plain file" in kotef(project, "run", "--ticket-file", "/dev/zero").stderr
+    assert "not a regular file" in kotef(project, "run", "--ticket-file", "/dev/zero").stderr
     assert "is a directory" in kotef(project, "run", "--ticket-file", str(project)).stderr
 
 

@@ -42,7 +42,7 @@ def test_a_program_edits_and_the_checks_judge(project: Path, tmp_path: Path) -> 
     assert (ran.code, ran.result["outcome"], ran.result["winner"]) == (0, "verified", "command")
     assert ran.result["attempts"][0]["said"] == "I changed one line."
     assert ran.result["usage"]["cost"] is None, "a program that does not tell is not taken for free"
-    assert "what this attempt cost is not known" in ran.stdout
+    assert "the cost of this attempt is unknown" in ran.stdout
     assert "coder command gets the network" in ran.stdout
     assert not ran.server
 

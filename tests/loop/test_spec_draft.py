@@ -120,7 +120,7 @@ def test_what_stays_wrong_is_left_out_and_said(project: Path, spec) -> None:
     assert "no-such-program" not in " ".join(ticket.tests)
     assert "left out `no-such-program --now`, whose program is not installed" in ran.stdout
     assert "unprovable: no check can prove 'it feels right'" in ran.stdout
-    assert "1 gap left to mend" in ran.stdout
+    assert "1 gap left to fix" in ran.stdout
 
 
 def test_a_model_can_neither_open_protected_files_nor_add_a_section(project: Path, spec) -> None:

@@ -48,7 +48,7 @@ def test_a_goal_on_green_checks_without_a_model_says_what_is_lacking(project: Pa
     (project / "calc.py").write_text("def add(a, b):\n    return a + b\n")
     ran = kotef(project, "run", "make it faster", "--check", CHECK)
     assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
-    assert ran.result["sentence"].startswith("every check is green already, and without a model only what fails")
+    assert ran.result["sentence"].startswith("every check is already green, and without a model only failures")
     assert ran.issues[0]["follow_up"].startswith("name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL)")
 
 
