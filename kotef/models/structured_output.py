@@ -191,7 +191,7 @@ def _read(reply: AIMessage, schema: type[T]) -> tuple[T | None, str]:
 
 def _objection(reply: AIMessage, problem: str) -> list[BaseMessage]:
     """The answer and why it was not taken, in a form in which every call has its result."""
-    words = f"That could not be used: {problem}. Answer again, with this put right."
+    words = f"That could not be used: {problem}. Answer again with this corrected."
     calls = [*reply.tool_calls, *reply.invalid_tool_calls]
     if not calls:
         return [reply, HumanMessage(words)]

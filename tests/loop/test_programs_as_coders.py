@@ -50,7 +50,7 @@ def test_a_program_edits_and_the_checks_judge(project: Path, tmp_path: Path) -> 
 def test_the_brief_tells_what_fails_what_judges_and_what_not_to_do(project: Path, tmp_path: Path) -> None:
     ran = run(project, agent(tmp_path, FIXES))
     told = brief_of(ran)
-    for fact in (GOAL, CHECK, "test_add", "Do not commit", "Put back are: test_calc.py", "Attempt 1 of 3"):
+    for fact in (GOAL, CHECK, "test_add", "Do not commit", "Put back: test_calc.py", "Attempt 1 of 3"):
         assert fact in told, fact
     assert f"- {ran.result['checks'][0]['name']}: `{CHECK}`" in told
 
