@@ -227,7 +227,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
 def stopped(by: StoppedBy, detail: str, *, tries: int = 0, lost: int = 0) -> AIMessage:
     """The message that ends a visit: no tool call, so the loop is over.
 
-    `tries` is how many requests came to nothing with it, `lost` the input tokens of those an endpoint worked on.
+    `tries` is how many requests failed with it, `lost` the input tokens of those an endpoint worked on.
     """
     usage = UsageMetadata(input_tokens=lost, output_tokens=0, total_tokens=lost) if lost else None
     return AIMessage(
