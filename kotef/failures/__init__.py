@@ -1,5 +1,1 @@
-"""Failures: their history, their outcomes, and what the model repeats."""
-
-from kotef.failures.classify import Diagnosis, classify, classify_text
-
-__all__ = ["Diagnosis", "classify", "classify_text"]
+"""Failures of a run: history, visits, outcomes, loops, mistakes, and what is remembered of them."""

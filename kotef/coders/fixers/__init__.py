@@ -1,1 +1,0 @@
-"""Mechanical fixes: small edits for failures with exactly one sensible fix, made without a model."""

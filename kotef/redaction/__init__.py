@@ -1,0 +1,1 @@
+"""Redaction: the known secrets, and their removal from text."""

@@ -1,1 +1,0 @@
-"""Reports of finished runs, for people and for CI services."""

@@ -1,1 +1,0 @@
-"""Traces of runs for OpenTelemetry and LangSmith."""

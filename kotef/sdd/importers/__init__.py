@@ -1,1 +1,0 @@
-"""Importers of specs and issues written for other tools."""
