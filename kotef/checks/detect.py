@@ -1,4 +1,4 @@
-"""Which checks does a project have, said by a person or found in its files?"""
+"""Detection of a project's checks: declared by a person or found in its files."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -125,7 +125,7 @@ def _entries(entries: object, path: Path, origin: Origin) -> list[Check]:
     if entries is None:
         return []
     if not isinstance(entries, list):
-        raise SpecError(path, "`checks` is no list", hint='write `checks = ["pytest -q"]`')
+        raise SpecError(path, "`checks` is not a list", hint='write `checks = ["pytest -q"]`')
     return [_entry(entry, path, f"checks[{at}]", origin) for at, entry in enumerate(entries)]
 
 

@@ -1,4 +1,4 @@
-"""What does a tool say that reports in JSON, in XML or in messages for a CI service?"""
+"""Failing tests and complaints in JSON, XML and CI service messages."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Where does the text of a model call come from, and how is it filled in?"""
+"""Prompt templates: where each comes from, and how it is filled in."""
 
 import re
 from collections.abc import Callable
@@ -113,5 +113,5 @@ class Prompts:
         except jinja2.TemplateError as error:
             place = self.overrides if self.overrides and (self.overrides / f"{name}.md").exists() else shipped()
             raise SpecError(
-                place / f"{name}.md", f"cannot be rendered: {error}", hint="mend or delete the override"
+                place / f"{name}.md", f"cannot be rendered: {error}", hint="fix or delete the override"
             ) from error

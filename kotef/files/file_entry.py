@@ -1,4 +1,4 @@
-"""What does one path of the workspace hold, and how is it made to hold something else, following no link?"""
+"""The content of one path of the workspace, and its replacement, without following links."""
 
 import hashlib
 import os

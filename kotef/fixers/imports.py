@@ -1,4 +1,4 @@
-"""Which import is missing?"""
+"""Fixer for a missing import."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ def name_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal
 
 
 def submodule_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
-    """An AttributeError for a module of a package that nobody imported: `import urllib` and then `urllib.parse`."""
+    """An AttributeError for a module of a package that no one imported: `import urllib` and then `urllib.parse`."""
     match = re.match(r"module '([\w.]+)' has no attribute '(\w+)'", complaint.message)
     place = project.raised(complaint)
     if match is None or place is None:

@@ -1,4 +1,4 @@
-"""What does a spec that was written for another tool ask for, and which ticket is that?"""
+"""A spec written for another tool, and the ticket made from it."""
 
 import re
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class ForeignSpec(BaseModel):
     """What to read before editing: names of documents, and the head of the plan."""
     tasks: tuple[ImportedTask, ...] = ()
     tasks_path: str = ""
-    """The file of the tasks; empty where there is none."""
+    """The file of the tasks; empty if there is none."""
     criteria: tuple[DoneLine, ...] = ()
     """Requirements and acceptance criteria; none has a box."""
     stories: tuple[tuple[str, str], ...] = ()
@@ -68,8 +68,8 @@ def ticket_from(spec: ForeignSpec, selected: str = "") -> Ticket:
     """
     if not (spec.tasks or spec.criteria or spec.objective):
         if spec.problems:
-            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} says nothing else that could be worked on")
-        raise UsageError(f"{spec.path}: says nothing that could be worked on", hint=f"it was read as {spec.kind}")
+            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} contains nothing else to work on")
+        raise UsageError(f"{spec.path}: contains nothing to work on", hint=f"it was read as {spec.kind}")
     chosen = _chosen(spec, selected) if selected else spec.tasks
     if chosen and all(task.checked for task in chosen):
         what = f"task {_printable(selected)} is" if selected else "all its tasks are"
@@ -184,7 +184,7 @@ def _paths(text: str) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """A name as it is compared: `T003`, `t3` and `3` are not told apart by zeros or case."""
+    """A name as it is compared: `T003`, `t3` and `3` are not distinguished by zeros or case."""
     return re.sub(r"(?<![\d.])0+(?=\d)", "", name.strip().casefold())
 
 

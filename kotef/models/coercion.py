@@ -1,4 +1,4 @@
-"""Which value did a model mean that could only write text?"""
+"""Coercion of values that a model wrote as text."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What went wrong with a model call, is it worth another try, and when?"""
+"""Errors of model calls: what went wrong, whether to retry, and when."""
 
 import random
 import re

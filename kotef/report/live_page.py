@@ -1,4 +1,4 @@
-"""How does the page of a run stay up to date while the run is at work?"""
+"""The report page of a run at work, kept up to date."""
 
 import logging
 from typing import Final
@@ -13,7 +13,7 @@ log = logging.getLogger("kotef")
 
 
 def keeps_page(run: RunDir) -> Watcher:
-    """A watcher that writes `report.html` anew; whatever goes wrong there costs the page and never the run."""
+    """A watcher that writes `report.html` again; whatever goes wrong there costs the page and never the run."""
 
     def rewrite(line: Line) -> None:
         if line["event"] not in REWRITES:

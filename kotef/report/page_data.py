@@ -1,4 +1,4 @@
-"""How is the page of a run built, from its directory alone?"""
+"""Construction of the report page from the run's directory alone."""
 
 import re
 import time
@@ -33,7 +33,7 @@ _VISIT: Final = re.compile(r"visit-(\d{1,4})\.json")
 def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     """Read the directory; what is missing or torn in it is said and costs nothing else.
 
-    `at_work` is whether somebody is known to work on a run that has no result; else it was killed. UsageError where its
+    `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError where its
     result cannot be read.
     """
     (task, no_task), result = _task(run), redactor().whole(run.result())
@@ -91,7 +91,7 @@ def _task(run: RunDir) -> tuple[Task | None, tuple[str, ...]]:
     try:
         return redactor().whole(run.task()), ()
     except (UsageError, OSError):
-        return None, ("task.json cannot be read; what it alone tells, as the checks and limits, is not shown",)
+        return None, ("task.json cannot be read; its checks and limits are not shown",)
 
 
 def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
@@ -103,7 +103,7 @@ def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
                 text = redactor().text(path.read_text(encoding="utf-8", errors="replace"))
                 found[int(name[1])] = Verification.model_validate_json(text)
             except (OSError, ValidationError):
-                unread.append(f"{path.name} cannot be read; what its visit was judged to be is not shown")
+                unread.append(f"{path.name} cannot be read; the verdict on its visit is not shown")
     return found, tuple(sorted(unread))
 
 
@@ -211,22 +211,22 @@ def _ways(
 ) -> Iterator[Way]:
     """`can_go_on` is false where its task cannot be read, without which nothing is resumed."""
     if result is None and at_work:
-        yield Way("Stop it: Ctrl-C where it runs. Its state is kept; to go on:", f"kotef resume {run.run_id}")
+        yield Way("Stop it: Ctrl-C where it runs. Its state is kept; to continue:", f"kotef resume {run.run_id}")
         return
     if result is None and not began:
-        yield Way("It died before it began. Start it again:", "kotef run")
+        yield Way("It crashed before it started. Start it again:", "kotef run")
         return
     if can_go_on and (resume := (result.resume if result else f"kotef resume {run.run_id}")):
-        yield Way("Go on from here:", resume)
+        yield Way("Continue from here:", resume)
     best = result.tree_visit if result and result.changed else 0
     tried = [attempt.visit for attempt in attempts if attempt.patch and attempt.diff]
     if result is not None and result.done and best:
         yield Way("The change is in your tree, uncommitted. Look at it:", f"kotef diff {run.run_id}")
     elif tried:
-        stands = f"attempt {best} stands in your tree" if best else "none of it stands in your tree"
+        stands = f"attempt {best} is in your tree" if best else "none of it is in your tree"
         yield Way(f"Put an attempt in place ({stands}):", f"kotef apply {run.run_id} --attempt {tried[-1]}")
     if best:
-        yield Way("Take everything back that the run changed:", f"kotef undo {run.run_id}")
+        yield Way("Undo everything the run changed:", f"kotef undo {run.run_id}")
     if result is not None and result.issue:
         yield Way(f"Read its entry in {result.issue}:", "kotef issues")
 

@@ -1,4 +1,4 @@
-"""Which test said what in which visit?"""
+"""The matrix of test results by visit."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ STATUSES: Final[Mapping[str, tuple[str, str]]] = {
     "k": ("≈", "flaky: failed with the others, passed alone"),
     "s": ("–", "skipped"),
     "x": ("–", "failed as expected"),
-    "X": ("✓", "passed against expectation"),
+    "X": ("✓", "passed unexpectedly"),
     "t": ("⧖", "timed out"),
     "a": ("✗", "failed, but is only advice"),
     "m": ("∅", "gone: no report lists it any more"),

@@ -1,4 +1,4 @@
-"""How does the text of an issue log change when a run ends, or a person has a say? Pure."""
+"""Changes to the text of an issue log when a run ends or a person edits an entry. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,8 +13,8 @@ Change = Literal["added", "updated", "unchanged", "seen_again", "reopened"]
 HEADER: Final = """\
 # Issues
 
-Runs of kotef that did not succeed, oldest first. A run that ends as one before it did adds a line to that entry instead
-of another one. An entry is rewritten when its run is resumed, and keeps what you write into it; what stands between the
+Runs of kotef that did not succeed, oldest first. A run that ends like an earlier one adds a line to that entry instead
+of a new one. An entry is rewritten when its run is resumed, but keeps what you write into it; the text between the
 entries is yours. `kotef issues` lists them.
 """
 
@@ -105,7 +105,7 @@ def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]
 def _entry_text(found: str, old: IssueEntry | None, new: IssueEntry) -> str:
     """The new entry, without a last newline, with the line endings and the hand edits of the one found.
 
-    Of an entry whose values could not be read (`old` is None) nobody can tell what was written by hand.
+    Of an entry whose values could not be read (`old` is None) no one can tell what was written by hand.
     """
     ending = "\r" if "\r\n" in found else ""
     first, *inner, last = render(new).removesuffix("\n").split("\n")

@@ -1,4 +1,4 @@
-"""What does one ticket ask for?"""
+"""One ticket and its parser."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,7 +80,7 @@ class Ticket(BaseModel):
     dependencies: tuple[str, ...] = ()
     """Ids or slugs of other tickets."""
     objective: str = ""
-    """Everything under the objective that is no line of the Definition of Done."""
+    """Everything under the objective that is not a line of the Definition of Done."""
     done: tuple[DoneLine, ...] = ()
     sketch: str = ""
     steps: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""How is a text file read and written so that only what was meant to change does?"""
+"""Reading and writing of text files that changes only what is meant to change."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""Which files of the workspace does a snapshot hold, and which does it leave out?"""
+"""Files of the workspace that a snapshot contains, and files that it leaves out."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ REBUILT: Final = frozenset(
         ".turbo",
     }
 )
-"""Directories that are dependencies, environments or caches wherever they stand, and never somebody's work."""
+"""Directories that are dependencies, environments or caches wherever they stand, and never someone's work."""
 
 EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
 

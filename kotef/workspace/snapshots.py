@@ -1,4 +1,4 @@
-"""The workspace as trees in a store of kotef's own: how one is taken, and how it is put in place again."""
+"""Snapshots: the workspace as trees in kotef's own store, and their restoration."""
 
 import hashlib
 import math
@@ -43,7 +43,7 @@ class Restored:
     put_back: tuple[str, ...]
     """Written or deleted. Paths that were as wanted already are in neither."""
     left: tuple[str, ...]
-    """Not as wanted and left so: somebody else changed them, or they cannot be written."""
+    """Not as wanted and left so: someone else changed them, or they cannot be written."""
 
 
 class Snapshots(TreeStore):

@@ -1,4 +1,4 @@
-"""What lies in the workspace that no snapshot holds and that a check may believe, and what of it came with the run?"""
+"""Files outside every snapshot that a check may believe, and those that the run added."""
 
 import json
 import os

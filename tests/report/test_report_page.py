@@ -60,7 +60,7 @@ def test_the_page_tells_the_outcome_the_attempts_and_what_to_do(tmp_path: Path) 
         "cause 2",
         "stopped by tool_budget",
         "some-model-2026",
-        "what stands before the conversation of coder (some-model-2026) changed: edit_file",
+        "the request prefix of coder (some-model-2026) changed: edit_file",
         "AssertionError: assert 990 == 900",
         "half works passes now",
         "nothing proves this; a person must look",

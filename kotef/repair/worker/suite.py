@@ -1,4 +1,4 @@
-"""How are the project's tests collected once and run many times?"""
+"""The project's test suite, collected once and run many times."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class CollectionPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Serve instead of running; never comes back while there is somebody to serve."""
+        """Serve instead of running; never comes back while there is someone to serve."""
         self._serve(Suite(session, self._errors))
         return True
 
