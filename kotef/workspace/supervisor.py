@@ -67,7 +67,7 @@ def _start(command: list[str], environment: dict[str, str]) -> int:
 
 
 def _reap(child: int) -> tuple[int | None, bool]:
-    """Take whoever ended out of the process table: the wait status of the command if it did, and if no child is left."""
+    """Take whoever ended out of the process table: the command's wait status if it did; whether none is left."""
     found = None
     while True:
         try:
