@@ -15,8 +15,8 @@ from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.start import resume, start
-from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
+from kotef.telemetry import observed
 
 
 def run_command(options: dict[str, Any]) -> int:

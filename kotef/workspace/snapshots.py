@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.file_entry import (
+from kotef.files.file_entry import (
     DIRECTORY,
     UNKNOWN,
     FileEntry,
@@ -22,15 +22,15 @@ from kotef.workspace.file_entry import (
     entry_at,
     write_entry,
 )
+from kotef.files.paths import os_fault, state_dir
+from kotef.files.transfer import move_out
+from kotef.git.commands import git_error
+from kotef.git.layout import OF_THE_TREE
 from kotef.workspace.file_metadata import opened
-from kotef.workspace.git import git_error
-from kotef.workspace.git_layout import OF_THE_TREE
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.loose_objects import UnreadableObjectError
 from kotef.workspace.nested_repositories import Repositories, repositories
-from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.snapshot_scope import LARGEST, FileMark, Listing, split
-from kotef.workspace.transfer import move_out
 from kotef.workspace.tree_store import TreeStore, make_store
 
 _MOST_SPECIAL: Final = 20
