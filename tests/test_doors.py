@@ -16,6 +16,7 @@ CLOSED: tuple[str, ...] = (
     "classification",
     "fixers",
     "importers",
+    "integrity",
     "mcp_client",
     "repair",
     "replay",
