@@ -11,7 +11,7 @@ from kotef.checks.failure_entries import ASIDE
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 from kotef.integrity import (
     INLINE_SUFFIXES,
     JAVASCRIPT_SUFFIXES,

@@ -8,13 +8,12 @@ from typing import Final, NamedTuple
 from kotef.checks.failure_entries import NO_SNAPSHOT
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, JudgeDeps
-from kotef.files.file_entry import EXECUTABLE, PLAIN, write_entry
-from kotef.files.safe_open import read_regular, remove_within, touch_within
-from kotef.files.transfer import move_out
+from kotef.files import move_out, read_regular, remove_within, touch_within
 from kotef.integrity import configures_runner, is_configuration, is_protected, is_test_code, matches_globs
 from kotef.nodes.edit_guard import guard_of
 from kotef.shell import names_behind
 from kotef.state import Task
+from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.file_swap_journal import HIDDEN, move
 from kotef.workspace.installed_environments import Installed
 from kotef.workspace.snapshot_scope import LARGEST

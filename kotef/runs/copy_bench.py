@@ -12,8 +12,8 @@ from kotef.checks.probe import ProbeResult
 from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results
-from kotef.files.safe_open import read_within, remove_within, write_within
-from kotef.git.commands import run_git
+from kotef.files import read_within, remove_within, write_within
+from kotef.git import run_git
 from kotef.integrity import file_of_test, is_protected
 from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.nodes.probe_bench import OutOfTimeError, ProbeUnit, guarded
