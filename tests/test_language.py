@@ -11,15 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TEXTS = sorted(
-    [
-        *ROOT.glob("*.md"),
-        *(ROOT / "docs").glob("*.md"),
-        *(ROOT / "prompts").glob("*.md"),
-        *ROOT.glob("kotef/*/README.md"),
-    ]
-    + [*(ROOT / ".sdd").glob("*.md"), *(ROOT / ".sdd" / "adr").glob("*.md")]
-)
+PAGES = ("*.md", "docs/*.md", "prompts/*.md", "kotef/*/README.md", ".sdd/*.md", ".sdd/adr/*.md")
+TEXTS = sorted(path for pattern in PAGES for path in ROOT.glob(pattern))
 SOURCES = sorted((ROOT / "kotef").rglob("*.py"))
 
 WORDS = {

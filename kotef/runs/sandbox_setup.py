@@ -92,8 +92,8 @@ def sandbox_of(
     """The sandbox, tried out, and a line for each thing that is not as one would expect.
 
     `reads` are folders outside the workspace that commands may read. Raises `SandboxError` if the requested
-    level is not available, `UsageError` for a folder that does not exist. `ci` is whether no one could read a warning; None: as
-    the environment says.
+    level is not available, `UsageError` for a folder that does not exist. `ci` is whether no one could read a warning;
+    None: as the environment says.
     """
     for path in granted(reads):
         if not path.exists():
