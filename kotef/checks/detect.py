@@ -131,7 +131,9 @@ def _entries(entries: object, path: Path, origin: Origin) -> list[Check]:
 
 def _entry(entry: object, path: Path, where: str, origin: Origin) -> Check:
     """One entry of a `checks` list; every mistake is named with the entry it is in."""
-    fields: dict[str, Any] = {"command": entry} if isinstance(entry, str) else entry if isinstance(entry, dict) else {}
+    fields: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    if isinstance(entry, str):
+        fields = {"command": entry}
     command = fields.get("command")
     if not isinstance(command, str) or not command.strip():
         raise SpecError(path, f"{where} has no command", hint='write "pytest -q" or { command = "pytest -q" }')

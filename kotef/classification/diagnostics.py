@@ -197,7 +197,9 @@ def _nested(lines: Sequence[str], index: int, found: Sequence[Diagnostic]) -> Di
         return None
     above = lines[index - 1].strip() if index else ""
     named = FILE_LINE.match(above)
-    path = named["path"] if named else (found[-1].path if found else "")
+    path = found[-1].path if found else ""
+    if named:
+        path = named["path"]
     return Diagnostic(
         path, match["line"] or match["sql"], " ".join((match["message"] or match["rule"]).split()), "lint"
     )

@@ -53,14 +53,16 @@ def environment(*places: Path, material: bool = False) -> jinja2.Environment:
 
     `material`: what is filled in was written by strangers, and holds no mark that would end where it stands.
     """
-    ours = all(_is_ours(place) for place in places)
+    cache = None
+    if all(_is_ours(place) for place in places):
+        cache = Compiled("material" if material else "")
     templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
         loader=jinja2.ChoiceLoader([_loader(place) for place in places]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=False,
         finalize=within if material else None,
-        bytecode_cache=Compiled("material" if material else "") if ours else None,
+        bytecode_cache=cache,
     )
     templates.filters |= {"clip": clip, "cell": cell, "code": code}
     return templates

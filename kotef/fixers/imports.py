@@ -42,8 +42,11 @@ def submodule_missing(complaint: Complaint, project: Project) -> Iterator[FixPro
         for node in source.nodes
         for alias in (node.names if isinstance(node, ast.Import) else ())
     )
-    standard = next((name for name in sorted(standard_library.MODULES) if f"{name}.".startswith(f"{dotted}.")), "")
-    module = (dotted if dotted in project.modules else "") if match[1] in project.modules else standard
+    if match[1] in project.modules:
+        known = [dotted] if dotted in project.modules else []
+    else:
+        known = [name for name in sorted(standard_library.MODULES) if f"{name}.".startswith(f"{dotted}.")]
+    module = next(iter(known), "")
     if plain and module:
         yield from _added(project, source, MissingImport(module), line, f"{dotted} is used but not imported")
 

@@ -75,7 +75,9 @@ def ticket_from(spec: ForeignSpec, selected: str = "") -> Ticket:
         what = f"task {_printable(selected)} is" if selected else "all its tasks are"
         raise UsageError(f"{spec.path}: {what} ticked", hint="untick a box, or name a goal")
     ident, slug = _id_and_slug(spec.id)
-    named = task_named(spec, selected)
+    if selected:
+        named = task_named(spec, selected)
+        ident = f"{spec.id}#{named.name if named else selected}"
     tasks = tuple(_done_line(task, spec.tasks_path) for task in chosen)
     criteria = _criteria_of(spec, chosen) if selected else spec.criteria
     done = (*tasks, *criteria)
@@ -85,7 +87,7 @@ def ticket_from(spec: ForeignSpec, selected: str = "") -> Ticket:
         problems = (*problems, Problem(path=spec.tasks_path or spec.path, line=1, text=what))
     return Ticket(
         kind=spec.kind,
-        id=f"{spec.id}#{named.name if named else selected}" if selected else ident,
+        id=ident,
         slug=slug,
         title=(_title(spec, chosen, selected) if selected else spec.title)[:MAX_TITLE],
         path=spec.path,

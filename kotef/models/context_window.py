@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 from langchain_core.language_models import BaseChatModel
 
-from kotef.models.errors import FAILURES
+from kotef.models.errors import failures
 
 UNKNOWN: Final = 32_768
 """Tokens, where no one says."""
@@ -94,7 +94,7 @@ class ContextWindow:
                         body = await client.get(url, cast_to=str)
                     if tokens := read(json.loads(body), model.model_name):
                         return tokens
-                except (*FAILURES, ValueError, RecursionError):  # it does not know this question
+                except failures(ValueError, RecursionError):  # it does not know this question
                     continue
         return None
 

@@ -123,7 +123,7 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
 
 async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> list[str]:
     """Names of the models the endpoint offers, in its order; asked once. Raises ModelError."""
-    from kotef.models.errors import FAILURES, AnswerError, diagnose, redacted
+    from kotef.models.errors import diagnose, failures, redacted
     from kotef.models.openai import open_client
 
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else NO_KEY
@@ -132,7 +132,7 @@ async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) ->
             client = await anext(lifetime)
             body = (await client.models.with_raw_response.list()).text
         return _model_names(body)
-    except (AnswerError, *FAILURES) as error:
+    except failures() as error:
         fault = redacted(diagnose(error), key)
         failure = ModelError(fault.fault, fault.detail, endpoint=shown(endpoint.base_url), hint=fault.hint)
     raise failure

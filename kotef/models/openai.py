@@ -20,12 +20,11 @@ from pydantic import Field, PrivateAttr, SecretStr
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
 from kotef.models.errors import (
-    FAILURES,
     MAX_TRIES,
-    AnswerError,
     Fault,
     backoff,
     diagnose,
+    failures,
     parts_of,
     redacted,
 )
@@ -196,7 +195,7 @@ class StrictChatOpenAI(ChatOpenAI):
             except UnicodeEncodeError:
                 payload = encodable(payload)
                 continue
-            except (AnswerError, *FAILURES) as error:
+            except failures() as error:
                 fault = diagnose(error)
                 if with_usage and fault.fault == "bad_request" and _names_usage(error):
                     self._usage_refused = True

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-import httpx2
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 from langchain_core.messages.tool import invalid_tool_call, tool_call
@@ -173,6 +172,8 @@ async def read_answer(pieces: AsyncIterator[bytes]) -> ModelResponse:
     Raises AnswerError when the body is neither, or is not whole; what `pieces` raises passes through, unless the
     answer was already complete.
     """
+    import httpx2
+
     answer = ModelResponse()
     streamed = False
     rest: list[bytes] = []

@@ -38,7 +38,10 @@ def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: S
 def _python_of(command: str) -> str:
     """The interpreter that was to run pytest; empty when the command runs something else."""
     match = re.search(r"(?:^|\s)(\S*python[\d.]*) -m pytest\b", command)
-    return match[1] if match else "python3" if re.match(r"(?:\S*/)?(?:pytest|py\.test)\b", command) else ""
+    if match:
+        return match[1]
+    is_bare = re.match(r"(?:\S*/)?(?:pytest|py\.test)\b", command)
+    return "python3" if is_bare else ""
 
 
 def _holds_tests(path: str) -> bool:

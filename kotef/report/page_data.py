@@ -44,20 +44,25 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     calls = [(visit.visit, call) for visit in record.visits for call in visit.calls]
     notices = (*(result.notices if result else ()), *record.notices)
     usage = result.usage if result else None
+    goal = task.goal if task else ""
+    ticket = task.ticket.id if task and task.ticket else None
+    max_attempts = task.limits.max_attempts if task else 0
+    if result:
+        goal, ticket, max_attempts = result.goal, result.ticket, result.max_attempts
     return Page(
         run_id=run.run_id,
         tone=tone,
         outcome=outcome,
         sentence=sentence,
-        goal=result.goal if result else task.goal if task else "",
-        ticket=(result.ticket if result else task.ticket.id if task and task.ticket else "") or "",
+        goal=goal,
+        ticket=ticket or "",
         checks=tuple(check.command for check in task.checks) if task else (),
         coder=task.coder if task else "",
         model=task.model if task else "",
         sandbox=_sandbox(result),
         exit_code=result.exit_code if result else None,
         attempts=attempts,
-        max_attempts=result.max_attempts if result else task.limits.max_attempts if task else 0,
+        max_attempts=max_attempts,
         spent=result.failure_history.attempts if result else sum(one.status == "failed" for one in attempts),
         matrix=matrix_of(judged),
         done=_done(task, result),
@@ -142,7 +147,9 @@ def _attempts(place: Path, record: Timeline, judged: Mapping[int, Verification],
 
 
 def _status(told: VisitRecord, judged: Verification | None, *, working: bool) -> str:
-    passed = told.passed if told.passed is not None else judged.passed if judged else None
+    passed = told.passed
+    if passed is None and judged:
+        passed = judged.passed
     if passed is None:
         return "at work" if working else "not judged"
     if told.visit == 0:

@@ -74,8 +74,10 @@ def _done(result: Result) -> Iterator[str]:
     yield ""
     for line in result.definition_of_done:
         proof = ", ".join(code_span(test, 160) for test in line.tests[:5])
-        why = f" — {inert(line.why, 300)}{': ' + proof if proof else ''}" if line.proved else " — nothing proves this"
-        yield f"- [{'x' if line.proved else ' '}] {inert(line.text, 300)}{why}"
+        why = "nothing proves this"
+        if line.proved:
+            why = f"{inert(line.why, 300)}: {proof}" if proof else inert(line.why, 300)
+        yield f"- [{'x' if line.proved else ' '}] {inert(line.text, 300)} — {why}"
     yield ""
 
 

@@ -62,7 +62,8 @@ def _failing(failures: Sequence[Located]) -> Iterator[str]:
 
 
 def _line(one: Located) -> str:
-    at = f" at {code_span(f'{one.file}:{one.line}' if one.line else one.file)}" if one.file else ""
+    place = f"{one.file}:{one.line}" if one.line else one.file
+    at = f" at {code_span(place)}" if one.file else ""
     return f"- {code_span(one.title)}{at}: {code_span(one.message, 300)}"
 
 

@@ -129,7 +129,10 @@ def _row(
         letter = column.get(name, "o" if known and only_red else " ")
         known = known or letter not in _UNKNOWN
         cells += letter
-        marks += "b" if file in paths and letter != " " else "n" if name in fresh else " "
+        mark = "n" if name in fresh else " "
+        if file in paths and letter != " ":
+            mark = "b"
+        marks += mark
     return MatrixRow(name, cells, marks, _trend(cells, marks))
 
 

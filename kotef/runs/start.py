@@ -112,7 +112,7 @@ def open_run(run: RunDir, task: Task, setting: RunConfig, *, resumed: bool) -> O
     drop_old(run.path.parent)
     tape = setting.tape or Recorder(run.path / RECORD_NAME, setting.root)
     record = RecordWriter(run.path, run.record)
-    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run), record.see))
+    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run, record.update), record.see))
     signals = Signals(emit, gently=setting.attended, stop=setting.stop)
     guard_steps(signals.gate)
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)

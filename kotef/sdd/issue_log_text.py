@@ -58,8 +58,9 @@ def recorded(text: str | None, entry: IssueEntry) -> tuple[str, Change]:
     for span, old in known:
         if same is not None and old.run_id == same.run_id:
             new = seen_again(old, entry.run_id, entry.date)
-            known_line = entry.run_id in old.runs
-            result = "reopened" if old.state == "resolved" else "updated" if known_line else "seen_again"
+            result = "updated" if entry.run_id in old.runs else "seen_again"
+            if old.state == "resolved":
+                result = "reopened"
         else:
             new = without(old, entry.run_id)
         if new != old:
@@ -120,5 +121,7 @@ def _entry_text(found: str, old: IssueEntry | None, new: IssueEntry) -> str:
 def _append(text: str, entry: IssueEntry) -> str:
     """The text, the end of its last line, a blank one, and the entry."""
     newline = "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
-    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    gap = ""
+    if text:
+        gap = newline if text.endswith("\n") else newline * 2
     return text + gap + render(entry).replace("\n", newline)

@@ -61,11 +61,16 @@ def _command_lines(lines: Iterable[Line]) -> list[tuple[int, str]]:
     prompts = any(_PROMPT.match(text) for _, text in texts)
     found: list[tuple[int, list[str]]] = []
     unfinished = False
-    for number, written in texts:
+    for number, line in texts:
+        written = line
         prompt = _PROMPT.match(written)
         if prompts and not prompt and not unfinished:
             continue
-        text = _without_comment(written[prompt.end() :] if prompt else written.removeprefix("> " if unfinished else ""))
+        if prompt:
+            written = written[prompt.end() :]
+        elif unfinished:
+            written = written.removeprefix("> ")
+        text = _without_comment(written)
         if not text:
             unfinished = False
             continue

@@ -331,8 +331,8 @@ def _missing(found: Mapping[str, MarkdownSection], *, has_done: bool, has_tests:
     if objective is None:
         complaints.append((1, NO_OBJECTIVE))
     if not has_done:
-        line = found["done"].number if "done" in found else objective.number if objective else 1
-        complaints.append((line, NO_DONE))
+        heading = found.get("done") or objective
+        complaints.append((heading.number if heading else 1, NO_DONE))
     if not has_tests:
         complaints.append((tests.number if tests else 1, NO_COMMAND if tests else NO_TESTS))
     return complaints

@@ -198,7 +198,11 @@ def _configurations(words: tuple[str, ...]) -> Iterator[str]:
     """Values of options that look like configuration files."""
     for before, word in pairwise(words):
         name, _, joined = word.partition("=")
-        value = joined if name.startswith("-") else (word if before.startswith("-") and "=" not in before else "")
+        value = ""
+        if name.startswith("-"):
+            value = joined
+        elif before.startswith("-") and "=" not in before:
+            value = word
         if value and PurePosixPath(value).suffix in _CONFIGURATION:
             yield value
 

@@ -305,7 +305,9 @@ def _purpose(name: str, arguments: list[str]) -> Purpose:
             if word in table:
                 return table[word]
     if name.removesuffix(".cmd").removesuffix(".sh") in STARTERS:
-        return _target_purpose(words) if words else ("build" if name in {"make", "gmake"} else "other")
+        if words:
+            return _target_purpose(words)
+        return "build" if name in {"make", "gmake"} else "other"
     if name in {"node", "deno", "ruby", "php", "java"} or PYTHON.fullmatch(name):
         return "run"
     return TOOL_PURPOSES.get(name, "other")

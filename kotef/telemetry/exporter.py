@@ -105,11 +105,9 @@ class Collector:
         if not done.wait(SECONDS):
             self._exporter.shutdown()  # what waits to try again waits no more
             return f"it did not take them within {SECONDS:g} s"
-        return (
-            "it took none of them"
-            if self._exporter.lost and not self._exporter.sent
-            else (f"{self._exporter.lost} spans were lost" if self._exporter.lost else "")
-        )
+        if not self._exporter.lost:
+            return ""
+        return f"{self._exporter.lost} spans were lost" if self._exporter.sent else "it took none of them"
 
 
 class _Counting:

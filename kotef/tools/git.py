@@ -38,7 +38,8 @@ class RunStart:
         now = self.snapshots.take()
         before, after = self.snapshots.paths(self.tree), self.snapshots.paths(now)
         changed = self.snapshots.changed(self.tree, now)
-        return now, {path: "A" if path not in before else "M" if path in after else "D" for path in changed}
+        letters = {(False, True): "A", (True, True): "M", (True, False): "D"}
+        return now, {path: letters.get((path in before, path in after), "A") for path in changed}
 
 
 def git_status(root: Path, start: RunStart) -> str:

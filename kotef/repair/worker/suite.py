@@ -66,7 +66,7 @@ class Suite:
 
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         states = {report.outcome for report in reports}
-        return ("failed" if "failed" in states else "skipped" if "skipped" in states else "passed"), None
+        return next((state for state in ("failed", "skipped") if state in states), "passed"), None
 
 
 def _tear_down_others(item: pytest.Item) -> None:
