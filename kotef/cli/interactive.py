@@ -25,11 +25,11 @@ def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDi
     if not why:
         return True
     if wanted:
-        raise UsageError(f"--interactive: nobody can answer: {why}", hint="leave it out, or run it at a terminal")
+        raise UsageError(f"--interactive: no one can answer: {why}", hint="leave it out, or run it at a terminal")
     if run is not None and (run.path / APPROVED).exists():
         return False
     raise UsageError(
-        f"run {run.run_id if run else ''} has a question, but nobody can answer it: {why}",
+        f"run {run.run_id if run else ''} has a question, but no one can answer it: {why}",
         hint="resume it at a terminal, or pass --no-interactive to continue without asking",
     )
 

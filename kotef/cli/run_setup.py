@@ -57,7 +57,7 @@ MOST_ATTEMPTS = 20
 
 
 def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
-    """A run as the options of `kotef run` ask for it, with where and with whom; nothing of it is made yet.
+    """A run as the options of `kotef run` ask for it, with its place and its models; nothing is created yet.
 
     Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
     """

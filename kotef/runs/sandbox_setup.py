@@ -91,9 +91,9 @@ def sandbox_of(
 ) -> tuple[Sandbox, tuple[str, ...]]:
     """The sandbox, tried out, and a line for each thing that is not as one would expect.
 
-    `reads` are folders outside the workspace that commands may read. Raises `SandboxError` where what is wanted is
-    not to be had, `UsageError` for a folder that does not exist. `ci` is whether no one could read a warning; None: as
-    the environment says.
+    `reads` are folders outside the workspace that commands may read. Raises `SandboxError` if the requested
+    level is not available, `UsageError` for a folder that does not exist. `ci` is whether no one could read a warning;
+    None: as the environment says.
     """
     for path in granted(reads):
         if not path.exists():
