@@ -62,7 +62,7 @@ Ready = Callable[[], tuple[RunDir, Task, RunConfig]]
 Go = Callable[[RunDir, Task, RunConfig], Result]
 
 _QUIET: Final = ("--json", "--no-interactive")
-"""Nothing is printed, and nobody is asked."""
+"""Nothing is printed, and no one is asked."""
 
 
 class CommonOptions(TypedDict, total=False):

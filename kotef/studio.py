@@ -1,7 +1,7 @@
-"""What does LangGraph Studio open?
+"""The graph that LangGraph Studio opens.
 
 Two nodes around the loop: `open` makes a run of a goal, as `kotef run` would here, and `work` goes through the loop of
-`kotef.graph` with what nodes are handed at run time. That is made anew in `work` and never leaves it: connections,
+`kotef.graph` with what nodes are handed at run time. That is made again in `work` and never leaves it: connections,
 locks and clocks can be neither typed into a form nor kept in a checkpoint.
 """
 

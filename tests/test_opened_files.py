@@ -130,6 +130,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "sandbox/services.py": KERNEL,
     "sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
     "sandbox/probe_child.py": "runs inside the sandbox, on the paths it is given",
+    "workspace/loose_objects.py": f"snapshots in {STATE}",
     "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
     "files/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/process_tree.py": KERNEL,

@@ -1,4 +1,4 @@
-"""What did one check command do, and does everything it left behind tell the same story?"""
+"""Execution of one check command, cross-checking its status, output and reports."""
 
 import re
 import tempfile

@@ -1,4 +1,4 @@
-"""Versions of toolchains: which one the repository asks for, in which file, and which one is installed or runs."""
+"""Versions of toolchains: the one the repository asks for, the file that says so, and the one installed."""
 
 import json
 import os

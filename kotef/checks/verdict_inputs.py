@@ -1,4 +1,4 @@
-"""What was a verdict taken from, so that it can be taken again by other rules?"""
+"""The recorded inputs of a verdict, so that other rules can take it again."""
 
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ LARGEST: Final = 50 * 1024 * 1024
 
 
 class Judging(BaseModel):
-    """The results of all checks on one tree, and what else `judge` is told."""
+    """The results of all checks on one tree, and what else `judge` receives."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,4 +1,4 @@
-"""What does a person see of the roles in force?"""
+"""The list of roles in force that `kotef agents` prints."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""How is the work of a run shown, put in place or taken back at a person's word?"""
+"""Bodies of `kotef diff`, `apply` and `undo`: showing, applying or undoing the work of a run."""
 
 import sys
 from collections.abc import Sequence

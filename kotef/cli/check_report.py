@@ -1,4 +1,4 @@
-"""What does a person, a script or a CI job learn from `kotef check`?"""
+"""Output of `kotef check` for people, scripts and CI jobs."""
 
 import asyncio
 import os

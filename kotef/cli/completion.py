@@ -1,4 +1,4 @@
-"""What does a shell offer while somebody types? It must be there at once, so nothing heavy is imported."""
+"""Shell completion. It must answer at once, so nothing heavy is imported."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What has to be known before a run starts or goes on, and what can be wrong with what is asked?"""
+"""Preparation of a run or a resume, and the validation of what the user asked for."""
 
 import os
 import sys
@@ -236,7 +236,7 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
     config = read_config(config_path())
     hide(root, config, passed=task.passed, addresses=(options["base_url"],))
     asked = {name: options[name] or getattr(task, name) or None for name in CAST}
-    if SECRET_MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for anew
+    if SECRET_MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for again
         asked["base_url"] = None
     cast = cast_of(asked, config, task.roles)
     goes_on_from = _one_more(run, task, given) if options["one_more"] else 0

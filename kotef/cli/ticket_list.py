@@ -1,4 +1,4 @@
-"""Which tickets could be worked on, whoever's form they have?"""
+"""The list of open tickets and specs, in any supported format."""
 
 from pathlib import Path
 from typing import NoReturn

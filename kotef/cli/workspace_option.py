@@ -1,4 +1,4 @@
-"""Which directory does a command work in?"""
+"""The option that chooses the directory a command works in."""
 
 from pathlib import Path
 

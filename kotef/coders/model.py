@@ -1,4 +1,4 @@
-"""How does a model edit the workspace?"""
+"""The coder that asks a model and gives it tools."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What did each role of a run send before its conversation, and does the next request begin like it?"""
+"""Request prefixes of each role in a run, and whether the next request begins the same way."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which skills are there for this workspace, and what do they say?"""
+"""Skills available in this workspace, and their texts."""
 
 import re
 from collections.abc import Iterator, Sequence

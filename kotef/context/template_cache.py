@@ -1,4 +1,4 @@
-"""Where does a template lie that has been compiled once?"""
+"""Cache of compiled prompt templates on disk."""
 
 import sys
 from contextlib import suppress

@@ -74,7 +74,7 @@ def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
                 kind = errno.ENOTDIR if flags & os.O_DIRECTORY else errno.ELOOP
-                raise OSError(kind, "is, or lies behind, a symbolic link", path) from error
+                raise OSError(kind, "is a symbolic link, or is below one", path) from error
         raise
 
 

@@ -1,4 +1,4 @@
-"""How do the mechanical fixes take their place among the coders?"""
+"""The coder that applies the mechanical fixes."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -104,7 +104,7 @@ class FixersCoder:
         return None
 
     async def _commands(self, checks: Sequence[Check], old: Results, brief: Brief, number: int) -> list[str]:
-        """Run the tools that mend what they complain about, where such a tool is a check; keep what made it pass."""
+        """Run the tools that repair what they complain about, where such a tool is a check; keep what made it pass."""
         done: list[str] = []
         for command in commands([_failure(result) for result in old.values() if not result.passed]):
             before = self.snapshots.take()
@@ -161,7 +161,7 @@ def _evidence(kept: Sequence[Fix], runs: int) -> Iterator[str]:
     if kept:
         yield f"{counted(runs, 'fix', 'fixes')} tried, {len(kept)} kept: the failing checks got better with each"
     for said in dict.fromkeys(_said(fix.evidence) for fix in kept):
-        yield f"the check said: {said}"
+        yield f"the check reported: {said}"
 
 
 def _said(line: str) -> str:

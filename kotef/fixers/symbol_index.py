@@ -1,4 +1,4 @@
-"""What does the project define, under which names, and which of it may be edited?"""
+"""Index of the project's definitions: their names, and whether they may be edited."""
 
 import ast
 import re

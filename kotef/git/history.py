@@ -1,4 +1,4 @@
-"""Where do the user's branches, index and reflogs stand, and how do they come back after a command?"""
+"""The user's branches, index and reflogs, and their restoration after a command."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What does a patch change, and which tree does it make of another?"""
+"""Patches: what one changes, and the tree it makes of another."""
 
 import tempfile
 from pathlib import Path

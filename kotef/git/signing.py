@@ -1,4 +1,4 @@
-"""How does git sign and which hooks does it have, asked without running what the repository names?"""
+"""Signing and hooks of git, read without running what the repository names."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ _PROGRAMS: Final = {
     "gpg.ssh.program": "ssh-keygen",
     "gpg.ssh.defaultkeycommand": "",
 }
-"""Settings that name a program, and what git has where nobody sets them."""
+"""Settings that name a program, and what git has where no one sets them."""
 _USERS: Final = frozenset({"system", "global"})
 """Scopes that a repository cannot write."""
 

@@ -1,4 +1,4 @@
-"""Which hooks and which configuration does the user's git have, and how do they come back after a command?"""
+"""Hooks and configuration of the user's git, and their restoration after a command."""
 
 import os
 import shutil

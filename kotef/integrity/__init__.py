@@ -1,4 +1,4 @@
-"""What judges the work, and whether it can still say no: pure rules, apart from what acts on them."""
+"""Integrity of the judge: pure rules on what judges the work, and on whether it can still say no."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Test files by what they hold: the files of collected tests, and the helpers that only tests load."""
+"""Test files by content: the files of collected tests, and the helpers that only tests load."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from kotef.integrity.tampering.javascript import JAVASCRIPT_SUFFIXES as JAVASCRI
 from kotef.integrity.tampering.javascript import required_files
 
 Read = Callable[[str], str | None]
-"""The text of a workspace path at the baseline; None where there is none."""
+"""The text of a workspace path at the baseline; None if there is none."""
 
 _MOST: Final = 3000
 """Files of code of a workspace that is searched; of a larger one only names and ids tell what judges."""
@@ -107,7 +107,7 @@ def _helpers(begun: Collection[str], space: _Workspace) -> set[str]:
 
 
 def _judges(path: str, space: _Workspace) -> bool:
-    """Whether a file in which tests were collected is no product: a table of cases, or code that tests other files."""
+    """Whether a file with collected tests is not product code: a table of cases, or code that tests other files."""
     if path.endswith(PROSE):
         return False
     return not path.endswith(_SUFFIXES) or bool(_TESTS.search(space.text(path)) and any(_loaded(path, space)))
@@ -164,7 +164,7 @@ def _of_python(path: str, space: _Workspace) -> Iterator[str]:
 
 
 def _plugins(path: str, space: _Workspace) -> Iterator[str]:
-    """Modules that pytest is told to load as plug-ins."""
+    """Modules that pytest must load as plug-ins."""
     if not path.endswith(".py"):
         return
     for match in _PLUGINS.finditer(space.text(path)):

@@ -1,4 +1,4 @@
-"""Which tests that stood inside the product are gone, or say something else?"""
+"""Tests inside product files that a run removed or changed."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Which files judge the work, and so must be as they were before the run when it is judged?"""
+"""Protected files: the files that judge the work and must be unchanged when it is judged."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence

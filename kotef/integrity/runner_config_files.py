@@ -1,4 +1,4 @@
-"""Which of the new files of a run could speak for tests other than their own?"""
+"""New files of a run that could change the result of other tests."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Where does what a server says on stderr go?"""
+"""The log of an MCP server's stderr."""
 
 import asyncio
 import os

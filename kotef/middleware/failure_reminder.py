@@ -1,4 +1,4 @@
-"""Where is the memory of failed tool calls kept, and when is the model reminded of it?"""
+"""Guard that remembers failed tool calls and reminds the model of them."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What of a tool's answer may enter the conversation?"""
+"""Guard that redacts secrets in tool answers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which endpoint was asked for, does it answer, and what model object speaks with it?"""
+"""Construction and probing of the model for a configured endpoint."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,11 +28,11 @@ LOOKUP_SECONDS: Final = 5.0
 
 
 Tell = Callable[..., None]
-"""Told the name of an event and its facts."""
+"""Called with the name of an event and its facts."""
 
 
 def silent(event: str, /, **facts: Any) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EndpointReport:
 def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str | None = None) -> Endpoint | None:
     """The endpoint of options and environment (KOTEF_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY); options win.
 
-    None: neither a base URL nor a key is known, so there is nobody to ask. Raises UsageError for a base URL that is
+    None: neither a base URL nor a key is known, so there is no one to ask. Raises UsageError for a base URL that is
     none, and where only a key is given without the name of a model: OpenAI has a hundred, and prices to match.
     """
     name = (model or env.get("KOTEF_MODEL", "")).strip()
@@ -90,7 +90,7 @@ def make_model(
 ) -> "StrictChatOpenAI":
     """The model object of an endpoint; a local server needs only `base_url`.
 
-    `temperature` None leaves it to the endpoint; `stand_in` is the model that takes over when this one is of no use.
+    `temperature` None leaves it to the endpoint; `stand_in` is the model that takes over when this one fails.
     """
     from kotef.models.openai import StrictChatOpenAI
 
@@ -125,7 +125,7 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
 
 async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> list[str]:
     """Names of the models the endpoint offers, in its order; asked once. Raises ModelError."""
-    from kotef.models.errors import FAILURES, AnswerError, diagnose, redacted
+    from kotef.models.errors import diagnose, failures, redacted
     from kotef.models.openai import open_client
 
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else NO_KEY
@@ -134,7 +134,7 @@ async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) ->
             client = await anext(lifetime)
             body = (await client.models.with_raw_response.list()).text
         return _model_names(body)
-    except (AnswerError, *FAILURES) as error:
+    except failures() as error:
         fault = redacted(diagnose(error), key)
         failure = ModelError(fault.fault, fault.detail, endpoint=shown_url(endpoint.base_url), hint=fault.hint)
     raise failure

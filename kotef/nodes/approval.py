@@ -1,4 +1,4 @@
-"""Has a person agreed to the plan before the first edit?"""
+"""Approval of the plan by a person before the first edit."""
 
 import json
 from pathlib import Path

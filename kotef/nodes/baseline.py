@@ -1,4 +1,4 @@
-"""What do the checks say about the tree before the run?
+"""The baseline: what the checks say about the tree before the run.
 
 No framework is needed for it: it is taken while they are imported.
 """
@@ -25,7 +25,7 @@ from kotef.workspace.last_tree import forget
 from kotef.workspace.remainder import Remainder, keep, note_written
 
 NO_CHECKS: Final = (
-    "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
+    "no check is named or found here, so nothing could distinguish success from failure: name one with --check, in the "
     "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
 )
 

@@ -1,4 +1,4 @@
-"""Comments probe: a linter, type checker or build is not made green by the words of a comment."""
+"""Comment probe: the words of a comment must not make a linter, type checker or build green."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -40,5 +40,5 @@ async def comment_probe(unit: ProbeUnit, bench: Bench, judged: Judged, comments:
     if not back:
         return not_probed("comments", name, "new comments are needed, and what was wrong before the run is gone")
     evidence = [line for each in comments.values() for line in each.evidence]
-    told = f"green only with what a comment says to the check: {evidence[0]}"
+    told = f"green only because a comment instructs the check: {evidence[0]}"
     return ProbeResult(name="comments", check=name, value="alarm", told=told, evidence=(back[0], *evidence[1:_SHOWN]))

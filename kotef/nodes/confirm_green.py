@@ -1,4 +1,4 @@
-"""Is green still green when nothing that the run added can speak for the tests it is judged by?"""
+"""Confirmation of a green result without the new files that could influence its tests."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class Judged:
     tree: str
     """The tree that was judged."""
     changed: Sequence[str]
-    """Paths that differ between the two, but for what the checks wrote."""
+    """Paths that differ between the two, except for what the checks wrote."""
     unheld: UntrackedBefore
     """What neither of them holds."""
 
@@ -77,7 +77,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
         verification = verification.model_copy(update={"doubts": doubts})
     meddled = _meddled(verification.visit, judged, deps)
     suspects, known = judged.unheld.suspects, judged.unheld.known
-    reasons = [str(finding) for finding in findings] + [f"{path} was changed while it judged" for path in meddled]
+    reasons = [str(finding) for finding in findings] + [f"{path} was changed while the checks ran" for path in meddled]
     if known is not None:
         outside = steering_from_outside(deps.root, os.environ, known.since)
         reasons += [
@@ -112,7 +112,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     if alone.passed:
         return verification.model_copy(update={"put_back": put_back})
     if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, deps):
-        doubts = tuple(f"{path} may be imported in the place of another module of its name" for path in aside)
+        doubts = tuple(f"{path} may be imported instead of another module with its name" for path in aside)
         return verification.model_copy(update={"put_back": put_back, "doubts": (*verification.doubts, *doubts)})
     what = "files that no snapshot holds" if suspects else "new files that steer the judge"
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
@@ -215,7 +215,7 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[TamperingFind
         inside = target.is_relative_to(deps.root) and target.relative_to(deps.root).as_posix()
         held = deps.snapshots.paths(judged.tree)
         if not inside or not (inside in held or any(other.startswith(f"{inside}/") for other in held)):
-            yield TamperingFinding(path, 1, "is a link to what no snapshot holds")
+            yield TamperingFinding(path, 1, "is a link to something that no snapshot contains")
     elif path.endswith(CODE) and not path.endswith(".py"):
         yield TamperingFinding(path, 1, "is compiled code, which cannot be read")
 

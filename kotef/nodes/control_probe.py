@@ -1,4 +1,4 @@
-"""Control before wrong answers: which targets are green alone, also with a comment added to their test files."""
+"""Control for the wrong-answer probes: targets that are green alone, also with a comment added to their test files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which files of this workspace judge the run, or are forbidden to it?"""
+"""Files of this workspace that judge the run or that it must not edit."""
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -72,8 +72,8 @@ def all_is_protected(task: Task, baseline: str, snapshots: Snapshots, test_files
         return ""
     some = ", ".join(code[:5]) + (", …" if code[5:] else "")
     return (
-        f"all code that could be changed is run or sourced by the checks, so it judges and is put back: {some}; "
-        f"open what is product and no judge, for one with `--allow-edits {code[0]}`"
+        f"all code that could be changed is run or sourced by the checks, so it counts as a judge and is put back: "
+        f"{some}; if a file is product and not a judge, allow it, for example with `--allow-edits {code[0]}`"
     )
 
 

@@ -1,4 +1,4 @@
-"""Two assertions that no code can meet together, found before anybody is asked to write that code."""
+"""Two assertions that no code can satisfy together, found before a coder starts."""
 
 import re
 from collections.abc import Iterator

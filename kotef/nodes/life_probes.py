@@ -1,4 +1,4 @@
-"""Probes for life: a wrong answer, and a test that must fail, are refused by the judge."""
+"""Probes for life: the judge must refuse a wrong answer, and a test that must fail."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Does a new test really prove something: does it fail on the code as it was before the run?"""
+"""Proof that a new test fails on the code from before the run."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Restoring installed environments before judging: changes of the run are put back, or named if that is impossible."""
+"""Restoration of installed environments before judging; what cannot be restored is named."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What must a person know about a run that did not succeed?"""
+"""The snitch node: the issue entry of a run that did not succeed."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -163,7 +163,7 @@ def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
 
 
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
-    """The command that goes on from this ending of the visit `edits`; None when there is nothing to go on with."""
+    """The command that goes on from this ending of the visit `edits`; None when there is nothing to continue with."""
     outcome = ending.outcome
     if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"

@@ -1,4 +1,4 @@
-"""What of that which no snapshot holds may not judge, or has to be looked at once more without it?"""
+"""Files outside every snapshot that must not judge, or that need a second run without them."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Do the project's own checks pass, compared with the state before the run?"""
+"""The verifier node: the project's own checks, compared with the baseline."""
 
 import time
 from typing import Final
@@ -30,7 +30,7 @@ NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
     }
 )
-"""What can end a visit that is no attempt, if it changed nothing."""
+"""What can end a visit that is not an attempt, if it changed nothing."""
 
 
 async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:

@@ -1,4 +1,4 @@
-"""Which secrets are known here and now, and how text is kept free of them."""
+"""Redaction: the known secrets, and their removal from text."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Does a text hold what looks like a key that somebody forgot in it?"""
+"""Detection of text that looks like a forgotten key."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ _FOUND: Final = [(what, re.compile(pattern)) for what, pattern in _KEYS.items()]
 
 
 class Forgotten(NamedTuple):
-    """A place that holds what looks like a key; the key itself is nowhere told."""
+    """A place that holds what looks like a key; the key itself is never shown."""
 
     line: int
     """Among those asked about, from 0."""

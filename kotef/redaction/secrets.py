@@ -1,4 +1,4 @@
-"""Which values must never be shown, and how are they replaced?"""
+"""Values that must never be shown, and their replacement."""
 
 import base64
 import html
@@ -16,7 +16,7 @@ T = TypeVar("T")
 SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", re.IGNORECASE)
 """What is in the name of a variable that holds a secret."""
 SHORTEST: Final = 8
-"""Characters, white space aside, from which on a value is long enough to be told from other text."""
+"""Characters, white space aside, from which on a value is long enough to distinguish it from other text."""
 LONGEST: Final = 16_384
 """Characters of one value; what is longer is a document, not a secret."""
 SECRET_MARK: Final = re.compile(r"\[secret:[\w.-]{1,100}\]")
@@ -89,7 +89,7 @@ def assigned_secrets(text: str) -> list[KnownSecret]:
 
 
 def secrets_of_settings(found: Sequence[KnownSecret]) -> list[KnownSecret]:
-    """What among settings is secret: by its name, or because nobody would take it for a plain setting."""
+    """What among settings is secret: by its name, or because no one would take it for a plain setting."""
     secret = [(name, value) for name, value in found if SECRET_NAME.search(name) or not _is_setting(value)]
     return _real([*secret, *_logins(found)])
 
@@ -163,9 +163,9 @@ class RedactedText(NamedTuple):
         used = SECRET_MARK.findall(text)
         for mark in dict.fromkeys(used):
             if mark not in real:
-                raise MarkError(f"{mark} stands for a value that is kept from you and does not stand in the old text")
+                raise MarkError(f"{mark} replaces a value that you may not see, and the old text does not contain it")
             if len(set(real[mark])) > 1 and used.count(mark) != len(real[mark]):
-                raise MarkError(f"{mark} stands for different texts in this file: keep each where it is")
+                raise MarkError(f"{mark} replaces different texts in this file: keep each where it is")
         left = {mark: iter(wholes if len(set(wholes)) > 1 else wholes * len(used)) for mark, wholes in real.items()}
         return SECRET_MARK.sub(lambda found: next(left[found[0]]), text)
 

@@ -1,4 +1,4 @@
-"""What of an address may be shown?"""
+"""Redaction of addresses for display."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which interpreter and which pytest arguments does a check command mean?"""
+"""The interpreter and the pytest arguments that a check command means."""
 
 import os
 import re

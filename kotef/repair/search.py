@@ -1,4 +1,4 @@
-"""Which small edit makes the failing tests pass, without a model?
+"""Search for a small edit that makes the failing tests pass, without a model.
 
 Generate and validate: suspicious lines by spectrum (Ochiai) and traceback, edits from a table of operators, each tried
 in a forked child of the project's own interpreter; what passes there is a claim, not a verdict.

@@ -1,4 +1,4 @@
-"""How does a run deal with the outside world: does it listen, or is it played what was heard before?"""
+"""The tape: the protocol of recorder and player between a run and the outside world."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol

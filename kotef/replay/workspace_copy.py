@@ -1,4 +1,4 @@
-"""How does a workspace stand again as it was before a run, somewhere else?"""
+"""A copy of a workspace as it was before a run."""
 
 import os
 import shutil
@@ -55,8 +55,8 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
     state = state_dir(root)
     store = state / "store.git"
     gone = UsageError(
-        "the state before this run is gone: its snapshot was pruned, or lies on another machine",
-        hint="`kotef show` still tells of the run",
+        "the state before this run is gone: its snapshot was pruned, or is on another machine",
+        hint="`kotef show` still shows the run",
     )
     if not store.is_dir():
         raise gone

@@ -1,4 +1,4 @@
-"""How does a person read one run in a browser?"""
+"""The HTML report of one run."""
 
 import base64
 import hashlib
@@ -63,7 +63,7 @@ def render_page(page: Page, *, reload: bool) -> str:
 
 
 def as_html(run: RunDir, *, at_work: bool = False) -> str:
-    """`report.html`, built anew from the directory."""
+    """`report.html`, built again from the directory."""
     page = page_of(run, at_work=at_work)
     return render_page(page, reload=page.tone == "working")
 

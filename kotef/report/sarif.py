@@ -1,4 +1,4 @@
-"""How does a code-scanning service read one run?"""
+"""The SARIF report of one run."""
 
 import hashlib
 import json

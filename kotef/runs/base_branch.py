@@ -1,4 +1,4 @@
-"""From which state of the repository are its settings read?"""
+"""The commit from which a repository's settings are read."""
 
 import os
 import shutil

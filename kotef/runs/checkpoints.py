@@ -1,4 +1,4 @@
-"""How does the state of a run get to the disk and back?"""
+"""Saving and loading of a run's checkpoints."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""How does verified work become a commit on a new branch, with HEAD, index and files left as they are?"""
+"""Commit of verified work on a new branch, without touching HEAD, index or files."""
 
 import os
 import subprocess
@@ -60,7 +60,7 @@ def _commit(work: CommitContent) -> str:
         if task.commit_hooks:
             _run_hooks(root, index, message)
             if ask(["write-tree"], root, env=index).decode().strip() != tree:
-                raise RefusedError("the pre-commit hook changed what is to be committed, and that was not judged")
+                raise RefusedError("the pre-commit hook changed what would be committed, and the change was not judged")
         return _on_branch(root, task, tree, message)
 
 
@@ -80,7 +80,7 @@ def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
         said = git_error(done, command, root)
         raise RefusedError(f"it cannot be signed, as commit.gpgsign wants: {said}" if sign else str(said))
     commit, ref = done.stdout.decode().strip(), f"refs/heads/{task.branch}"
-    # the empty old value: there must be no such branch, also where somebody made one meanwhile
+    # the empty old value: there must be no such branch, also where someone made one meanwhile
     update = ["update-ref", "-m", f"kotef: {task.run_id}", ref, commit, ""]
     done = run_git(update, cwd=root, user_config=True)
     if done.returncode:

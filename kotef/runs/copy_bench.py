@@ -1,4 +1,4 @@
-"""Copy of the workspace on which the judge of `kotef check` is probed; the workspace itself is only read."""
+"""A copy of the workspace on which `kotef check` probes the judge; the workspace itself is only read."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Where does a drafted specification go without overwriting anything?"""
+"""Paths for a drafted specification that overwrite nothing."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class DraftFile(NamedTuple):
 def placed(root: Path, drafted: Drafted) -> tuple[DraftFile, ...]:
     """Every file of the draft with a path that is free; nothing is written. Secrets are hidden.
 
-    Raises `SpecError` when `.sdd` is there but is no directory.
+    Raises `SpecError` when `.sdd` is there but is not a directory.
     """
     folder = root / ".sdd"
     if (folder.is_symlink() or folder.exists()) and not folder.is_dir():

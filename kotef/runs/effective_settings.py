@@ -1,4 +1,4 @@
-"""Which settings does a run here have, and where does each come from?"""
+"""The settings of a run here, and the origin of each."""
 
 import os
 import re
@@ -41,7 +41,7 @@ class EffectiveSetting(Camel):
 
     name: str
     value: Any
-    """Of a secret only `set` or `not set`; null where there is none."""
+    """Of a secret only `set` or `not set`; null if there is none."""
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""

@@ -1,4 +1,4 @@
-"""How long has a run been at work, also when a kill ends it in the middle of a step? How long did its checks take?"""
+"""Working time of a run, kept through kills, and the time of its checks."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ _DIGITS: Final = 32
 
 
 def seconds_worked(run: RunDir) -> float:
-    """The wall seconds on record; 0 where there are none, or nothing that is a number."""
+    """The wall seconds on record; 0 if there are none, or nothing that is a number."""
     try:
         with _place(run).open(encoding="ascii") as file:
             seconds = float(file.read(_DIGITS))

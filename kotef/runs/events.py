@@ -1,4 +1,4 @@
-"""What happened in a run, in order, one line each?"""
+"""The events of a run, in order, one line each."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Protection of git's history and `.sdd` from commands where no sandbox makes them read-only: put back afterwards."""
+"""Protection of git's history and `.sdd` where no sandbox makes them read-only: restored after each command."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

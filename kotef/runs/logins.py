@@ -1,4 +1,4 @@
-"""Which secrets stand in a file that an agent is let in with, or has its settings in?"""
+"""Secrets in the login and settings files of external agents."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which secrets could a run here come upon, and from where on are they hidden?"""
+"""Sources of secrets that a run could meet, registered for redaction."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What does `kotef spec lint` find in this workspace?"""
+"""The findings of `kotef spec lint` in this workspace."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which files look empty to a command, wherever an earlier one has moved them?"""
+"""Files that look empty to a command, even after an earlier one moved them."""
 
 import os
 import stat

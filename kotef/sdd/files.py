@@ -1,4 +1,4 @@
-"""What does a file of the specification say, and what keeps it from being read?"""
+"""Reader for the files of a specification."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""The folder `.sdd` of a workspace: refusing links and other files at the paths that kotef writes."""
+"""The folder `.sdd` of a workspace: links and other files at the paths that kotef writes are refused."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Which runs left something to do, and how is that written down exactly once?"""
+"""The issue log: exactly one entry for each run that left something to do."""
 
 import datetime as dt
 from collections.abc import Callable

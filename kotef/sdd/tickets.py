@@ -1,4 +1,4 @@
-"""Which tickets are there, which are still open, and how is one closed?"""
+"""The tickets of a project: open, closed, and how to close one."""
 
 import re
 from collections.abc import Collection
@@ -47,7 +47,7 @@ class TicketFolder(BaseModel):
     """Ids of the closed tickets, by their file names."""
     closed_slugs: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """Files that are no ticket because they cannot be read, and ids borne twice; each ticket has its own besides."""
+    """Files that are not a ticket because they cannot be read, and ids borne twice; each ticket has its own besides."""
 
 
 def list_tickets(root: Path) -> TicketFolder:
@@ -116,7 +116,7 @@ def is_closed(folder: TicketFolder, asked: str) -> bool:
 
 
 def open_dependencies(ticket: Ticket, folder: TicketFolder) -> tuple[str, ...]:
-    """Those dependencies that are not closed, one that exists nowhere included: nobody knows that it is done."""
+    """Those dependencies that are not closed, one that exists nowhere included: no one knows that it is done."""
     closed = {same_name(name) for name in (*folder.closed, *folder.closed_slugs)}
     return tuple(name for name in ticket.dependencies if same_name(name) not in closed)
 

@@ -1,4 +1,4 @@
-"""What leaves the machine for LangSmith, and is it all sent before the process ends?"""
+"""Traces for LangSmith, and their delivery before the process ends."""
 
 import os
 import threading

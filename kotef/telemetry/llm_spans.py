@@ -1,4 +1,4 @@
-"""Which span does one call of a model make?"""
+"""The span of one model call."""
 
 import json
 from typing import Any, Final
@@ -62,7 +62,7 @@ class Calls(BaseCallbackHandler):
         span.end()
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        """It failed, or nobody waits for it any more."""
+        """It failed, or no one waits for it any more."""
         if (span := self._open.pop(run_id, None)) is None:
             return
         span.set_attribute("error.type", str(getattr(error, "fault", "") or type(error).__name__))

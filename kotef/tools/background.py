@@ -1,4 +1,4 @@
-"""Which commands run on while the coder does something else, and how do they all end?"""
+"""Background commands of a coder, and their termination."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Which files may the coder not change, and what is it told instead?"""
+"""Files that the coder must not change, and the answer when it tries."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Where in the workspace is a text, or a file of some name?"""
+"""Search for text and for file names in the workspace."""
 
 import posixpath
 import shutil
@@ -25,7 +25,7 @@ MAX_KEPT: Final = 1_000
 MAX_WIDTH: Final = 300
 MAX_NAMES: Final = 200
 MAX_SECONDS: Final = 10.0
-"""Wall seconds of one search; what was found until then is told."""
+"""Wall seconds of one search; what was found until then is returned."""
 _MOST_FOLDERS: Final = 20_000
 _MAX_SEARCHED_LINE: Final = 2000
 """Characters of a line that are looked at."""
@@ -150,7 +150,7 @@ class _Query:
             if resolve_inside(self.top, name, write=False) != self.top / name:
                 return []
             text = decode(read_within(self.top, name, largest=MAX_BYTES))
-        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: as ripgrep, go on with the others
+        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: like ripgrep, skip it
             return []
         return lines_of(text.plain) if text else []
 

@@ -1,4 +1,4 @@
-"""How is a text file read and written so that only what was meant to change does?"""
+"""Reading and writing of text files that changes only what is meant to change."""
 
 import codecs
 import re
@@ -62,7 +62,9 @@ class Text:
         for start, end, new in spans:
             first, last = start + bisect_left(collapsed, start), end + bisect_left(collapsed, end)
             old = self.raw[first:last]
-            newline = ("\r\n" if "\r\n" in old else "\n") if "\n" in old else self.newline
+            newline = "\r\n" if "\r\n" in old else "\n"
+            if "\n" not in old:
+                newline = self.newline
             parts += [self.raw[end_of_last:first], new.replace("\n", newline)]
             end_of_last = last
         return replace(self, raw="".join([*parts, self.raw[end_of_last:]]))

@@ -66,7 +66,7 @@ class RunActivity:
         self._written = written
 
     def author(self, path: str, changed: float) -> Worker | None:
-        """Who may have changed a file with this change time; None: nobody of the run. Tools count as commands."""
+        """Who may have changed a file with this change time; None: no one of the run. Tools count as commands."""
         if abs(self._written.get(path, -math.inf) - changed) < 1:
             return "command"
         workers = {period.worker for period in self._periods if period.begin - _MARGIN <= changed <= period.end}

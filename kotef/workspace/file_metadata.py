@@ -113,7 +113,7 @@ def make_empty(root: Path, known: Details) -> tuple[str, ...]:
 def remove_empty(
     root: Path, known: Details, ours: Callable[[str, os.stat_result], bool], *, state: Path | None = None
 ) -> None:
-    """Remove folders that were not there before, are `ours`, and contain nothing but such folders."""
+    """Remove folders that were not there before, are `ours`, and contain only such folders."""
     if not known.complete:
         return
     new = [

@@ -1,4 +1,4 @@
-"""How do other contents stand in for some files for a while, so that no kill can lose the real ones?"""
+"""The journal of temporarily replaced files, so that no kill can lose the real ones."""
 
 import hashlib
 import json
@@ -59,7 +59,7 @@ def stand_in(
 def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None:
     """Put the real files back where others stand in; None when nothing does.
 
-    A file that is neither what stood in nor the real one was changed meanwhile. After a kill it is somebody's work, and
+    A file that is neither what stood in nor the real one was changed meanwhile. After a kill it is someone's work, and
     left; without one it is most likely the checks', gives way, and is kept in `stood-in.patch` of the run.
     """
     mark = run_dir / MARK

@@ -122,7 +122,7 @@ def note_written(snapshots: Snapshots, tree: str) -> None:
 
 
 def came_or_changed(snapshots: Snapshots, tree: str, activity: RunActivity) -> tuple[str, ...] | None:
-    """Ignored files that differ from those kept with this tree, but for what checks wrote; None: nothing was kept."""
+    """Ignored files that differ from those kept with this tree, except those checks wrote; None: nothing was kept."""
     record = recall(snapshots, tree)
     if record is None:
         return None

@@ -135,7 +135,7 @@ def test_a_tool_that_fails_and_a_server_that_ends_are_faults(asking) -> None:
 
 
 def test_a_call_that_takes_too_long_is_a_fault_that_says_how_long_and_where_that_is_set(asking) -> None:
-    said = "MCP server tiny: wait gave no answer within 0.2 s, the `timeoutSeconds` of its server; go on without it"
+    said = "MCP server tiny: wait gave no answer within 0.2 s, the server's `timeoutSeconds`; continue without it"
 
     async def work(ask: Asking) -> None:
         with pytest.raises(ToolFault, match=re.escape(said)):

@@ -1,4 +1,4 @@
-"""Environments outside of the workspace: where poetry, hatch, pdm, virtualenvwrapper, pyenv and conda keep theirs."""
+"""Python environments outside the workspace: where poetry, hatch, pdm, virtualenvwrapper, pyenv and conda keep them."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Packages of a workspace whose root has no tests of its own: which there are, and which a task concerns."""
+"""Packages of a workspace whose root has no tests of its own: which exist, and which a task concerns."""
 
 import os
 import re
@@ -64,7 +64,7 @@ def checks(
     for folder in concerned(root, packages(root), concerning):
         try:
             own = [_inside(root, folder, each) for each in detect(root / folder)]
-        except SpecError:  # a manifest of one package that cannot be read is no reason to run no tests of others
+        except SpecError:  # a manifest of one package that cannot be read is not a reason to run no tests of others
             continue
         if any(each.role == "test" for each in own):
             found.append(own)

@@ -1,4 +1,4 @@
-"""The command line that runs pytest: in which form, with which of the declared arguments, in which folder."""
+"""The command line that runs pytest: its form, its declared arguments and its folder."""
 
 import re
 import shlex

@@ -262,7 +262,7 @@ def _pytest_configured(root: Path, tools: dict[str, Any], sections: frozenset[st
 
 
 def _holds_tests(root: Path) -> str:
-    """Where there are test modules; empty where there are none."""
+    """Where there are test modules; empty if there are none."""
     if found := next((entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")), ""):
         return found
     return next((f"{name}/" for name in _test_directories(root) if next(_modules(root, name), "")), "")
@@ -328,7 +328,7 @@ def _module(root: Path, name: str, folder: str = "") -> str:
 
 
 def _interpreter(root: Path, module: str) -> str:
-    """The interpreter of the environment that holds the module, else of PATH; empty where there is none."""
+    """The interpreter of the environment that holds the module, else of PATH; empty if there is none."""
     if environment := environment_of(root, module):
         return environment.python
     return next((python for python in ("python3", "python") if shutil.which(python)), "")

@@ -1,7 +1,7 @@
 """CI workflows as hints: the plain test commands in the steps of a repository's pipelines.
 
 They are text of strangers: parsed without building objects, and bounded. Of their commands only such are taken that
-need nothing but the workspace. What a repository declares more directly is asked first.
+need only the workspace. What a repository declares more directly is asked first.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""go test: a program of kotef's starts each test binary (`-exec`), also behind make and scripts."""
+"""go test: a program from kotef starts each test binary (`-exec`), also when make or a script runs go."""
 
 import os
 import re

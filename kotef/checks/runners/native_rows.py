@@ -65,7 +65,7 @@ def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
 
 
 def _gtest_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
-    """Each test as GoogleTest prints it; in a mere list of tests there is no status."""
+    """Each test as GoogleTest prints it; a mere list of tests has no status."""
     for case in root.iter("testcase"):
         if "status" in case.keys():  # noqa: SIM118 - an element's attributes
             status: TestStatus = "skipped" if case.get("status") == "notrun" else status_of_case(case)

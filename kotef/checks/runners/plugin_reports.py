@@ -13,7 +13,7 @@ from kotef.files import list_within, read_within
 from kotef.integrity import name_part, numbered
 
 MAX_FILES: Final = 20_000
-"""Entries of the folder that are looked at; more is no report."""
+"""Entries of the folder that are looked at; more is not a report."""
 
 _STATUSES: Final[frozenset[TestStatus]] = frozenset({"passed", "failed", "error", "skipped", "xfailed", "xpassed"})
 _JEST: Final[dict[str, TestStatus]] = {"passed": "passed", "failed": "failed"}

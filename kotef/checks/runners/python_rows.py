@@ -24,7 +24,7 @@ _ENDS_EARLY: Final = re.compile(
 )
 _WITH_X: Final = re.compile(r"-(?=[qvsl]*x)([qvslx]+)")
 _READS_MORE: Final = re.compile(r"--pyargs|@.*")
-"""Arguments that name tests in a way that cannot be told from an option's value."""
+"""Arguments that name tests in a way that cannot be distinguished from an option's value."""
 _HERE: Final = re.compile("")
 _REPORT: Final = re.compile(r"junit(?:-\d+)?\.xml")
 _UNITTEST_NAME: Final = re.compile(r"(\w+) \(([\w.]+)\)")

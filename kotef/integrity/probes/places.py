@@ -1,4 +1,4 @@
-"""File of a test, from its id, and tests of a tree whose runner lists none."""
+"""File of a test, from its id, and the tests of a tree whose runner lists none."""
 
 import re
 from collections.abc import Callable, Collection

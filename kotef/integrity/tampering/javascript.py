@@ -1,4 +1,4 @@
-"""Which plain words of JavaScript and TypeScript speak to the judge?
+"""Detection of tampering in JavaScript and TypeScript, by words.
 
 Read by words and not as a language: what is hidden a little is not seen.
 """

@@ -1,4 +1,4 @@
-"""The file of an exported run: a zip archive with a manifest that lists every file in it with size and digest."""
+"""The file of an exported run: a zip archive with a manifest of the size and digest of each file."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Importing an exported run into this workspace, so that it can be resumed as if it had been killed here."""
+"""Import of an exported run into this workspace, so that it can be resumed as if it had been killed here."""
 
 import json
 import shutil

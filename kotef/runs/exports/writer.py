@@ -1,4 +1,4 @@
-"""Packing a run with its state into one file."""
+"""Export of a run with its state into one file."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""With which tools does the model look around?"""
+"""Tools that read and find files."""
 
 import asyncio
 from functools import partial
