@@ -29,9 +29,8 @@ from kotef.runs.run_config import RunConfig
 from kotef.runs.signals import StopRequest
 from kotef.runs.start import resume as go_on
 from kotef.runs.start import start as begin
-from kotef.runs.store import RunDir
 from kotef.runs.telemetry.setup import observed
-from kotef.state import AgentState, Task
+from kotef.state import AgentState
 from kotef.workspace.redaction import scope
 
 if TYPE_CHECKING:
@@ -58,8 +57,8 @@ __all__ = [
 log = logging.getLogger("kotef")
 
 StrPath = str | PathLike[str]
-Ready = Callable[[], tuple[RunDir, Task, RunConfig]]
-Go = Callable[[RunDir, Task, RunConfig], Result]
+Ready = Callable[[], RunConfig]
+Go = Callable[[RunConfig], Result]
 
 _QUIET: Final = ("--json", "--no-interactive")
 """Nothing is printed, and nobody is asked."""
@@ -236,15 +235,15 @@ class RunHandle:
     def _work(self) -> None:
         try:
             with scope():
-                run, task, setting = self._ready()
-                setting = replace(
-                    setting,
-                    watchers=(*setting.watchers, self._take),
+                config = self._ready()
+                config = replace(
+                    config,
+                    watchers=(*config.watchers, self._take),
                     stop=self._stop,
                     checkpointer=self._checkpointer,
                 )
-                with observed(setting, task, log.warning) as seen:
-                    self._result = self._go(run, task, seen)
+                with observed(config, log.warning) as seen:
+                    self._result = self._go(seen)
         except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
             self._error = error
         finally:

@@ -9,13 +9,14 @@ from kotef.checks.types import Check, CommandResult
 from kotef.deps import NO_COPY
 from kotef.errors import UsageError, WorkspaceError
 from kotef.runs.copy_bench import changed_since, overlay
-from kotef.runs.executor import Workshop
+from kotef.runs.executor import RecordedExecutor
 from kotef.runs.replay.tape import CommandKey
 from kotef.workspace.activity import activity_of
 from kotef.workspace.base_checkout import Elsewhere, elsewhere
 from kotef.workspace.git import inspect
 from kotef.workspace.remainder import came_or_changed, copies_of, recall
 from kotef.workspace.safe_open import remove_within
+from kotef.workspace.snapshots import Snapshots
 from kotef.workspace.transfer import copy_in
 
 _LISTED = "files that git ignores"
@@ -23,9 +24,10 @@ _LISTED = "files that git ignores"
 
 @dataclass(frozen=True, slots=True)
 class CopiedSurroundings:
-    """As `deps.Surroundings` has it; everything goes through the tape, so that a replay finds what the run found."""
+    """As `deps.IgnoredFiles` has it; everything goes through the tape, so that a replay finds what the run found."""
 
-    shop: Workshop
+    executor: RecordedExecutor
+    snapshots: Snapshots
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
         """As `IgnoredFiles` has it."""
@@ -34,7 +36,7 @@ class CopiedSurroundings:
             found = self._differing(before)
             return CommandResult(command=_LISTED, exit_code=0, passed=found is not None, stdout="\n".join(found or ()))
 
-        result = await self.shop.tape.command(CommandKey("check", f"{name}-ignored", _LISTED), look)
+        result = await self.executor.tape.command(CommandKey("check", f"{name}-ignored", _LISTED), look)
         return tuple(filter(None, result.stdout.split("\n"))) if result.passed else None
 
     async def run(self, check: Check, name: str, before: str | None) -> CommandResult:
@@ -42,7 +44,7 @@ class CopiedSurroundings:
 
         async def judge() -> CommandResult:
             try:
-                return await self.shop.run_in(check, name, lambda: self._copy(before))
+                return await self.executor.run_in(check, name, lambda: self._copy(before))
             except (WorkspaceError, UsageError, OSError) as error:
                 why = f"no copy: {error}"[:100]
                 return CommandResult(
@@ -54,18 +56,18 @@ class CopiedSurroundings:
                     summary=why,
                 )
 
-        return await self.shop.tape.command(CommandKey("check", name, check.command), judge)
+        return await self.executor.tape.command(CommandKey("check", name, check.command), judge)
 
     def _differing(self, before: str) -> tuple[str, ...] | None:
-        return came_or_changed(self.shop.snapshots, before, activity_of(self.shop.run.path))
+        return came_or_changed(self.snapshots, before, activity_of(self.executor.config.run.path))
 
     @contextmanager
     def _copy(self, before: str | None) -> Iterator[Elsewhere]:
         """The workspace as it is, in a copy; ignored files as they were with the tree `before`."""
-        root, facts = self.shop.root, inspect(self.shop.root)
+        root, facts = self.executor.config.root, inspect(self.executor.config.root)
         if facts.toplevel is None or not facts.head:
             raise WorkspaceError(".", "has no commit", hint="commit it")
-        with elsewhere(root, facts.toplevel, facts.head, self.shop.rooms.judging) as place:
+        with elsewhere(root, facts.toplevel, facts.head, self.executor.rooms.judging) as place:
             overlay(root, place.copy, changed_since(root, "HEAD"))
             if before is not None:
                 self._take_back(place.copy, before)
@@ -73,7 +75,7 @@ class CopiedSurroundings:
 
     def _take_back(self, copy: Path, before: str) -> None:
         """Make ignored files of the copy what they were; those of which nothing was kept are not there."""
-        snapshots = self.shop.snapshots
+        snapshots = self.snapshots
         record, kept = recall(snapshots, before), copies_of(snapshots, before)
         for path in self._differing(before) or ():
             with suppress(OSError):

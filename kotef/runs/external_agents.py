@@ -15,7 +15,8 @@ from kotef.coders.command.presets import PROXIES, Preset, names_passed
 from kotef.errors import UsageError
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
-from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
+from kotef.runs.run_settings import SandboxRequest
+from kotef.runs.sandbox_setup import Confined, with_network
 from kotef.settings import Price
 from kotef.workspace.paths import at_home
 from kotef.workspace.sandbox.confinement import Confinement

@@ -36,7 +36,7 @@ from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.run_config import Models
+    from kotef.deps import Models
 
 MOST: Final = 50
 """Differences that are kept; one often brings others after it."""
@@ -155,8 +155,8 @@ class Player:
 
     def models(self, models: "Models") -> "Models":
         """One that answers for all, at the prices there were."""
+        from kotef.deps import Models
         from kotef.runs.replay.recorded_models import PlayedChatModel
-        from kotef.runs.run_config import Models
 
         asking = self._asking
         if asking is None:

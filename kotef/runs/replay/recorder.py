@@ -38,7 +38,7 @@ from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.run_config import Models
+    from kotef.deps import Models
 
 log = logging.getLogger("kotef")
 

@@ -12,7 +12,7 @@ from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
 if TYPE_CHECKING:
-    from kotef.runs.run_config import Models
+    from kotef.deps import Models
 
 Run = Callable[[], Awaitable[CommandResult]]
 
