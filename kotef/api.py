@@ -21,6 +21,7 @@ from kotef.cli.run_commands import resume as resume_options
 from kotef.cli.run_commands import run as run_options
 from kotef.cli.run_setup import ready, ready_again
 from kotef.errors import UsageError
+from kotef.events import RecordedEvent
 from kotef.failures import Diagnosis, classify_text
 from kotef.graph import build_graph
 from kotef.runs.inspection import Inspection
@@ -226,10 +227,11 @@ class RunHandle:
             self._changed.wait_for(lambda: len(self._events) > number or self._ended)
             return self._events[number] if len(self._events) > number else None
 
-    def _take(self, line: dict[str, Any]) -> None:
-        fields = {name: value for name, value in line.items() if name not in {"n", "t", "event"}}
+    def _take(self, recorded: RecordedEvent) -> None:
+        line = recorded.line()
+        number, time, name = (line.pop(key) for key in ("n", "t", "event"))
         with self._changed:
-            self._events.append(Event(line["n"], line["t"], line["event"], fields))
+            self._events.append(Event(number, time, name, line))
             self._changed.notify_all()
 
     def _work(self) -> None:

@@ -12,7 +12,7 @@ LAYERS = [
     "failures",
     "checks",
     "probes",
-    "settings sdd context",
+    "settings sdd context events",
     "state",
     "tools models",
     "deps coders middleware",

@@ -33,7 +33,7 @@ def _watched(go: Callable[[RunConfig], Result], config: RunConfig, options: dict
     as_json = options["as_json"]
     run, task = store.at(config.root, config.task.run_id), config.task
     screen = Screen(max_attempts=task.limits.max_attempts, max_time=task.limits.max_time, runs=run.path.parent)
-    screen.catch_up(list(read_events(run.events)))
+    screen.catch_up(read_events(run.events))
     watching = nullcontext() if as_json else screen.watching()
     with observed(config, warn) as seen, watching:
         result = go(seen if as_json else attended(seen, screen, interactive=task.interactive))

@@ -17,6 +17,7 @@ from kotef.nodes.visit_record import left_by_checks
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
+from kotef.runs.events import read_events
 from kotef.runs.lost_work import lost_work
 from kotef.runs.report.markdown import render_report
 from kotef.runs.result import (
@@ -30,6 +31,7 @@ from kotef.runs.result import (
     ResultProbe,
     ResultUsage,
 )
+from kotef.runs.run_history import RunHistory
 from kotef.runs.store import RunDir
 from kotef.sdd.done_evidence import Evidence, trace
 from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
@@ -224,7 +226,7 @@ def _result(
         max_attempts=task.limits.max_attempts,
         visits=edits.visit if edits else 0,
         failure_history=ResultHistory.of(history),
-        attempts=attempts_of(run.events),
+        attempts=attempts_of(RunHistory.of(read_events(run.events))),
         checks=tuple(
             ResultCheck(**check.model_dump(include=set(ResultCheck.model_fields)))
             for check in (judged.checks if judged else ())

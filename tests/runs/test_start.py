@@ -38,6 +38,6 @@ def test_a_signal_while_the_frameworks_are_imported_interrupts_the_run(tmp_path:
     result = start(RunConfig(run, task, root, models, Prompts()))
     assert (result.outcome, result.reason) == ("interrupted", "SIGINT")
     assert not (root / "slept").exists()
-    assert next(read_events(run.events))["event"] == "run_started"
+    assert next(read_events(run.events)).event.event_name == "run_started"
     quick = task.model_copy(update={"checks": (task.checks[0].model_copy(update={"command": "true"}),)})
     assert resume(RunConfig(run, quick, root, lambda _: Models(), Prompts())).outcome != "interrupted"

@@ -11,7 +11,7 @@ from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
 from kotef.errors import UsageError
-from kotef.runs.events import Line
+from kotef.events import RecordedEvent
 from kotef.runs.replay.record_types import (
     Agreed,
     Begun,
@@ -125,7 +125,7 @@ class Player:
         """What is played takes the time that it took."""
         self._clock, self._snapshots = clock, snapshots
 
-    def see(self, event: Line) -> None:
+    def see(self, event: RecordedEvent) -> None:
         """Where the run is."""
         self.where.see(event)
 

@@ -7,7 +7,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Coder
 from kotef.deps import Approval, Clock
-from kotef.runs.events import Line
+from kotef.events import RecordedEvent
 from kotef.tools.toolset import Kit
 from kotef.workspace.snapshots import Snapshots
 
@@ -33,7 +33,7 @@ class Tape(Protocol):
         """The run begins, or goes on, in this process."""
         ...
 
-    def see(self, event: Line) -> None:
+    def see(self, event: RecordedEvent) -> None:
         """Watch an event: it tells in which visit, and for whom, a model is asked."""
         ...
 
