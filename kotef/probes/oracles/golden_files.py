@@ -7,6 +7,7 @@ from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
 from kotef.probes.oracles.near_values import other_character
+from kotef.probes.oracles.shell import compared_files
 from kotef.probes.oracles.wrong_answer import OracleEdit, WrongAnswer, wrong_answer
 from kotef.probes.source_text import SourceText, TextEdit
 
@@ -32,6 +33,21 @@ def golden_answers(
                 yield from _changed(place, content, None, chance)
                 break
     yield from _snapshots(path, region, names, read, chance)
+
+
+def compared_answers(
+    path: str, content: bytes, read: Callable[[str], bytes | None], chance: random.Random
+) -> Iterator[WrongAnswer]:
+    """Each file that a script of the shell hands to `diff` or `cmp`."""
+    source = SourceText.of_bytes(content)
+    for place in dict.fromkeys(
+        normpath(join(base, name))
+        for name in compared_files(source.text if source else "")
+        for base in ("", dirname(path))
+    ):
+        found = None if place.startswith(("..", "/")) else read(place)
+        if found is not None:
+            yield from _changed(place, found, None, chance)
 
 
 def _paths(region: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import ast
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kotef.probes.oracles.python_assertions import Near, PythonOracles
 from kotef.probes.oracles.python_helpers import imported_function
@@ -18,10 +18,12 @@ def python_answers(
     names: Sequence[str],
     chance: random.Random,
     read: Callable[[str], bytes | None] = lambda _: None,
+    *,
+    data: Collection[str] = (),
 ) -> Iterator[WrongAnswer]:
     """Each oracle of one test function or method, and of functions of other files that compare for it.
 
-    `read` gives the files that it imports helpers from, or compares with.
+    `read` gives the files that it imports helpers from, or compares with: those among the tests, and `data`.
     """
     source = SourceText.of_python(content)
     tree = parsed(source.text) if source else None
@@ -33,7 +35,7 @@ def python_answers(
         found = imported_function(tree, path, name, read)
         return found.function if found else None
 
-    tables = TableLookup(tree, test, path, read)
+    tables = TableLookup(tree, test, path, read, data)
     own = tuple(_valid(path, source, tree, PythonOracles(source, tree, test, chance, find, tables).all()))
     yield from own
     if own:

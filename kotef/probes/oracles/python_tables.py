@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -46,6 +46,8 @@ class TableLookup:
     test: PythonTest
     path: str
     read: Read
+    data: Collection[str] = ()
+    """Files outside of tests that count as expected data too."""
 
     def cells(self, side: ast.expr) -> Cells | None:
         """The expected values that this side of a comparison stands for; None where they are not surely known.
@@ -138,7 +140,7 @@ class TableLookup:
                 return None
 
     def _file(self, node: ast.expr) -> Beside | None:
-        """The one file among the tests whose path is put together in an expression."""
+        """The one file among the tests, or of `data`, whose path is put together in an expression."""
         parts = [part.strip("/") for part in self._texts(node, 0) if part not in _NO_PATH]
         if not parts or len(parts) > _DEPTH:
             return None
@@ -148,7 +150,7 @@ class TableLookup:
             content = self.read(place) if ".." not in place.split("/") else None
             source = SourceText.of_bytes(content) if content else None
             if source is not None:
-                return Beside(place, source) if is_protected(place) else None
+                return Beside(place, source) if is_protected(place) or place in self.data else None
         return None
 
     def _texts(self, node: ast.AST, depth: int) -> Iterator[str]:

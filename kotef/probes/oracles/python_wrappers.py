@@ -13,7 +13,8 @@ NEEDED: Final = frozenset(
 
 _UNEQUAL: Final = (
     "(lambda v: not v if isinstance(v, bool)"
-    " else (v + {step} * (1 + abs(v)) if abs(v) < 1e300 else 0) if isinstance(v, (int, float, complex))"
+    " else complex(0, 0 if abs(v.imag) > 1 else {step}) if isinstance(v, complex)"
+    " else (v + {step} * (1 + abs(v)) if abs(v) < 1e300 else 0) if isinstance(v, (int, float))"
     ' else v[:-1] + ("_" if v[-1:] == "{letter}" else "{letter}") if isinstance(v, str)'
     ' else v + b"{letter}" if isinstance(v, (bytes, bytearray))'
     " else [*v[:-1], object()] if isinstance(v, list)"

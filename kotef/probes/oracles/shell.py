@@ -17,6 +17,7 @@ _COMPARISON: Final = re.compile(
     rf"(?P<open>\[\[?|\btest\b)\s+(?P<left>{_WORD})\s+(?P<operator>==?|!=|-eq|-ne)\s+(?P<right>{_WORD})(?P<close>\s+\]\]?)?"
 )
 _COMMAND: Final = re.compile(rf"(?:diff|cmp|(?:[ef]?grep)\s+-[a-zA-Z]*q[a-zA-Z]*)(?:\s+(?!\|){_WORD})+")
+_COMPARED: Final = re.compile(r"(?:^|[\s;|&(!])(?:diff|cmp)\s+([^\n;|&<>]+)", re.MULTILINE)
 _LEAVES: Final = re.compile(r"\b(?:exit|return|fail|die|abort|error|false)\b")
 _SET_E: Final = re.compile(r"^\s*set\s+-\w*e|^#!.*sh\s+-\w*e", re.MULTILINE)
 _HEREDOC: Final = re.compile(r"<<-?\s*[\"']?(\w+)")
@@ -33,6 +34,15 @@ def shell_answers(path: str, content: bytes, chance: random.Random) -> Iterator[
             answer = wrong_answer(path, source, oracle)
             if answer is not None:
                 yield answer
+
+
+def compared_files(text: str) -> Iterator[str]:
+    """Words that `diff` and `cmp` are given, without options and redirections."""
+    for found in _COMPARED.finditer(text):
+        for word in found[1].split():
+            plain = word.strip("\"'")
+            if re.fullmatch(r"[\w./][\w./+-]*", plain):
+                yield plain
 
 
 def _lines(source: SourceText) -> Iterator[tuple[int, str]]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from kotef.probes.oracles.assertion_table import CHAIN_CLOSE, CHAIN_EQUAL, FAILURES, FORMS, AssertionForm
+from kotef.probes.oracles.enum_members import NO_ENUMS, EnumSource
 from kotef.probes.oracles.near_values import random_word
 from kotef.probes.oracles.regions import Region, callee, callee_start, helpers_of, region_of
 from kotef.probes.oracles.token_literals import changed_literal, literals_in, moved_number, number_of
-from kotef.probes.oracles.tokens import Dialect, TokenText
+from kotef.probes.oracles.tokens import Dialect, TokenText, dialect_of
 from kotef.probes.oracles.wrong_answer import OracleEdit, OracleKind, WrongAnswer, wrong_answer
 from kotef.probes.source_text import SourceText, TextEdit, line_breaks
 
@@ -29,26 +30,29 @@ _UNEQUAL: Final = (
 
 
 def token_answers(
-    path: str, content: bytes, dialect: Dialect, names: Sequence[str], chance: random.Random
+    path: str, content: bytes, names: Sequence[str], chance: random.Random, enums: EnumSource
 ) -> Iterator[WrongAnswer]:
-    """Each oracle of one test."""
+    """Each oracle of one test; none where the language of the file is not known."""
+    dialect = dialect_of(path)
     source = SourceText.of_bytes(content)
-    tokens = TokenText.of(dialect, source.text) if source else None
+    tokens = TokenText.of(dialect, source.text) if source and dialect else None
     region = region_of(tokens, names) if tokens else None
-    if source is None or tokens is None or region is None:
+    if dialect is None or source is None or tokens is None or region is None:
         return
-    for oracle in _oracles_of(source, tokens, region, chance):
+    for oracle in _oracles_of(source, tokens, region, chance, enums):
         answer = wrong_answer(path, source, oracle)
         changed = SourceText.of_bytes(answer.content) if answer else None
         if answer is not None and changed is not None and TokenText.of(dialect, changed.text) is not None:
             yield answer
 
 
-def _oracles_of(source: SourceText, tokens: TokenText, region: Region, chance: random.Random) -> Iterator[OracleEdit]:
+def _oracles_of(
+    source: SourceText, tokens: TokenText, region: Region, chance: random.Random, enums: EnumSource
+) -> Iterator[OracleEdit]:
     """Those of the test, and of the helpers beside it."""
     is_whole_file = region == (0, len(tokens.tokens))
     for each in (region, *(() if is_whole_file else helpers_of(tokens, region))):
-        yield from TokenOracles(source, tokens, each, chance).all()
+        yield from TokenOracles(source, tokens, each, chance, enums=enums).all()
 
 
 def token_region(content: bytes, dialect: Dialect, names: Sequence[str]) -> str | None:
@@ -82,6 +86,7 @@ class TokenOracles:
     chance: random.Random
     near: Near = changed_literal
     """What a literal is exchanged for; something else than a near value makes no answer wrong."""
+    enums: EnumSource = NO_ENUMS
 
     def all(self) -> Iterator[OracleEdit]:
         """Each oracle, in the order of the source."""
@@ -139,7 +144,7 @@ class TokenOracles:
                 AssertionForm(form.dialects, form.called, form.values, limit=2), values, arguments
             )
         found = self._literal_of(values) or self._definition_of(values, (opening, self.tokens.partner[opening]))
-        found = found or self._built_of(values)
+        found = found or self._built_of(values) or self._member_of(values)
         if found is None and self.tokens.dialect == "javascript" and len(values) > 1:
             found = self._wrapped(values[1])
         return found or self._turned(form, opening, called)
@@ -216,6 +221,13 @@ class TokenOracles:
                 return OracleEdit("literal", tuple(edits))
         return None
 
+    def _member_of(self, values: list[Region]) -> OracleEdit | None:
+        """A member of an enumeration: another one of it."""
+        for start, end in values:
+            if text := self.enums.another(self.tokens, start, end, self.chance):
+                return self._replaced("wrapped", end - 1, text)
+        return None
+
     def _is_made(self, start: int, opening: int) -> bool:
         """Whether what stands in front of the bracket is a type."""
         head = self._text(start, opening)
@@ -281,7 +293,9 @@ class TokenOracles:
             is_equality = len(sides) == 2 and not any(  # noqa: PLR2004 - two sides
                 self.tokens.is_sign(at, "!=", "!==", "<", ">", "<=", ">=") for at in self.tokens.inside(*part)
             )
-            found = self._of_string_comparison(part) or (self._literal_of(sides) if is_equality else None)
+            found = self._of_string_comparison(part)
+            if found is None and is_equality:
+                found = self._literal_of(sides) or self._member_of(sides)
             if found is not None:
                 return found
         return self._around("condition", (start, end), ("!(", ")"))
@@ -334,6 +348,7 @@ class TokenOracles:
             sides = tokens.split(*part, "!=")
             if len(sides) == 2:  # noqa: PLR2004 - two sides
                 found = self._literal_of(sides) or self._definition_of(sides, use) or self._built_of(sides)
+                found = found or self._member_of(sides)
             elif tokens.is_sign(part[0], "!") and tokens.is_sign(part[1] - 1, ")"):
                 found = self._of_unequal_call(part, use)
             else:
@@ -373,7 +388,7 @@ class TokenOracles:
         if "not" not in words and matcher is not None:
             arguments = tokens.arguments(matcher)[:1]
             if words[-1] in CHAIN_EQUAL:
-                found = self._literal_of(arguments)
+                found = self._literal_of(arguments) or self._member_of(arguments)
                 is_value = words[-1] not in {"toHaveLength", "lengthOf", "toMatchObject"}
                 if found is None and arguments and is_value and tokens.dialect == "javascript":
                     found = self._wrapped(arguments[0])
