@@ -158,7 +158,7 @@ def test_a_call_that_is_held_to_be_folded_is_told_at_once(monkeypatch: pytest.Mo
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("CI", raising=False)
     call = recorded("tool_finished", 1.0, tool="read_file", arguments="a.py", ok=True)
-    lines = lines_of([{**call, "n": number} for number in range(6)], 3)
+    lines = lines_of([call] * 6, 3)
     assert lines == [*["  ↳ read_file a.py ✓"] * 2, "  ↳ read_file 4 more: a.py ✓"]
 
 
