@@ -17,7 +17,7 @@ from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_loo
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
 from kotef.runs.model_selection import NO_MODEL
-from kotef.runs.repository import Settings, repository_of
+from kotef.runs.repository import repository_of
 from kotef.runs.result import Camel
 from kotef.runs.run_settings import run_settings
 from kotef.runs.sandbox_setup import sandbox_of
@@ -127,10 +127,10 @@ def _took(row: CheckRow) -> str:
 
 
 def _sandbox(root: Path) -> list[Said]:
-    """What a run would take here: `auto`, or what the environment or the user's configuration asks for."""
+    """What a run would take here, by the settings in effect."""
     try:
         config = read_config(config_path())
-        asked = run_settings({}, config, Settings()).sandbox
+        asked = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
         sandbox, said = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
     except KotefError as error:
         return [("missing", str(error))]

@@ -8,7 +8,7 @@ from kotef.checks.trial import Trial, TrialResult, required, toolchain_notes, tr
 from kotef.checks.types import Check
 from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
-from kotef.runs.repository import Settings
+from kotef.runs.repository import repository_of
 from kotef.runs.run_settings import run_settings
 from kotef.runs.sandbox_setup import sandbox_of
 from kotef.workspace.sandbox.sandbox import OFF, Sandbox
@@ -47,7 +47,7 @@ def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:
     Raises `KotefError` for a level nobody knows.
     """
     config = read_config(config_path())
-    asked = run_settings({}, config, Settings()).sandbox
+    asked = run_settings({}, config, repository_of(root, config, trust=False).settings).sandbox
     try:
         sandbox, _ = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads, ci=False)
     except SandboxError:
