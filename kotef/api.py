@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 import click
 
 from kotef.checks.contradictions import diagnosis_of
+from kotef.classification import Diagnosis, classify_text
 from kotef.cli.check_commands import check as check_options
 from kotef.cli.check_report import inspect_workspace
 from kotef.cli.run_commands import resume as resume_options
@@ -22,17 +23,16 @@ from kotef.cli.run_commands import run as run_options
 from kotef.cli.run_setup import ready, ready_again
 from kotef.errors import UsageError
 from kotef.events import RecordedEvent
-from kotef.failures import Diagnosis, classify_text
 from kotef.graph import build_graph
+from kotef.redaction.known_secrets import scope
 from kotef.runs.inspection import Inspection
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.signals import StopRequest
 from kotef.runs.start import resume as go_on
 from kotef.runs.start import start as begin
-from kotef.runs.telemetry.setup import observed
 from kotef.state import AgentState
-from kotef.workspace.redaction import scope
+from kotef.telemetry import observed
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from kotef.checks.verification import Verification
     from kotef.coders.chain import Chain
     from kotef.models.structured_output import RungMemory
+    from kotef.sandbox import Completed, Sandbox
     from kotef.state import StateUpdate, Task
     from kotef.tools.approvals import Permits
     from kotef.tools.command_outcome import ToolAnswer
     from kotef.tools.toolset import Kit
     from kotef.tools.truncated_output import Keep
     from kotef.workspace.installed_environments import Installed
-    from kotef.workspace.process import Completed
-    from kotef.workspace.sandbox.sandbox import Sandbox
 
 
 class Emit(Protocol):

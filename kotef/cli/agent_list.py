@@ -5,13 +5,13 @@ from typing import Final
 
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
+from kotef.redaction.urls import shown
 from kotef.runs.config import config_path, read_config
 from kotef.runs.roles import read_agents
 from kotef.sdd.agents import Role
 from kotef.settings import Limits
 from kotef.tools.registry import EDITORS
 from kotef.tools.role_tools import GROUPS
-from kotef.workspace.urls import shown
 
 
 def agents_command(root: str | None, *, trust: bool, as_json: bool) -> None:

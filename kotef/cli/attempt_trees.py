@@ -11,11 +11,11 @@ from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
+from kotef.git.patches import Change, changes
 from kotef.runs import store
 from kotef.runs.attempt_diff import RestoredFiles, apply, apply_saved, difference, undo
 from kotef.runs.crash_recovery import put_right
 from kotef.runs.store import RunDir
-from kotef.workspace.patches import Change, changes
 
 SHOWN = 20
 """Paths a message names."""

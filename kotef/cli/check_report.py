@@ -17,6 +17,7 @@ from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
 from kotef.failures.plural import counted
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, read_config
 from kotef.runs.crash_recovery import put_right
@@ -28,9 +29,8 @@ from kotef.runs.run_settings import run_settings
 from kotef.runs.sandbox_setup import sandbox_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.store import changed_paths
+from kotef.sandbox import child_environment
 from kotef.settings import Limits
-from kotef.workspace.environment import child_environment
-from kotef.workspace.redaction import redactor
 
 SHOWN: Final = 50
 """Failures shown of one check; --json has more."""

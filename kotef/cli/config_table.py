@@ -4,11 +4,11 @@ import json
 
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.config import config_path, read_config
 from kotef.runs.effective_settings import EffectiveSetting, in_effect
 from kotef.runs.secret_sources import hide
 from kotef.settings import ProfileName
-from kotef.workspace.redaction import redactor
 
 
 def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json: bool) -> None:

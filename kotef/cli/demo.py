@@ -19,15 +19,15 @@ from kotef.context.prompts import PACKAGE, Prompts
 from kotef.deps import Models
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
+from kotef.files.paths import state_dir
+from kotef.report import PAGE_NAME
 from kotef.runs import store
 from kotef.runs.prepare import prepare
-from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.run_request import RunRequest
 from kotef.runs.sandbox_setup import Confined, usual_sandbox
 from kotef.runs.start import start
-from kotef.workspace.paths import state_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def demo_command(wanted: str | None, case: str | None, *, show: bool = False) ->
             shutil.rmtree(home, ignore_errors=True)
     if show:
         for scene in scenes:
-            show_page(store.find(home / scene.case, None).record / NAME)
+            show_page(store.find(home / scene.case, None).record / PAGE_NAME)
     if keep is not None:
         screen.print(f"What was worked on is in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
     else:

@@ -12,7 +12,9 @@ from kotef.checks.trial import Trial, required, way_out
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError
+from kotef.git.commands import inspect
 from kotef.models.factory import probe, resolve
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
@@ -22,11 +24,9 @@ from kotef.runs.result import Camel
 from kotef.runs.run_settings import run_settings
 from kotef.runs.sandbox_setup import sandbox_of
 from kotef.runs.store import uncommitted
+from kotef.sandbox import child_environment
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.environment import child_environment
-from kotef.workspace.git import inspect
-from kotef.workspace.redaction import redactor
 
 BROKEN: Final = 5
 _HEAD: Final = ("check", "command", "from", "starts", "last run")

@@ -9,10 +9,9 @@ from kotef.cli.screen import Screen, console, one_line, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import BusyError
 from kotef.failures.plural import counted
+from kotef.replay import JudgedOutcome, Rejudged, Rejudgement, Replayed, rejudge, replay
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
-from kotef.runs.replay.comparison import Replayed, replay
-from kotef.runs.replay.rejudge import Rejudged, Rejudgement, Said, rejudge
 from kotef.runs.secret_sources import hide
 from kotef.workspace.lock import holder_of
 
@@ -99,7 +98,7 @@ def _then_now(one: Rejudged) -> str:
     return f"{then} → {now}" if then != now else f"{then}, as then"
 
 
-def _words(said: Said) -> str:
+def _words(said: JudgedOutcome) -> str:
     """`failed: test_failure/assertion, 3c2c8a897334`."""
     kind = "/".join(part for part in (said.kind, said.detail) if part)
     what = ", ".join(part for part in (kind, said.fingerprint) if part)

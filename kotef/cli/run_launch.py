@@ -15,7 +15,7 @@ from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.start import resume, start
-from kotef.runs.telemetry.setup import observed
+from kotef.telemetry import observed
 
 
 def run_command(options: dict[str, Any]) -> int:

@@ -13,9 +13,9 @@ from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.check_trial import sandbox_to_look, tried
+from kotef.sandbox import child_environment
 from kotef.sdd.skeleton import write_skeleton
 from kotef.sdd.spec import read_spec
-from kotef.workspace.environment import child_environment
 from kotef.workspace.lock import at_work
 
 FOREIGN: Final = "a record of unknown origin: it can be shown, reported and replayed, but not resumed"

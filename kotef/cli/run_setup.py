@@ -21,6 +21,7 @@ from kotef.runs.run_request import ResumeRequest, RunRequest
 from kotef.runs.run_resolution import resolve_resume, resolve_run
 from kotef.settings import Limits
 from kotef.state import Task
+from kotef.telemetry import leaves
 
 _COMMON = (
     *("sandbox", "network", "reads", "coder", "model", "planner_model", "fallback_model", "base_url", "coder_env"),
@@ -57,6 +58,7 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         reuse_baseline=not options["no_cache"],
         web_search_url=search_url(options["web_search_url"], web=options["web"]),
         interactive=is_interactive(options),
+        traced=leaves(),
         limits=_limits(options),
         **{name: options[name] for name in (*_COMMON, *_OF_RUN)},
     )
@@ -98,6 +100,7 @@ def _again(root: Path, run: store.RunDir, options: Mapping[str, Any]) -> RunConf
     request = ResumeRequest(
         one_more=options["one_more"],
         interactive=is_interactive(options, task, run),
+        traced=leaves(),
         limits=_limits(options),
         **{name: options[name] for name in _COMMON},
     )

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from kotef.checks.probe import ProbeName, ProbeResult, not_probed
-from kotef.checks.protected_files import is_protected, matches
 from kotef.checks.types import CommandResult
 from kotef.deps import NO_COPY
+from kotef.integrity.protected_files import is_protected, matches
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kotef.checks.commands import judging_files
 from kotef.checks.probe import ProbeResult
 from kotef.errors import KotefError
+from kotef.integrity.probes.harmless_edits import harmless_edit
+from kotef.integrity.probes.places import file_of
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
-from kotef.probes.harmless_edits import harmless_edit
-from kotef.probes.places import file_of
+from kotef.shell import judging_files
 
 _SHOWN: Final = 3
 

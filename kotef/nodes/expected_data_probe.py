@@ -3,14 +3,14 @@
 from collections.abc import Collection
 from typing import Final
 
-from kotef.checks.commands import judging_files
 from kotef.checks.probe import ProbeName, ProbeResult
-from kotef.checks.protected_files import matches
 from kotef.checks.types import RED
+from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
+from kotef.integrity.probes.places import file_of
+from kotef.integrity.protected_files import matches
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
-from kotef.probes.oracles import WrongAnswer, wrong_answers
-from kotef.probes.places import file_of
+from kotef.shell import judging_files
 
 _NAME: Final[ProbeName] = "expected data"
 _DOCUMENTATION: Final = (".md", ".rst", ".adoc")

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from kotef.checks.commands import judging_files
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.checks.types import RED, CommandResult
 from kotef.failures.plural import counted
+from kotef.integrity.probes.canaries import canary
+from kotef.integrity.probes.harmless_edits import harmless_edit
+from kotef.integrity.probes.mixture import Mixture
+from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
+from kotef.integrity.probes.places import defined_tests, file_of
 from kotef.nodes.chance_probe import ChanceRounds
 from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in, varied
-from kotef.probes.canaries import canary
-from kotef.probes.harmless_edits import harmless_edit
-from kotef.probes.mixture import Mixture
-from kotef.probes.oracles import WrongAnswer, wrong_answers
-from kotef.probes.places import defined_tests, file_of
+from kotef.shell import judging_files
 
 ORACLES: Final = {"fast": 2, "full": 6}
 """Oracles of one target that are made wrong."""

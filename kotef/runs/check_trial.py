@@ -11,7 +11,7 @@ from kotef.runs.config import config_path, read_config
 from kotef.runs.repository import repository_of
 from kotef.runs.run_settings import run_settings
 from kotef.runs.sandbox_setup import sandbox_of
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox
 
 
 def tried(

@@ -8,8 +8,8 @@ from kotef.coders.base import Coder
 from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.deps import Models
 from kotef.runs.session import RunSession
+from kotef.sandbox import Completed
 from kotef.tools.external_tools import Outside
-from kotef.workspace.process import Completed
 
 
 def build_chain(session: RunSession, models: Models, outside: Outside) -> Chain:
@@ -19,11 +19,11 @@ def build_chain(session: RunSession, models: Models, outside: Outside) -> Chain:
     for link in parse_chain(context.task.coder):
         match link.name:
             case "fixers":
-                from kotef.coders.fixers.coder import FixersCoder
+                from kotef.fixers import FixersCoder
 
                 coders.append(FixersCoder(context, **_seconds(link)))
             case "search":
-                from kotef.coders.repair.coder import SearchCoder
+                from kotef.repair import SearchCoder
 
                 search = SearchCoder(context, session.executor.activity, **_seconds(link))
                 coders.append(tape.coder(search))

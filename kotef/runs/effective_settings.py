@@ -10,13 +10,13 @@ from typing import Any, Final
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
+from kotef.redaction.urls import shown
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, RepositorySettings, repository_of
 from kotef.runs.result import Camel
 from kotef.runs.run_settings import MODEL_SETTINGS, VARIABLES, RunSettings, run_settings
 from kotef.settings import Limits, ProfileName
-from kotef.workspace.urls import shown
 
 DEFAULT: Final = "default"
 NOT_SET: Final = "not set"

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from kotef.events import KINDS, RecordedEvent, dump_event, make_event, parse_line, parse_text
-from kotef.workspace.deep_text import encodable
-from kotef.workspace.paths import append_line
-from kotef.workspace.redaction import redactor
+from kotef.files.paths import append_line
+from kotef.redaction.deep_text import encodable
+from kotef.redaction.known_secrets import redactor
 
 log = logging.getLogger("kotef")
 

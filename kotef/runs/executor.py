@@ -13,23 +13,28 @@ from kotef.checks.runner import run_check
 from kotef.checks.types import Check, CommandResult
 from kotef.deps import Clock
 from kotef.failures.tool_calls import Category
+from kotef.replay import CommandKey, Tape
 from kotef.runs.external_agents import AgentGrant
 from kotef.runs.git_history_guard import HistoryKept
-from kotef.runs.replay.tape import CommandKey, Tape
 from kotef.runs.run_config import RunConfig
+from kotef.sandbox import (
+    OUTPUT_KEPT,
+    BaseCheckout,
+    Completed,
+    Rooms,
+    Sandbox,
+    child_environment,
+    filling_room,
+    run_process,
+)
+from kotef.stop_gate import next_step
 from kotef.tools.background import LOG_CAP
 from kotef.tools.command_outcome import ToolAnswer, red_of
 from kotef.tools.errors import ToolFault
+from kotef.tools.stash import WHOLE
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.base_checkout import Elsewhere
-from kotef.workspace.environment import child_environment
 from kotef.workspace.installed_environments import Installed
-from kotef.workspace.process import KEEP, Completed, run_process
-from kotef.workspace.sandbox.rooms import Rooms, filling_room
-from kotef.workspace.sandbox.sandbox import Sandbox
-from kotef.workspace.stash import WHOLE
-from kotef.workspace.stop_gate import next_step
 
 _MARGIN: Final = 1.5
 """How much longer than last time a verification may take."""
@@ -96,20 +101,20 @@ class RecordedExecutor:
 
         async def judge() -> CommandResult:
             with self.rooms.judge() as sandbox:
-                return await self._run(check.command, log_name, sandbox, worker="check", keep=KEEP)
+                return await self._run(check.command, log_name, sandbox, worker="check", keep=OUTPUT_KEPT)
 
         return await self._checked(check, log_name, judge)
 
     async def run_in(
-        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[Elsewhere]]
+        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[BaseCheckout]]
     ) -> CommandResult:
         """Run one check that judges where it sees a copy of the workspace."""
         with place() as copy, self.rooms.judge() as sandbox:
             return await self._run(
-                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=KEEP, root=copy.directory
+                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=OUTPUT_KEPT, root=copy.directory
             )
 
-    async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
+    async def try_check(self, check: Check, log_name: str, *, keep: int = OUTPUT_KEPT) -> CommandResult:
         """Run one check for the coder, in its room; logs the full output, returns `keep` bytes per stream."""
         return await self._checked(
             check, log_name, lambda: self._run(check.command, log_name, self.rooms.coder(), worker="check", keep=keep)

@@ -8,6 +8,7 @@ from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
+from kotef.redaction.deep_text import encodable
 from kotef.runs.config import UserConfig
 from kotef.runs.memory import Remembered, remembered
 from kotef.runs.repository import Settings
@@ -20,7 +21,6 @@ from kotef.sdd.ticket_lookup import find_asked
 from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, ProfileName
 from kotef.state import Task
-from kotef.workspace.deep_text import encodable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The record of a run below `.sdd/runs`, for people and CI: writing it, and reading one of unknown origin.
 
-It is in a tree that strangers and commands can write. Every access therefore goes through `kotef.workspace.safe_open`,
+It is in a tree that strangers and commands can write. Every access therefore goes through `kotef.files.safe_open`,
 and kotef never acts on what it reads there.
 """
 
@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.events import RecordedEvent
-from kotef.sdd.folder import refuse_misplaced
-from kotef.workspace.paths import os_fault, state_dir
-from kotef.workspace.safe_open import (
+from kotef.files.paths import os_fault, state_dir
+from kotef.files.safe_open import (
     append_if_size,
     list_within,
     parent_within,
@@ -27,6 +26,7 @@ from kotef.workspace.safe_open import (
     remove_within,
     write_within,
 )
+from kotef.sdd.folder import refuse_misplaced
 
 RECORDS: Final = ".sdd/runs"
 """The folder of a workspace's records, relative to the workspace."""

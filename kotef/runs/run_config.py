@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit, Models
+from kotef.mcp_client import Server
+from kotef.redaction.known_secrets import redactor
+from kotef.replay import Tape
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired
-from kotef.runs.replay.tape import Tape
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.signals import StopRequest
 from kotef.runs.store import RunDir
+from kotef.sandbox import OFF
 from kotef.state import Task
-from kotef.tools.mcp.servers import Server
 from kotef.tools.toolset import Kit
-from kotef.workspace.redaction import redactor
-from kotef.workspace.sandbox.sandbox import OFF
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

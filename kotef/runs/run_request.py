@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kotef.runs.run_settings import OPTIONS
+from kotef.sandbox import Wanted
 from kotef.sdd.ticket import Ticket
 from kotef.settings import ProfileName
-from kotef.workspace.sandbox.sandbox import Wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,8 @@ class CommonRequest:
     accept_ambiguous: bool = False
     interactive: bool = False
     """Whether a person at the terminal is asked before the first edit."""
+    traced: str = ""
+    """What leaves this machine in traces, in one line; empty where nothing does."""
 
     @property
     def given(self) -> dict[str, Any]:

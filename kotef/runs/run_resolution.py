@@ -9,6 +9,8 @@ from typing import Any, Final
 from kotef.checks.trial import TrialResult
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
+from kotef.git.commands import GitFacts, inspect
+from kotef.mcp_client import Server
 from kotef.runs import store
 from kotef.runs.available_tools import available, idle
 from kotef.runs.base_branch import settings_place
@@ -28,12 +30,9 @@ from kotef.runs.run_settings import RunSettings, SandboxRequest, run_settings
 from kotef.runs.sandbox_setup import Confined, confined_of
 from kotef.runs.secret_sources import hide, refuse_secrets_in
 from kotef.runs.start import may_resume
-from kotef.runs.telemetry.langsmith import leaves
+from kotef.sandbox import child_environment
 from kotef.state import VISIT_CAPS, Task
-from kotef.tools.mcp.servers import Server
 from kotef.tools.toolset import Kit
-from kotef.workspace.environment import child_environment
-from kotef.workspace.git import GitFacts, inspect
 
 MOST_ATTEMPTS: Final = 20
 
@@ -93,7 +92,7 @@ def resolve_run(root: Path, request: RunRequest) -> RunConfig:
         *prepared.notices,
         *startable.notices,
         *agents.notices,
-        *_facts(root, git),
+        *_facts(request, git, root),
         *selection.notices,
         *(text for text in (*equipment.ignored, unable) if text),
         *equipment.warned,
@@ -127,7 +126,7 @@ def resolve_resume(root: Path, run: store.RunDir, task: Task, request: ResumeReq
         *righted,
         *equipment.before,
         *read_from,
-        *(text for text in (*equipment.ignored, leaves()) if text),
+        *(text for text in (*equipment.ignored, request.traced) if text),
         *equipment.warned,
     )
     return equipment.config(run, changed, notices)
@@ -262,9 +261,9 @@ def _required(task: Task, found: TrialResult) -> dict[str, Any]:
     return {"checks": found.checks, "broken": ""}
 
 
-def _facts(root: Path, facts: GitFacts) -> tuple[str, ...]:
+def _facts(request: RunRequest, facts: GitFacts, root: Path) -> tuple[str, ...]:
     """What is unusual about this workspace, before the first edit."""
-    return (*([said] if (said := leaves()) else ()), *_git_facts(facts, root))
+    return (*([request.traced] if request.traced else ()), *_git_facts(facts, root))
 
 
 def _git_facts(facts: GitFacts, root: Path) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from kotef.errors import UsageError
+from kotef.redaction.secrets import MARK
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
+from kotef.sandbox import Wanted
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
 from kotef.tools.registry import tier_of
-from kotef.workspace.sandbox.sandbox import Wanted
-from kotef.workspace.secrets import MARK
 
 SettingOrigin = Literal["option", "environment", "run", "user", "repository", "profile", "default"]
 """`run`: what the run began with, for a resume."""

@@ -9,28 +9,26 @@ from dataclasses import dataclass
 from kotef.checks.baselines import Baselines
 from kotef.checks.verification import Verification
 from kotef.deps import Clock, RunContext
+from kotef.files.paths import state_dir
 from kotef.nodes.baseline import take_baseline
+from kotef.replay import RECORD_NAME, Recorder, Tape
+from kotef.report import keeps_page
 from kotef.runs.check_copies import CopiedSurroundings
 from kotef.runs.elapsed_time import seconds_worked
 from kotef.runs.events import EventLog
 from kotef.runs.executor import RecordedExecutor
 from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.public_record import RecordWriter
-from kotef.runs.replay.record_types import NAME
-from kotef.runs.replay.recorder import Recorder
-from kotef.runs.replay.tape import Tape
-from kotef.runs.report.live_page import keeps_page
 from kotef.runs.run_config import RunConfig
 from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.user_prompts import RunPrompts
+from kotef.sandbox import child_environment
 from kotef.state import StateUpdate
+from kotef.stop_gate import guard_steps
 from kotef.tools.approvals import Permits
-from kotef.workspace.environment import child_environment
-from kotef.workspace.paths import state_dir
+from kotef.tools.stash import drop_old
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import drop_old
-from kotef.workspace.stop_gate import guard_steps
 
 Baseline = asyncio.Task[tuple[Verification, StateUpdate]]
 
@@ -96,7 +94,7 @@ def _opened(config: RunConfig, *, begin: bool) -> RunSession:
     snapshots.sweep()
     drop_old(run.path.parent)
 
-    tape = config.tape or Recorder(run.path / NAME, root)
+    tape = config.tape or Recorder(run.path / RECORD_NAME, root)
     record = RecordWriter(run.path, run.record)
     emit = EventLog(run.events, (tape.see, *config.watchers, keeps_page(run), record.see))
     signals = Signals(emit, gently=config.attended, stop=config.stop)

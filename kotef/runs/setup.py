@@ -7,7 +7,7 @@ from pathlib import Path
 from kotef.checks.types import CommandResult
 from kotef.deps import RunContext
 from kotef.errors import SetupError
-from kotef.workspace.paths import write_atomic
+from kotef.files.paths import write_atomic
 
 
 async def set_up(context: RunContext, execute: Callable[[str, str], Awaitable[CommandResult]]) -> None:

@@ -7,8 +7,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import SpecError
+from kotef.files.paths import resolve_inside, write_below
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.paths import resolve_inside, write_below
 
 _PROJECT: Final = """\
 # Project

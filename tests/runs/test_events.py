@@ -14,7 +14,6 @@ from kotef.cli.screen import Screen
 from kotef.events import KINDS, NoticeEvent, RecordedEvent, parse_line, parse_text
 from kotef.runs.attempts import attempts_of
 from kotef.runs.events import EventLog, read_events
-from kotef.runs.report.timeline import record_of
 from kotef.runs.run_history import RunHistory
 
 
@@ -144,7 +143,6 @@ def test_no_line_makes_a_reader_fail(lines: list[str]) -> None:
     """Torn, foreign or of another version: it costs itself, whoever reads it."""
     found = [recorded for line in lines if (recorded := parse_text(line)) is not None]
     history = RunHistory.of(found)
-    record_of(history)
     attempts_of(history)
     history.last_failures()
     screen = Screen(max_attempts=3, screen=Console(file=io.StringIO()))

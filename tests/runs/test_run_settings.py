@@ -13,10 +13,10 @@ from kotef.runs import sandbox_setup
 from kotef.runs.config import SandboxSettings, UserConfig, _spoken
 from kotef.runs.repository import Settings
 from kotef.runs.run_settings import MODEL_SETTINGS, OPTIONS, VARIABLES, SettingOrigin, run_settings
+from kotef.sandbox import OFF
 from kotef.sdd.spec import Spec
 from kotef.settings import PROFILES, Limits
 from kotef.state import Task
-from kotef.workspace.sandbox.sandbox import OFF
 
 ORIGINS: dict[str, tuple[SettingOrigin, ...]] = {
     "model": ("option", "environment", "run", "user", "repository"),
@@ -162,7 +162,7 @@ def test_every_command_asks_for_the_same_sandbox(
         return OFF, ""
 
     set_up(project, tmp_path / "config", chosen, monkeypatch)
-    monkeypatch.setattr(sandbox_setup, "choose", choose)
+    monkeypatch.setattr(sandbox_setup, "choose_level", choose)
     expected = LEVEL_OF[chosen[0]] if chosen else "auto"
     shown = printed(project, "config", "show", "--json")
     assert f'"name": "sandbox.level", "value": "{expected}"' in " ".join(shown.split())

@@ -20,8 +20,8 @@ from kotef.cli.screen.status import clock, status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
 from kotef.events import PlannedEvent, RecordedEvent, ToolFinishedEvent, VerifiedEvent
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.progress import RunProgress
-from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Option, Permission
