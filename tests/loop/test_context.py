@@ -227,6 +227,7 @@ def test_the_server_is_asked_for_its_window_once(files: Path, run) -> None:
         assert server.lookups == 1
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(("asked", "window"), [((), 6000), (("--context-window", "9000"), 9000)])
 def test_the_users_settings_say_what_a_model_reads_at_once(
     files: Path, run, asked: tuple[str, ...], window: int
