@@ -1,4 +1,4 @@
-"""The page of a run while the run is at work: when it is written anew."""
+"""The report page of a run at work, kept up to date."""
 
 import logging
 import time
@@ -17,7 +17,7 @@ log = logging.getLogger("kotef")
 
 
 def keeps_page(run: RunDir, written: Callable[[], None]) -> Watcher:
-    """A watcher that writes `report.html` anew; whatever goes wrong there costs the page and never the run.
+    """A watcher that writes `report.html` again; whatever goes wrong there costs the page and never the run.
 
     What there is to see before the pause is over is written with the first event after it, or at the end. `written` is
     called after each page.

@@ -1,4 +1,4 @@
-"""What does one shell command do, bounded in time and memory, with nothing of it left running?"""
+"""One shell command, bounded in time and memory, that leaves nothing running."""
 
 import asyncio
 import os
@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import StreamRedactor
+from kotef.redaction import StreamRedactor, redactor
 from kotef.sandbox.output import HeadTail, Log
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
@@ -73,10 +72,10 @@ async def run_process(
 
     `timeout` is in wall seconds, `idle_timeout` in seconds without any output (None: may be silent). When the main
     process has ended, or has to, everything it started is ended too: SIGTERM, a short grace, SIGKILL. Cancellation
-    does the same and is raised again. `env` is the whole environment of the command, but for one marker and for what
+    does the same and is raised again. `env` is the whole environment of the command, except for one marker and for what
     `sandbox` adds, which also says what the command may touch. Known secrets are replaced in whatever it prints.
 
-    Raises `WorkspaceError` when `cwd` is no directory and `CheckError` when the shell cannot be started.
+    Raises `WorkspaceError` when `cwd` is not a directory and `CheckError` when the shell cannot be started.
     """
     adopt_orphans()
     started = time.monotonic()

@@ -1,4 +1,4 @@
-"""What stands between kotef and a command, so that neither takes the other down?
+"""The supervisor: a process between kotef and a command that keeps each from ending the other.
 
 Run as a script by `process`, with the standard library alone, because it starts with every command: it is the parent
 a command may kill, adopts its orphans so that they stay findable, reports how it ended, and when kotef is gone (its

@@ -1,4 +1,4 @@
-"""Which files of the workspace does a snapshot hold, and which does it leave out?"""
+"""Files of the workspace that a snapshot contains, and files that it leaves out."""
 
 import os
 import stat
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.files.safe_open import TEMPORARY, is_below
-from kotef.git.commands import git, run_git
+from kotef.files import TEMPORARY, is_below
+from kotef.git import git, run_git
 
 LARGEST: Final = 5 * 1024 * 1024
 """Bytes of the largest file a snapshot holds."""
@@ -34,7 +34,7 @@ REBUILT: Final = frozenset(
         ".turbo",
     }
 )
-"""Directories that are dependencies, environments or caches wherever they stand, and never somebody's work."""
+"""Directories that are dependencies, environments or caches wherever they stand, and never someone's work."""
 
 EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
-from kotef.redaction.known_secrets import know, scope
-from kotef.redaction.secrets import Redactor
+from kotef.redaction import Redactor, know, scope
 from kotef.report import html, live_page
 from kotef.report.html import PAGE_NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.report.logs import excerpt
@@ -62,7 +61,7 @@ def test_the_page_tells_the_outcome_the_attempts_and_what_to_do(tmp_path: Path) 
         "cause 2",
         "stopped by tool_budget",
         "some-model-2026",
-        "what stands before the conversation of coder (some-model-2026) changed: edit_file",
+        "the request prefix of coder (some-model-2026) changed: edit_file",
         "AssertionError: assert 990 == 900",
         "half works passes now",
         "nothing proves this; a person must look",
