@@ -11,8 +11,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.types import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import InstalledEnvironments, Snapshots
 
 if TYPE_CHECKING:
     from asyncio import Task
@@ -135,7 +134,7 @@ class JudgeDeps:
     """Judges in a copy of the workspace."""
     before_edits: Callable[[], AbstractContextManager[None]]
     """Within it the checks judge the user's own code, and later checks may use the caches they leave."""
-    close_off: Callable[[Installed], None]
+    close_off: Callable[[InstalledEnvironments], None]
     """Makes installed environments read-only for commands from now on, if the sandbox can."""
     baselines: Baselines
     emit: Emit

@@ -28,6 +28,7 @@ CLOSED: tuple[str, ...] = (
     "shell",
     "telemetry",
     "web",
+    "workspace",
 )
 """The packages that are closed."""
 
@@ -45,6 +46,7 @@ WHITE_BOX: dict[str, str] = {
     "tests/loop/test_replay.py": PART,
     "tests/loop/test_report_runs.py": PART,
     "tests/loop/test_telemetry.py": PART,
+    "tests/sandbox/test_process.py": "asks which processes are left",
     "tests/support/isolation.py": "takes the plugins of this machine out of the environment of every check",
     "tests/support/mending.py": "is the scaffold of `tests/fixers/` and `tests/repair/`",
     "tests/test_studio.py": BROKEN,

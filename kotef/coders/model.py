@@ -47,7 +47,7 @@ from kotef.tools.stash import Stash
 from kotef.tools.tool import ToolContext, ToolSpec
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 
 @dataclass(frozen=True, slots=True)

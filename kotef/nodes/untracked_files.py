@@ -13,12 +13,20 @@ from kotef.integrity import configures_runner, is_configuration, is_protected, i
 from kotef.nodes.edit_guard import guard_of
 from kotef.shell import names_behind
 from kotef.state import Task
-from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
-from kotef.workspace.file_swap_journal import HIDDEN, move
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshot_scope import LARGEST
-from kotef.workspace.snapshots import Restored
-from kotef.workspace.untracked_scan import Unheld, look, recall, remember
+from kotef.workspace import (
+    EXECUTABLE,
+    HIDDEN_FILES,
+    LARGEST_FILE,
+    PLAIN,
+    InstalledEnvironments,
+    Restored,
+    UntrackedFiles,
+    move_to_run,
+    read_untracked,
+    remember_untracked,
+    scan_untracked,
+    write_entry,
+)
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 
@@ -29,20 +37,22 @@ class UntrackedBefore(NamedTuple):
     restored: Restored
     suspects: Mapping[str, bytes | None]
     """Python code that came or changed with the run: path → its content at the baseline; None: not there, or lost."""
-    known: Unheld | None
+    known: UntrackedFiles | None
 
 
-def remember_unheld(task: Task, tree: str, deps: JudgeDeps, *, environments: Installed | None = None) -> str:
+def remember_unheld(
+    task: Task, tree: str, deps: JudgeDeps, *, environments: InstalledEnvironments | None = None
+) -> str:
     """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
     root, held = deps.root, deps.snapshots.paths(tree)
 
     def read(path: str) -> str | None:
         with suppress(OSError, ValueError):
-            return read_regular(root / path, largest=LARGEST).decode("utf-8", "replace")
+            return read_regular(root / path, largest=LARGEST_FILE).decode("utf-8", "replace")
         return None
 
     behind = names_behind([check.command for check in task.checks], read)
-    return remember(
+    return remember_untracked(
         deps.snapshots,
         tree,
         judges=lambda path: path in behind.found or _judges(path),
@@ -62,12 +72,14 @@ def look_for_unheld(
     """
     if not baseline.unheld:
         return UntrackedBefore(Restored((), ()), {}, None)
-    known = recall(deps.snapshots, baseline.unheld)
+    known = read_untracked(deps.snapshots, baseline.unheld)
     if known is None:
         return UntrackedBefore(Restored((), (LOST,)), {}, None)
     guard = guard_of(task, trees[0], deps.snapshots, baseline.test_files)
     awaited = sorted(known.awaited)
-    found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches_globs(path, awaited))
+    found = scan_untracked(
+        deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches_globs(path, awaited)
+    )
     for path in found.compiled:
         remove_within(deps.root, path)
     done: list[str] = []
@@ -82,14 +94,14 @@ def look_for_unheld(
             (done if again else left).append(f"{path} {NO_SNAPSHOT})")
         elif is_configuration(path) and path not in known.files:
             if _configures(deps.root / path, path):
-                move(deps.root, path, deps.run_dir / HIDDEN)
-                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN}/ of the run)")
+                move_to_run(deps.root, path, deps.run_dir / HIDDEN_FILES)
+                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN_FILES}/ of the run)")
         else:
             suspects[path] = old
     return UntrackedBefore(Restored(tuple(done), tuple(left)), suspects, known)
 
 
-def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: Deps) -> tuple[str, ...]:
+def take_away(suspects: Mapping[str, bytes | None], known: UntrackedFiles | None, deps: Deps) -> tuple[str, ...]:
     """Leave of files that no snapshot holds what was there at the baseline; the run's own are moved to `hidden/`."""
     told = []
     for path, old in suspects.items():
@@ -98,7 +110,7 @@ def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: 
             told += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, deps) else []
         elif known and known.complete and path not in known.files:
             _move_whole(path, known.repositories, deps)
-            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN}/ of the run)")
+            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN_FILES}/ of the run)")
     return tuple(told)
 
 
@@ -107,9 +119,9 @@ def _move_whole(path: str, repositories: Collection[str], deps: Deps) -> None:
     inside = [above for above in _above(path) if (deps.root / above / ".git").exists()]
     own = next((above for above in inside if above not in repositories), None)
     if own is None:
-        move(deps.root, path, deps.run_dir / HIDDEN)
+        move_to_run(deps.root, path, deps.run_dir / HIDDEN_FILES)
     elif (deps.root / own).exists():
-        move_out(deps.root, own, deps.run_dir / HIDDEN / own)
+        move_out(deps.root, own, deps.run_dir / HIDDEN_FILES / own)
 
 
 def _above(path: str) -> Iterator[str]:
@@ -125,7 +137,7 @@ def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
     place = deps.root / path
     try:
         mode = EXECUTABLE if place.exists() and place.stat().st_mode & 0o100 else PLAIN
-        move(deps.root, path, deps.run_dir / HIDDEN)
+        move_to_run(deps.root, path, deps.run_dir / HIDDEN_FILES)
         write_entry(deps.root, path, mode, content)
         touch_within(deps.root, path, since)
     except OSError:
@@ -135,7 +147,7 @@ def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
 
 def _configures(place: Path, path: str) -> bool:
     try:
-        return configures_runner(path, read_regular(place, largest=LARGEST).decode("utf-8", "replace"))
+        return configures_runner(path, read_regular(place, largest=LARGEST_FILE).decode("utf-8", "replace"))
     except OSError:
         return True
 

@@ -20,8 +20,7 @@ from kotef.repair.search import Hints, Patch, SearchResult, interpreter_of, repa
 from kotef.sandbox import Sandbox
 from kotef.shell import role_of
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.activity import ActivityLog
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import ActivityLog, Snapshots
 
 REPAIR_SECONDS: Final = SEARCH_SECONDS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from kotef.runs.events import told
 from kotef.runs.progress import Event
 from kotef.runs.store import RunDir
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 _CHUNK = 1 << 20
 

@@ -42,9 +42,7 @@ from kotef.tools.external_tools import Outside
 from kotef.tools.stash import WHOLE
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep, clip_kept
-from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import ActivityLog, InstalledEnvironments, Snapshots, Worker
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -94,7 +92,7 @@ class Workshop:
         self._activity = ActivityLog(self.run.path)
         self.rooms = Rooms(self.sandbox, apart=self.task.allow_install)
 
-    def close_off(self, installed: Installed) -> None:
+    def close_off(self, installed: InstalledEnvironments) -> None:
         """Make installed environments read-only for commands, if the sandbox can.
 
         With `--allow-install` they become read-only for the checks only.

@@ -8,7 +8,7 @@ from kotef.deps import Emit
 from kotef.errors import SetupError
 from kotef.files import write_atomic
 from kotef.runs.store import RunDir
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 
 async def set_up(

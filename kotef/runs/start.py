@@ -40,8 +40,7 @@ from kotef.state import VISIT_CAPS, StateUpdate, Task
 from kotef.stop_gate import guard_steps
 from kotef.tools.approvals import Permits
 from kotef.tools.stash import drop_old
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, workspace_lock
 
 if TYPE_CHECKING:
     from kotef.runs.loop import RunLoop

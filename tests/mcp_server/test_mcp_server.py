@@ -16,7 +16,7 @@ from support.openai_server import OpenAIServer, slow
 from kotef.cli.mcp_server import lines_of
 from kotef.errors import KotefError
 from kotef.mcp_server.server import Workspace
-from kotef.workspace.lock import holder_of
+from kotef.workspace import holder_of
 
 
 def _until(true, seconds: float = 150.0):

@@ -27,7 +27,7 @@ from kotef.sandbox import Completed
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
 from kotef.tools.errors import ToolFault
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 LEAST: Final = 10.0
 """Seconds below which no agent is started."""
