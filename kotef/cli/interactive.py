@@ -1,5 +1,6 @@
 """Questions to a person at the terminal before and during a run."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from kotef.runs.store import RunDir
 from kotef.state import Task
 
 
-def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
+def is_interactive(options: Mapping[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
     """Whether a person is to be asked; of a resume what the run began with, unless the command line says otherwise.
 
     UsageError where one is to be asked and no one can be. A run whose plan was approved before goes on without.
@@ -25,11 +26,11 @@ def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDi
     if not why:
         return True
     if wanted:
-        raise UsageError(f"--interactive: nobody can answer: {why}", hint="leave it out, or run it at a terminal")
+        raise UsageError(f"--interactive: no one can answer: {why}", hint="leave it out, or run it at a terminal")
     if run is not None and (run.path / APPROVED).exists():
         return False
     raise UsageError(
-        f"run {run.run_id if run else ''} has a question, but nobody can answer it: {why}",
+        f"run {run.run_id if run else ''} has a question, but no one can answer it: {why}",
         hint="resume it at a terminal, or pass --no-interactive to continue without asking",
     )
 

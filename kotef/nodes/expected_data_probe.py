@@ -43,7 +43,7 @@ async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> 
 
 def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:
     """Data files from before the run that it changed, except for those that the task names or opens."""
-    known = bench.deps.snapshots.paths(bench.before)
+    known = bench.context.snapshots.paths(bench.before)
     kept = (path for path in judged.changed if path in known and path in bench.paths())
     return frozenset(
         path

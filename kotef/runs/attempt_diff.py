@@ -193,7 +193,7 @@ def _kept_trees(run: RunDir) -> _Trees:
         if number := _VISIT.fullmatch(path.stem):
             try:
                 found[int(number[1])] = _checked(json.loads(path.read_bytes())["tree"])
-            except (OSError, ValueError, KeyError, TypeError):  # damaged: this attempt cannot be had
+            except (OSError, ValueError, KeyError, TypeError):  # damaged: this attempt is lost
                 continue
     if 0 not in found:
         raise UsageError(f"run {run.run_id} kept no state before it", hint="it ended before its baseline was judged")

@@ -286,7 +286,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
 def _unjudged(result: CommandResult, question: InspectionRequest, place: BaseCheckout) -> str:
     """Why a check that failed at the commit says nothing about it; empty when it does.
 
-    The command names a file that came later, or what it starts is not to be had there.
+    The command names a file that came later, or what it starts is not available there.
     """
     if result.passed:
         return ""

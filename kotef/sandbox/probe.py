@@ -50,7 +50,7 @@ class Probed:
 
     level: Level
     why_not: str
-    """Why it is not to be had, one clause; empty when it holds."""
+    """Why it is not available, one clause; empty when it holds."""
     deeds: Mapping[str, str]
     """What was tried → the system's refusal, empty where it was done. See `trial`; empty when nothing ran."""
     way_out: str = ""
@@ -171,7 +171,7 @@ def _failing(deeds: Mapping[str, str], *, network: bool) -> str:
 def choose_level(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, ci: bool) -> tuple[Sandbox, str]:
     """The sandbox of a run, and what the person should know of it in one line (empty for nothing).
 
-    Raises `SandboxError` when what is wanted is not to be had; in CI `auto` is not an exception.
+    Raises `SandboxError` when the requested level is not available; in CI `auto` is not an exception.
     """
     if wanted == "off":
         return OFF, ""

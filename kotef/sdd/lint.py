@@ -258,7 +258,7 @@ def _dependency_line(text: str, name: str) -> int:
 
 
 def _cycles(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Rings of names that wait for each other, from the first by name; where there are few, mending all leaves none."""
+    """Cycles of names that wait for each other, from the first by name; if there are few, all of them."""
     left = {name: [one for one in others if one in graph] for name, others in graph.items()}
     for _ in range(MAX_RINGS):
         try:

@@ -88,7 +88,7 @@ Where the change belongs, and what it should reuse.
 
 ## Risks & Edge Cases
 
-- What could break, and for whom.
+- What could break, and who would notice.
 
 ## Non-Goals
 

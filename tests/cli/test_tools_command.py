@@ -62,9 +62,9 @@ def test_the_prompt_tells_of_what_keeps_the_coder_from_working(tmp_path: Path, m
     words = ("prompt", "coder", "go", "--root", str(tmp_path))
     _, err = told(*words, "--agent", "planner")
     assert "kotef: warning: the model coder cannot work: none of its tools edits a file (" in err
-    assert "), in the role planner; it is not asked (" in err
+    assert "), in the role planner; it is skipped (" in err
     monkeypatch.setenv("KOTEF_TOOLS", "core")
-    assert "at KOTEF_TOOLS=core; it is not asked" in told(*words, "--json")[1]
+    assert "at KOTEF_TOOLS=core; it is skipped" in told(*words, "--json")[1]
     monkeypatch.setenv("KOTEF_TOOLS", "most")
     assert told(*words)[1].startswith("kotef: warning: KOTEF_TOOLS=most: there is no such tier")
     monkeypatch.delenv("KOTEF_TOOLS")

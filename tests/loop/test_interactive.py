@@ -136,7 +136,7 @@ def test_a_resume_without_a_terminal_says_that_a_question_is_open_and_does_nothi
 def test_without_a_terminal_it_is_a_usage_error_and_nothing_is_run(project: Path, more: tuple[str, ...]) -> None:
     ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "fixers", "-i", *more)
     assert ran.code == 2
-    assert "--interactive: nobody can answer" in ran.stderr
+    assert "--interactive: no one can answer" in ran.stderr
     assert not (project / ".sdd").exists()
 
 

@@ -159,7 +159,7 @@ def test_a_call_that_was_never_recorded_ends_the_replay(project: Path, run: Any)
     shown = kotef(project, "replay")
     assert shown.code == 3
     assert "not as recorded: visit 1, call 1 of the coder in visit 1 was never recorded" in shown.stdout
-    assert "another ending: verified" in shown.stdout
+    assert "another result: verified" in shown.stdout
 
 
 def test_a_command_that_was_never_recorded_is_not_run(project: Path, run: Any, alone: Callable[[], None]) -> None:

@@ -81,7 +81,7 @@ def test_the_next_step_never_asks_to_run_what_is_no_command() -> None:
     )
 
     assert follow_up("stuck", "", (judged,)) == "fix what the verdict names: a file is left"
-    assert follow_up("stuck", "", (judged, failure(tests=()))).startswith("run `pytest -q` and mend")
+    assert follow_up("stuck", "", (judged, failure(tests=()))).startswith("run `pytest -q` and fix")
 
 
 def test_an_entry_says_what_a_person_needs() -> None:

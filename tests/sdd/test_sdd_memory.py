@@ -48,7 +48,7 @@ def test_a_note_of_the_log_has_its_day(tmp_path: Path, monkeypatch: pytest.Monke
         ("add", "x" * (MAX_ENTRY + 1), "", f"say it in {MAX_ENTRY}"),
         ("replace", "new", "nowhere", "no such note; its notes: one thing; two things"),
         ("replace", "one thing", "two things", "has this note already"),
-        ("replace", "new", "thing", "2 notes of core hold that"),
+        ("replace", "new", "thing", "2 notes of core contain that"),
         ("remove", "", "", "no such note"),
     ],
 )
