@@ -11,7 +11,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.types import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import InstalledEnvironments, Snapshots
 
 if TYPE_CHECKING:
     from asyncio import Task as Work
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kotef.tools.command_outcome import ToolAnswer
     from kotef.tools.toolset import Kit
     from kotef.tools.truncated_output import Keep
-    from kotef.workspace.installed_environments import Installed
 
 
 class Emit(Protocol):
@@ -164,7 +163,7 @@ class Executor(Protocol):
         """Inside, the checks judge the user's own code, and later checks may use the caches they leave."""
         ...
 
-    def close_off(self, installed: "Installed") -> None:
+    def close_off(self, installed: "InstalledEnvironments") -> None:
         """Make installed environments read-only for commands from now on, if the sandbox can."""
         ...
 

@@ -29,7 +29,7 @@ from kotef.runs.secret_sources import hide
 from kotef.runs.session import open_session
 from kotef.state import Task
 from kotef.telemetry import hide_secrets, observed, traced_by
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 LOOP: Final = build_graph()
 """Its state is kept by whoever keeps that of the graph around it."""

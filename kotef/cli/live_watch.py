@@ -12,7 +12,7 @@ from kotef.runs import store
 from kotef.runs.event_tail import Following
 from kotef.runs.progress import RunProgress
 from kotef.runs.store import RunDir
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""

@@ -12,7 +12,7 @@ from kotef.failures.plural import counted
 from kotef.files import read_within, write_atomic
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.snapshot_scope import LARGEST
+from kotef.workspace import LARGEST_FILE
 
 ROUNDS: Final = 12
 """Fixes that are kept in one visit."""
@@ -79,7 +79,7 @@ class FixersCoder:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return read_within(self.context.root, path, largest=LARGEST)
+            return read_within(self.context.root, path, largest=LARGEST_FILE)
         except OSError:
             return None
 

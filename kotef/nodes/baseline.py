@@ -20,9 +20,7 @@ from kotef.nodes.run_checks import baseline_results, usage_of
 from kotef.nodes.runner_fallback import other_runner
 from kotef.nodes.untracked_files import remember_unheld
 from kotef.state import StateUpdate, Task
-from kotef.workspace.installed_environments import remember_environments
-from kotef.workspace.last_tree import forget
-from kotef.workspace.remainder import Remainder, keep, note_written
+from kotef.workspace import Remainder, forget_last_tree, keep_remainder, note_written_by_checks, remember_environments
 
 NO_CHECKS: Final = (
     "no check is named or found here, so nothing could distinguish success from failure: name one with --check, in the "
@@ -34,14 +32,14 @@ async def take_baseline(context: RunContext) -> tuple[Verification, StateUpdate]
     """The state before the run: what is red already is known before a token is paid for."""
     task, began = context.task, time.monotonic()
     tree = context.snapshots.take()
-    kept = keep(context.snapshots, tree)
+    kept = keep_remainder(context.snapshots, tree)
     context.emit("snapshot", tree=tree, kept=len(kept.copied), left_out=_left_out(context, kept)[:50])
-    forget(context.run_dir)
+    forget_last_tree(context.run_dir)
     with context.executor.before_edits():
         unkept = (*kept.copied, *kept.left_out)
         judged = task.model_copy(update={"checks": ()}) if task.broken else task
         results, wrote, opened = await baseline_results(judged, tree, unkept, context)
-    note_written(context.snapshots, tree)
+    note_written_by_checks(context.snapshots, tree)
     environments = remember_environments(
         context.snapshots, context.snapshots.paths(tree), opened=opened, writable=commands_may_write(context)
     )

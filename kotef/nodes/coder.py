@@ -9,8 +9,7 @@ from kotef.deps import Deps, RunContext
 from kotef.nodes.approval import approved
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import AgentState, Spent, StateUpdate, Usage
-from kotef.workspace.file_swap_journal import HIDDEN
-from kotef.workspace.last_tree import forget, saw
+from kotef.workspace import HIDDEN_FILES, forget_last_tree, note_last_tree
 
 SHOWN_ENTRIES = 6
 """Failure entries a coder is shown, the newest."""
@@ -29,8 +28,8 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     assert judged is not None, "the graph starts in the verifier"  # noqa: S101
     started = context.clock.elapsed()
     before = _tree_before(context, plan.visit)
-    forget(context.run_dir)
-    context.snapshots.aside = context.run_dir / HIDDEN
+    forget_last_tree(context.run_dir)
+    context.snapshots.aside = context.run_dir / HIDDEN_FILES
     plan = await approved(plan, context)
     context.emit("coder_started", visit=plan.visit, coder=deps.coder.name)
     files = earlier.files if (earlier := state.get("edits")) else Files()
@@ -51,8 +50,10 @@ async def coder(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
     after = context.snapshots.take()
     while context.snapshots.set_aside:
         name = context.snapshots.set_aside.pop()
-        context.emit("notice", text=f"{name} was a special file that would block git; moved to {HIDDEN}/ of the run")
-    saw(context.run_dir, after)
+        context.emit(
+            "notice", text=f"{name} was a special file that would block git; moved to {HIDDEN_FILES}/ of the run"
+        )
+    note_last_tree(context.run_dir, after)
     changed = context.snapshots.changed(before, after)
     edits = work.edits.model_copy(update={"changed": changed, "files": files.merged(work.edits.files)})
     context.emit(

@@ -36,7 +36,7 @@ from kotef.nodes.restore_protected_files import keep_patch
 from kotef.nodes.untracked_files import UntrackedBefore, take_away
 from kotef.shell import judging_files
 from kotef.state import Task
-from kotef.workspace.untracked_scan import CODE, steering_from_outside
+from kotef.workspace import IMPORTED_SUFFIXES, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"
 STEERS: Final = "steers_the_judge"
@@ -216,7 +216,7 @@ def _unreadable(path: str, judged: Judged, context: RunContext) -> Iterator[Tamp
         held = context.snapshots.paths(judged.tree)
         if not inside or not (inside in held or any(other.startswith(f"{inside}/") for other in held)):
             yield TamperingFinding(path, 1, "is a link to something that no snapshot contains")
-    elif path.endswith(CODE) and not path.endswith(".py"):
+    elif path.endswith(IMPORTED_SUFFIXES) and not path.endswith(".py"):
         yield TamperingFinding(path, 1, "is compiled code, which cannot be read")
 
 

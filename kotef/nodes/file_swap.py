@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from kotef.deps import RunContext
-from kotef.workspace.file_swap_journal import end, stand_in
+from kotef.workspace import begin_file_swap, end_file_swap
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def standing_in(
     to files that no snapshot holds. In place, because editable installs point to this very directory.
     """
     try:
-        stand_in(
+        begin_file_swap(
             context.run_dir,
             context.snapshots,
             tree=tree,
@@ -34,12 +34,12 @@ def standing_in(
         )
         yield
     finally:
-        end(context.run_dir, context.snapshots, killed=False)
+        end_file_swap(context.run_dir, context.snapshots, killed=False)
 
 
 def end_standing_in(context: RunContext) -> tuple[str, ...]:
     """Put the real files back where others, of a block that was killed, stand in; returns what was left, see `end`."""
-    ended = end(context.run_dir, context.snapshots, killed=True)
+    ended = end_file_swap(context.run_dir, context.snapshots, killed=True)
     if ended is None or not ended.left:
         return ()
     context.emit("notice", text=f"kept changes made after the run was killed: {', '.join(ended.left[:8])}")

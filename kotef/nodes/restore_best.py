@@ -8,10 +8,7 @@ from kotef.nodes.differences import lines_of, next_replaced, note_lines
 from kotef.nodes.visit_record import edited
 from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.state import AgentState, Edits
-from kotef.workspace.activity import activity_of
-from kotef.workspace.last_tree import seen
-from kotef.workspace.restoration import RestoreReport, restore_remainder
-from kotef.workspace.snapshots import Restored
+from kotef.workspace import Restored, RestoreReport, activity_of, read_last_tree, restore_remainder
 
 _NAMED: Final = 50
 
@@ -104,7 +101,7 @@ def _restore(target: str, state: AgentState, edits: Edits, context: RunContext) 
     theirs = (
         edited(state).union(baseline.wrote if baseline else ()).intersection(restored.left).difference(edits.foreign)
     )
-    if not theirs or not (last := seen(context.run_dir)):
+    if not theirs or not (last := read_last_tree(context.run_dir)):
         return restored
     again = context.snapshots.restore(target, last=last, paths=theirs, modes=modes)
     if again.put_back:

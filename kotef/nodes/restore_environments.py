@@ -11,11 +11,18 @@ from kotef.deps import RunContext
 from kotef.files import move_out, remove_within
 from kotef.nodes.untracked_files import replaced
 from kotef.state import Task
-from kotef.workspace.file_entry import LINK, write_entry
-from kotef.workspace.file_swap_journal import HIDDEN
-from kotef.workspace.installed_environments import Alteration, Installed, altered, was_link
-from kotef.workspace.snapshots import Restored
-from kotef.workspace.untracked_scan import Unheld, recall
+from kotef.workspace import (
+    HIDDEN_FILES,
+    LINK,
+    EnvironmentChanges,
+    InstalledEnvironments,
+    Restored,
+    UntrackedFiles,
+    altered_environments,
+    read_untracked,
+    was_environment_link,
+    write_entry,
+)
 
 _NONE: Final = Restored((), ())
 _CONFINING: Final = frozenset({"bwrap", "strict"})
@@ -29,7 +36,7 @@ def commands_may_write(context: RunContext) -> bool:
 
 def close_off_environments(verification: Verification, context: RunContext) -> None:
     """Make the environments that existed at the baseline read-only for commands, if the sandbox can."""
-    known = recall(context.snapshots, verification.unheld)
+    known = read_untracked(context.snapshots, verification.unheld)
     if known is None:
         return
     context.executor.close_off(known.environments)
@@ -46,12 +53,12 @@ def put_environments_back(
 
     With `--allow-install` nothing is compared: the person trusts what commands install.
     """
-    known = recall(context.snapshots, baseline.unheld) if baseline.unheld and not task.allow_install else None
+    known = read_untracked(context.snapshots, baseline.unheld) if baseline.unheld and not task.allow_install else None
     if known is None:
         return _NONE
     held = context.snapshots.paths(trees[0])
     writable = commands_may_write(context)
-    found = altered(context.snapshots, held, known.environments, since=known.since, writable=writable)
+    found = altered_environments(context.snapshots, held, known.environments, since=known.since, writable=writable)
     stuck = [path for path in found.caches if not _removed(path, context)] if writable else []
     mine = context.snapshots.paths(trees[visit])
     new = [path for path in found.new if not any(one.startswith(f"{path}/") for one in mine)]
@@ -59,17 +66,17 @@ def put_environments_back(
     undone = list(_undone(found, known, context))
     others = {*new, *found.changed, *found.gone, *stuck} - {*moved, *undone}
     return Restored(
-        tuple(f"{path} {INSTALLED}; moved to {HIDDEN}/ of the run)" for path in moved)
+        tuple(f"{path} {INSTALLED}; moved to {HIDDEN_FILES}/ of the run)" for path in moved)
         + tuple(f"{path} {INSTALLED})" for path in undone),
         tuple(sorted(f"{path} {INSTALLED})" for path in others)),
     )
 
 
-def _undone(found: Alteration, known: Unheld, context: RunContext) -> Iterator[str]:
+def _undone(found: EnvironmentChanges, known: UntrackedFiles, context: RunContext) -> Iterator[str]:
     """The changed and deleted paths that could be put back."""
     environments = known.environments
     for path in (*found.changed, *found.gone):
-        if path in environments.places and was_link(environments, path):
+        if path in environments.places and was_environment_link(environments, path):
             if _link_again(path, environments, context):
                 yield path
         elif kept := environments.copies.get(path):
@@ -78,7 +85,7 @@ def _undone(found: Alteration, known: Unheld, context: RunContext) -> Iterator[s
                 yield path
 
 
-def _link_again(path: str, environments: Installed, context: RunContext) -> bool:
+def _link_again(path: str, environments: InstalledEnvironments, context: RunContext) -> bool:
     """Restore an environment that was a link to another place."""
     with suppress(OSError):
         if os.path.lexists(context.root / path) and not _move_away(path, context):
@@ -100,7 +107,7 @@ def _removed(path: str, context: RunContext) -> bool:
 def _move_away(path: str, context: RunContext) -> bool:
     """Move a file or a whole folder out of the workspace, into the run directory."""
     try:
-        move_out(context.root, path, context.run_dir / HIDDEN / path)
+        move_out(context.root, path, context.run_dir / HIDDEN_FILES / path)
     except OSError:
         return False
     return not os.path.lexists(context.root / path)

@@ -11,7 +11,7 @@ from kotef.files import chmod_within, touch_within, write_atomic
 from kotef.integrity import is_shared, put_tables_back
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import Edits, Task
-from kotef.workspace.snapshots import Restored
+from kotef.workspace import Restored
 
 
 def put_back(

@@ -12,8 +12,7 @@ from kotef.checks.verification import MAX_RED, Verification
 from kotef.deps import RunContext
 from kotef.failures.history import MAX_TESTS
 from kotef.state import Spent, Task, Usage
-from kotef.workspace.installed_environments import written_environments
-from kotef.workspace.untracked_scan import change_time
+from kotef.workspace import change_time, written_environments
 
 QUICK: Final = 60.0
 """Seconds a check may take to be run whole, or once more, where the verdict does not need it."""

@@ -13,12 +13,20 @@ from kotef.integrity import configures_runner, is_configuration, is_protected, i
 from kotef.nodes.edit_guard import guard_of
 from kotef.shell import names_behind
 from kotef.state import Task
-from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
-from kotef.workspace.file_swap_journal import HIDDEN, move
-from kotef.workspace.installed_environments import Installed
-from kotef.workspace.snapshot_scope import LARGEST
-from kotef.workspace.snapshots import Restored
-from kotef.workspace.untracked_scan import Unheld, look, recall, remember
+from kotef.workspace import (
+    EXECUTABLE,
+    HIDDEN_FILES,
+    LARGEST_FILE,
+    PLAIN,
+    InstalledEnvironments,
+    Restored,
+    UntrackedFiles,
+    move_to_run,
+    read_untracked,
+    remember_untracked,
+    scan_untracked,
+    write_entry,
+)
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"
 
@@ -29,20 +37,22 @@ class UntrackedBefore(NamedTuple):
     restored: Restored
     suspects: Mapping[str, bytes | None]
     """Python code that came or changed with the run: path → its content at the baseline; None: not there, or lost."""
-    known: Unheld | None
+    known: UntrackedFiles | None
 
 
-def remember_unheld(task: Task, tree: str, context: RunContext, *, environments: Installed | None = None) -> str:
+def remember_unheld(
+    task: Task, tree: str, context: RunContext, *, environments: InstalledEnvironments | None = None
+) -> str:
     """Keep, when the baseline was judged, what judges or may be imported and no snapshot holds; returns its id."""
     root, held = context.root, context.snapshots.paths(tree)
 
     def read(path: str) -> str | None:
         with suppress(OSError, ValueError):
-            return read_regular(root / path, largest=LARGEST).decode("utf-8", "replace")
+            return read_regular(root / path, largest=LARGEST_FILE).decode("utf-8", "replace")
         return None
 
     behind = names_behind([check.command for check in task.checks], read)
-    return remember(
+    return remember_untracked(
         context.snapshots,
         tree,
         judges=lambda path: path in behind.found or _judges(path),
@@ -62,12 +72,12 @@ def look_for_unheld(
     """
     if not baseline.unheld:
         return UntrackedBefore(Restored((), ()), {}, None)
-    known = recall(context.snapshots, baseline.unheld)
+    known = read_untracked(context.snapshots, baseline.unheld)
     if known is None:
         return UntrackedBefore(Restored((), (LOST,)), {}, None)
     guard = guard_of(task, trees[0], context.snapshots, baseline.test_files)
     awaited = sorted(known.awaited)
-    found = look(
+    found = scan_untracked(
         context.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches_globs(path, awaited)
     )
     for path in found.compiled:
@@ -84,14 +94,16 @@ def look_for_unheld(
             (done if again else left).append(f"{path} {NO_SNAPSHOT})")
         elif is_configuration(path) and path not in known.files:
             if _configures(context.root / path, path):
-                move(context.root, path, context.run_dir / HIDDEN)
-                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN}/ of the run)")
+                move_to_run(context.root, path, context.run_dir / HIDDEN_FILES)
+                done.append(f"{path} (hidden by .gitignore; moved to {HIDDEN_FILES}/ of the run)")
         else:
             suspects[path] = old
     return UntrackedBefore(Restored(tuple(done), tuple(left)), suspects, known)
 
 
-def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, context: RunContext) -> tuple[str, ...]:
+def take_away(
+    suspects: Mapping[str, bytes | None], known: UntrackedFiles | None, context: RunContext
+) -> tuple[str, ...]:
     """Leave of files that no snapshot holds what was there at the baseline; the run's own are moved to `hidden/`."""
     told = []
     for path, old in suspects.items():
@@ -100,7 +112,7 @@ def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, contex
             told += [f"{path} {NO_SNAPSHOT})"] if replaced(path, old, since, context) else []
         elif known and known.complete and path not in known.files:
             _move_whole(path, known.repositories, context)
-            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN}/ of the run)")
+            told.append(f"{path} {NO_SNAPSHOT}; moved to {HIDDEN_FILES}/ of the run)")
     return tuple(told)
 
 
@@ -109,9 +121,9 @@ def _move_whole(path: str, repositories: Collection[str], context: RunContext) -
     inside = [above for above in _above(path) if (context.root / above / ".git").exists()]
     own = next((above for above in inside if above not in repositories), None)
     if own is None:
-        move(context.root, path, context.run_dir / HIDDEN)
+        move_to_run(context.root, path, context.run_dir / HIDDEN_FILES)
     elif (context.root / own).exists():
-        move_out(context.root, own, context.run_dir / HIDDEN / own)
+        move_out(context.root, own, context.run_dir / HIDDEN_FILES / own)
 
 
 def _above(path: str) -> Iterator[str]:
@@ -127,7 +139,7 @@ def replaced(path: str, content: bytes, since: float, context: RunContext) -> bo
     place = context.root / path
     try:
         mode = EXECUTABLE if place.exists() and place.stat().st_mode & 0o100 else PLAIN
-        move(context.root, path, context.run_dir / HIDDEN)
+        move_to_run(context.root, path, context.run_dir / HIDDEN_FILES)
         write_entry(context.root, path, mode, content)
         touch_within(context.root, path, since)
     except OSError:
@@ -137,7 +149,7 @@ def replaced(path: str, content: bytes, since: float, context: RunContext) -> bo
 
 def _configures(place: Path, path: str) -> bool:
     try:
-        return configures_runner(path, read_regular(place, largest=LARGEST).decode("utf-8", "replace"))
+        return configures_runner(path, read_regular(place, largest=LARGEST_FILE).decode("utf-8", "replace"))
     except OSError:
         return True
 

@@ -22,7 +22,7 @@ from kotef.nodes.visit_record import left_by_checks
 from kotef.redaction import encodable
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
-from kotef.workspace.last_tree import forget, saw
+from kotef.workspace import forget_last_tree, note_last_tree
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
     {
@@ -63,7 +63,7 @@ async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
         put_back=list(verification.put_back),
         left=list(verification.left),
     )
-    saw(context.run_dir, context.snapshots.take())
+    note_last_tree(context.run_dir, context.snapshots.take())
     return update
 
 
@@ -76,7 +76,7 @@ async def _visit(
     is told of each what it is worth.
     """
     task, context = state["task"], deps.run
-    forget(context.run_dir)
+    forget_last_tree(context.run_dir)
     theirs = end_standing_in(context)
     edits = edits.model_copy(update={"foreign": tuple(sorted({*edits.foreign, *theirs}))})
     restored = put_back(task, edits, state["snapshots"], context, baseline.test_files)

@@ -18,7 +18,7 @@ from kotef.repair.question import narrowed, question_of
 from kotef.repair.search import Hints, Patch, SearchResult, interpreter_of, repair
 from kotef.shell import role_of
 from kotef.state import Edits, Spent, Usage
-from kotef.workspace.activity import ActivityLog
+from kotef.workspace import ActivityLog
 
 REPAIR_SECONDS: Final = SEARCH_SECONDS
 

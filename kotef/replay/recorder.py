@@ -35,7 +35,7 @@ from kotef.replay.record_types import (
 )
 from kotef.replay.tape import CommandKey, Run
 from kotef.tools.toolset import Kit
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 if TYPE_CHECKING:
     from kotef.deps import Models

@@ -9,7 +9,7 @@ from kotef.coders.base import Coder
 from kotef.deps import Approval, Clock
 from kotef.events import RecordedEvent
 from kotef.tools.toolset import Kit
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 if TYPE_CHECKING:
     from kotef.deps import Models

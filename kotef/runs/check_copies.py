@@ -14,9 +14,7 @@ from kotef.replay import CommandKey
 from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.executor import RecordedExecutor
 from kotef.sandbox import BaseCheckout, base_checkout
-from kotef.workspace.activity import activity_of
-from kotef.workspace.remainder import came_or_changed, copies_of, recall
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, activity_of, new_or_changed_files, read_remainder, remainder_folder
 
 _LISTED = "files that git ignores"
 
@@ -58,7 +56,7 @@ class CopiedSurroundings:
         return await self.executor.tape.command(CommandKey("check", name, check.command), judge)
 
     def _differing(self, before: str) -> tuple[str, ...] | None:
-        return came_or_changed(self.snapshots, before, activity_of(self.executor.config.run.path))
+        return new_or_changed_files(self.snapshots, before, activity_of(self.executor.config.run.path))
 
     @contextmanager
     def _copy(self, before: str | None) -> Iterator[BaseCheckout]:
@@ -75,7 +73,7 @@ class CopiedSurroundings:
     def _take_back(self, copy: Path, before: str) -> None:
         """Make ignored files of the copy what they were; those of which nothing was kept are not there."""
         snapshots = self.snapshots
-        record, kept = recall(snapshots, before), copies_of(snapshots, before)
+        record, kept = read_remainder(snapshots, before), remainder_folder(snapshots, before)
         for path in self._differing(before) or ():
             with suppress(OSError):
                 remove_within(copy, path)

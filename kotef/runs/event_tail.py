@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from kotef.events import RecordedEvent, UnreadEvent, parse_text
 from kotef.runs.store import RunDir
-from kotef.workspace.lock import at_work
+from kotef.workspace import at_work
 
 _CHUNK = 1 << 20
 

@@ -33,8 +33,7 @@ from kotef.tools.command_outcome import ToolAnswer, red_of
 from kotef.tools.errors import ToolFault
 from kotef.tools.stash import WHOLE
 from kotef.tools.truncated_output import Keep, clip_kept
-from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.installed_environments import Installed
+from kotef.workspace import ActivityLog, InstalledEnvironments, Worker
 
 _MARGIN: Final = 1.5
 """How much longer than last time a verification may take."""
@@ -75,7 +74,7 @@ class RecordedExecutor:
         """As `Executor` has it."""
         return self.rooms.coder()
 
-    def close_off(self, installed: Installed) -> None:
+    def close_off(self, installed: InstalledEnvironments) -> None:
         """Make installed environments read-only for commands, if the sandbox can.
 
         With `--allow-install` they become read-only for the checks only.

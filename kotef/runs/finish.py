@@ -39,10 +39,7 @@ from kotef.sdd.done_evidence import Evidence, trace
 from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
 from kotef.sdd.ticket_closure import close_asked
 from kotef.state import AgentState, Edits
-from kotef.workspace.activity import activity_of
-from kotef.workspace.last_tree import saw
-from kotef.workspace.restoration import restore_remainder
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, activity_of, note_last_tree, restore_remainder
 
 SIGTERM_EXIT = 143
 
@@ -87,7 +84,7 @@ def finish(
         write_atomic(run.path / "report.md", render_report(result).encode())
     note_left(run, context.snapshots, {path for visit in state["visits"].values() for path in visit.foreign})
     if now:
-        saw(run.path, now)
+        note_last_tree(run.path, now)
     run.write_result(result)  # the last of all: what has a result is not resumed, and so lacks nothing
     context.emit(
         "run_finished",

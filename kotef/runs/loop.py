@@ -33,8 +33,7 @@ from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.external_tools import Outside
-from kotef.workspace.installed_environments import remember_environments
-from kotef.workspace.untracked_scan import recall
+from kotef.workspace import read_untracked, remember_environments
 
 log = logging.getLogger("kotef")
 
@@ -170,7 +169,7 @@ class RunLoop:
             return None
         mark.unlink()
         snapshots = self.context.snapshots
-        before = recall(snapshots, baseline.unheld)
+        before = read_untracked(snapshots, baseline.unheld)
         environments = remember_environments(
             snapshots,
             snapshots.paths(baseline.tree),

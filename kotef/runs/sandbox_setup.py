@@ -12,7 +12,7 @@ from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
 from kotef.runs.run_settings import SandboxRequest, run_settings
 from kotef.sandbox import OFF, Confinement, Sandbox, Wanted, child_environment, choose_level, confine, copy_caches
-from kotef.workspace.snapshot_scope import split
+from kotef.workspace import split_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +98,4 @@ def tracked(root: Path) -> frozenset[str]:
     if not (root / ".git").exists():
         return frozenset()
     listed = run_git(["ls-files", "-z"], cwd=root)
-    return frozenset(split(listed.stdout)) if listed.returncode == 0 else frozenset()
+    return frozenset(split_names(listed.stdout)) if listed.returncode == 0 else frozenset()

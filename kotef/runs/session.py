@@ -28,7 +28,7 @@ from kotef.state import StateUpdate
 from kotef.stop_gate import guard_steps
 from kotef.tools.approvals import Permits
 from kotef.tools.stash import drop_old
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 Baseline = asyncio.Task[tuple[Verification, StateUpdate]]
 

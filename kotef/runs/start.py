@@ -18,8 +18,7 @@ from kotef.runs.run_config import RunConfig
 from kotef.runs.session import RunSession, open_session
 from kotef.runs.store import RunDir
 from kotef.state import VISIT_CAPS, Task
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, workspace_lock
 
 if TYPE_CHECKING:
     from kotef.runs.loop import RunLoop

@@ -18,7 +18,7 @@ from kotef.runs import store
 from kotef.runs.event_tail import Following
 from kotef.runs.progress import RunProgress
 from kotef.runs.store import RunDir, runs_dir
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 
 @pytest.fixture

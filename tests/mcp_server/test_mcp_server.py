@@ -17,7 +17,7 @@ from support.run_events import recorded
 from kotef.cli.mcp_server import lines_of
 from kotef.errors import KotefError
 from kotef.mcp_server.server import Workspace
-from kotef.workspace.lock import holder_of
+from kotef.workspace import holder_of
 
 
 def _until(true, seconds: float = 150.0):
