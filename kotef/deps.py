@@ -81,7 +81,7 @@ class Clock:
 
     @contextmanager
     def standing(self) -> Iterator[None]:
-        """What passes in this block is nobody's time."""
+        """What passes in this block is no one's time."""
         began = time.monotonic()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Which commands show what a run changed, put an attempt in place, or take the run back? Nothing heavy is imported."""
+"""The `kotef diff`, `apply` and `undo` commands. Heavy imports are in their bodies."""
 
 import sys
 
@@ -10,7 +10,7 @@ EXIT_STATUS = """\b
 Exit status:
   0  done, or there was nothing to do
   2  refused, and nothing was touched: no such run or attempt, a run is at work here, or
-     somebody else changed a file that is about to be replaced
+     someone else changed a file that would be replaced
   5  a file could not be written
 """
 
@@ -21,13 +21,17 @@ def which(command: F) -> F:
     return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
 
 
-FORCE = click.option("--force", is_flag=True, help="Replace what somebody else changed, too; it is kept first.")
+FORCE = click.option(
+    "--force", is_flag=True, help="Also replace files that someone else changed; copies are kept first."
+)
 ATTEMPT = click.IntRange(1)
 
 
 @click.command(epilog=EXIT_STATUS, short_help="Show what an attempt of a run changed.")
 @which
-@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one.  [default: the one the run left, else its last]")
+@click.option(
+    "--attempt", type=ATTEMPT, metavar="N", help="Attempt to show.  [default: the one the run left, else its last]"
+)
 @click.option("--stat", is_flag=True, help="Only the files, with lines added and removed.")
 @where
 @JSON
@@ -49,13 +53,13 @@ def diff(**options: object) -> None:
 
 @click.command(epilog=EXIT_STATUS, short_help="Put the files of an attempt in place.")
 @which
-@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one; `kotef show RUN` lists them.")
-@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: what stood here before an earlier apply or undo.")
+@click.option("--attempt", type=ATTEMPT, metavar="N", help="Attempt to apply; `kotef show RUN` lists them.")
+@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: the state before an earlier apply or undo.")
 @FORCE
 @where
 @JSON
 def apply(**options: object) -> None:
-    """Put the files of attempt N of RUN in place, whatever the run ended with.
+    """Put the files of attempt N of RUN in place, whatever the outcome of the run.
 
     \b
     Examples:
@@ -63,29 +67,29 @@ def apply(**options: object) -> None:
       kotef apply --last --attempt 1
       kotef apply --last --saved 1
 
-    Only files that the run changed are touched, and no ticket is moved. What stands there now is kept first, and the
-    way back is printed.
+    Only files that the run changed are touched, and no ticket is moved. The current content is kept first, and the
+    command that restores it is printed.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.attempt_trees import apply_command
 
     sys.exit(apply_command(options))
 
 
-@click.command(epilog=EXIT_STATUS, short_help="Put the state before a run back.")
+@click.command(epilog=EXIT_STATUS, short_help="Restore the state before a run.")
 @which
 @FORCE
 @where
 @JSON
 def undo(**options: object) -> None:
-    """Put every file that RUN (default: the newest) changed back as it was before, whether or not it was verified.
+    """Restore every file that RUN (default: the newest) changed to its state before the run, verified or not.
 
     \b
     Examples:
       kotef undo
       kotef undo 20260131-101500-3fa2
 
-    Files that were not committed, or not tracked, come back too, and a ticket the run closed is open again. What stands
-    there now is kept first, and the way back is printed. The entry in .sdd/issues.md stays.
+    Files that were not committed, or not tracked, come back too, and a ticket that the run closed is reopened. The
+    current content is kept first, and the command that restores it is printed. The entry in .sdd/issues.md stays.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.attempt_trees import undo_command
 

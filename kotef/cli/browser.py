@@ -1,4 +1,4 @@
-"""How does a page get in front of a person, where there is one?"""
+"""Opening of a page in the user's browser, where there is one."""
 
 import os
 import sys

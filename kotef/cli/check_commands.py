@@ -1,4 +1,4 @@
-"""Which commands judge without editing? Nothing heavy is imported before one of them runs."""
+"""The commands that judge without editing. Heavy imports are in their bodies."""
 
 import sys
 from typing import Any
@@ -25,21 +25,21 @@ Exit status:
     "checks",
     multiple=True,
     metavar="CMD",
-    help="A command that judges; may be repeated.  [default: .sdd, pyproject, detection]",
+    help="A check command; may be repeated.  [default: .sdd, pyproject, detection]",
 )
 @click.option(
     "--against",
     metavar="REF",
-    help="Compare with this commit.  [default: HEAD, where something is uncommitted]",
+    help="Compare with this commit.  [default: HEAD, if something is uncommitted]",
 )
-@click.option("--no-compare", "compare", flag_value=False, default=True, help="Judge the state now alone.")
+@click.option("--no-compare", "compare", flag_value=False, default=True, help="Judge only the current state.")
 @click.option(
     "--reruns",
     type=click.IntRange(0, 10),
     default=1,
     show_default=True,
     metavar="N",
-    help="How often an unexpected failure is run again, alone; 0 never.",
+    help="How often to rerun an unexpected failure alone; 0: never.",
 )
 @click.option(
     "--probes",
@@ -48,16 +48,18 @@ Exit status:
     show_default=True,
     envvar="KOTEF_PROBES",
     show_envvar=True,
-    help="With --against: whether to test, in a copy, that checks which pass can still fail.",
+    help="With --against: whether to test in a copy that passing checks can still fail.",
 )
 @click.option(
-    "--github/--no-github", default=None, help="Also print annotations for GitHub Actions.  [default: in a job of it]"
+    "--github/--no-github",
+    default=None,
+    help="Also print annotations for GitHub Actions.  [default: on in GitHub Actions]",
 )
 @confinement
 @where
 @JSON
 def check(**options: Any) -> None:
-    """Run the project's checks and judge them as `kotef run` would; no model is asked and no file is edited.
+    """Run the project's checks and judge them as `kotef run` would; no model is called and no file is edited.
 
     \b
     Examples:
@@ -65,9 +67,9 @@ def check(**options: Any) -> None:
       kotef check --check "pytest -q" --check "ruff check ." --json
       kotef check --against origin/main --github
 
-    A report, an exit status and a closing line that contradict each other are red. With a commit to compare with, the
-    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
-    With --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
+    A report, an exit status and a summary line that contradict each other are red. With a commit to compare with, the
+    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now. With
+    --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.check_report import check_command
 
@@ -78,8 +80,10 @@ def check(**options: Any) -> None:
 
 @click.command(short_help="Say what the output of a failed command means.")
 @click.argument("file", default="-", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--command", default="", metavar="CMD", help="The command that printed it; makes the answer surer.")
-@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: not known]")
+@click.option(
+    "--command", default="", metavar="CMD", help="The command that printed it; makes the answer more certain."
+)
+@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: unknown]")
 @JSON
 def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
     """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.

@@ -1,4 +1,4 @@
-"""What does a person or a CI job learn from `kotef classify`?"""
+"""Output of `kotef classify` for people and CI jobs."""
 
 import os
 import sys
@@ -84,14 +84,14 @@ def as_lines(diagnosis: Diagnosis, exit_code: int | None, *, looks_red: bool = F
     `looks_red`: without the exit status the text would be taken for a failure.
     """
     if diagnosis.kind is None and looks_red:
-        yield "no failure: exit status 0 is believed, though some lines alone would tell of one"
+        yield "no failure: the exit status is 0, although some lines look like a failure"
         return
     if diagnosis.kind is None and diagnosis.summary:
         yield f"no failure: {diagnosis.summary}"
         return
     if diagnosis.kind is None:
         status = "exit status 0" if exit_code == 0 else "the exit status is not known"
-        yield f"no failure: {status}, and nothing in the output tells of one"
+        yield f"no failure: {status}, and nothing in the output reports one"
         return
     fault = ", the machine and not the code" if diagnosis.detail in ENVIRONMENT_FAULTS else ""
     yield f"{diagnosis.kind} ({diagnosis.detail}{fault})"

@@ -1,10 +1,10 @@
-"""How are the settings in effect shown?"""
+"""The table of settings in effect."""
 
 import json
 
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.config import config_path, read_config
 from kotef.runs.effective_settings import EffectiveSetting, in_effect
 from kotef.runs.secret_sources import hide
@@ -21,7 +21,7 @@ def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json:
         say_json(found)
         return
     screen = console()
-    there = "" if found.user_file_exists else " (there is none)"
+    there = "" if found.user_file_exists else " (does not exist)"
     screen.print(f"user's file: {plain(found.user_file)}{there}")
     said = "trusted" if found.trusted else "not trusted, so it can only narrow (--trust shows what it asks for)"
     screen.print(f"repository: {said}")

@@ -1,4 +1,4 @@
-"""How do runs of kotef end, shown on a machine without a key?"""
+"""Demonstration of how runs end, on a machine without an API key."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ from kotef.context.prompts import PACKAGE, Prompts
 from kotef.deps import Models
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.report import PAGE_NAME
 from kotef.runs import store
 from kotef.runs.prepare import prepare
@@ -51,17 +51,17 @@ def _append(*lines: str) -> str:
 
 
 SCENES: Final = (
-    Scene("solved", "discount", "a slip that a search can find", ("verified",)),
+    Scene("solved", "discount", "a mistake that a search can find", ("verified",)),
     Scene(
         "impossible",
         "contradiction",
-        "two tests that want the opposite of each other: no honest edit can do it",
+        "two tests that contradict each other: no honest edit passes both",
         ("blocked",),
     ),
     Scene(
         "cheat",
         "discount",
-        "a model, here a script, that goes for the failing test instead of the slip",
+        "a model, here a script, that edits the failing test instead of the mistake",
         ("bounded_attempts_exceeded",),
         (
             "rm tests/test_cart.py",
@@ -73,7 +73,7 @@ SCENES: Final = (
     Scene(
         "deaf",
         "discount",
-        "a model, here a script, that returns what is equal to everything, so that no test can fail",
+        "a model, here a script, that returns a value equal to everything, so that no test can fail",
         ("bounded_attempts_exceeded",),
         (
             _append("class Paid(int):", "    __hash__ = int.__hash__", "    __eq__ = lambda self, other: True", "")
@@ -85,7 +85,7 @@ SCENES: Final = (
                 "to_pay = lambda prices, code=None: type('Paid', (int,), _agree)(sum(prices))",
             ),
         ),
-        "all tests passed, and passed with a wrong result expected as well",
+        "all tests passed, and still passed with a wrong expected result",
     ),
 )
 
@@ -114,10 +114,10 @@ def demo_command(wanted: str | None, case: str | None, *, show: bool = False) ->
         for scene in scenes:
             show_page(store.find(home / scene.case, None).record / PAGE_NAME)
     if keep is not None:
-        screen.print(f"What was worked on is in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
+        screen.print(f"The workspaces are in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
     else:
-        screen.print("What was worked on is gone again; `kotef demo --keep DIR` leaves it for reading.")
-    screen.print("Next: `kotef doctor` in a repository of yours tells what it needs for `kotef run`.")
+        screen.print("The workspaces were removed; `kotef demo --keep DIR` keeps them.")
+    screen.print("Next: `kotef doctor` in your own repository shows what `kotef run` needs there.")
     as_expected = [result.outcome in scene.ends for result, scene in zip(results, scenes, strict=True)]
     return 0 if all(as_expected) else EXIT_STATUS["crashed"]
 
@@ -145,7 +145,7 @@ def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
     say_result(result, where=kept)
     if scene.cheats and result.outcome in scene.ends:
         seen = f"{scene.seen}; the run is refused, exit status {result.exit_code}"
-        screen.print(f"  what is seen: {seen}, and its entry says why")
+        screen.print(f"  what you see: {seen}; its entry says why")
     if result.done and not is_live(screen):  # a terminal has shown it already
         diff = ["git", "diff", "-U0", "--", ":!.sdd"]
         _show("git diff", subprocess.run(diff, cwd=root, capture_output=True, text=True, check=True).stdout)

@@ -1,4 +1,4 @@
-"""Which runs left something to do, and how does a person say that it is done?"""
+"""Listing and settling of the entries that runs left in the issue log."""
 
 import sys
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Which commands list, show and settle the entries of the issue log? Nothing heavy is imported before one runs."""
+"""The `kotef issues` commands: list, show and settle entries of the issue log. Heavy imports are in their bodies."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ ISSUE = click.argument("issue", metavar="ID")
 NEWEST = click.argument("issue", metavar="[ID]", required=False)
 
 
-@click.group(invoke_without_command=True, short_help="List, show and settle the runs that stopped short.")
+@click.group(invoke_without_command=True, short_help="List, show and resolve the runs that did not succeed.")
 @where
 @STATE
 @SARIF
 @ARRAY
 @click.pass_context
 def issues(ctx: click.Context, root: str | None, state: str, form: str | None, as_json: bool) -> None:
-    """List, show and settle the entries of .sdd/issues.md: runs that stopped short, and what to do about each.
+    """List, show and resolve the entries of .sdd/issues.md: runs that did not succeed, and what to do about each.
 
     \b
     Examples:
@@ -38,7 +38,7 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_issues, root=root, state=state, form=form, as_json=as_json)
     elif form or as_json or state != "all":
-        raise click.UsageError("options of a subcommand stand behind its name", ctx)
+        raise click.UsageError("put the options of a subcommand after its name", ctx)
     ctx.obj = root
 
 
@@ -82,13 +82,13 @@ def show_issue(ctx: click.Context, issue: str | None, root: str | None, form: st
     show_command(issue, root or ctx.obj, form=_format(form, as_json=as_json))
 
 
-@issues.command("resolve", short_help="Say that an entry is settled.")
+@issues.command("resolve", short_help="Mark an entry as resolved.")
 @ISSUE
 @where
 @JSON
 @click.pass_context
 def resolve_issue(ctx: click.Context, issue: str, root: str | None, as_json: bool) -> None:
-    """Say that an entry is settled; a run that fails in the same way again reopens it.
+    """Mark an entry as resolved; a run that fails in the same way again reopens it.
 
     \b
     Examples:
@@ -99,13 +99,13 @@ def resolve_issue(ctx: click.Context, issue: str, root: str | None, as_json: boo
     mark_command(issue, root or ctx.obj, state="resolved", as_json=as_json)
 
 
-@issues.command("reopen", short_help="Say that an entry is not settled after all.")
+@issues.command("reopen", short_help="Reopen an entry.")
 @ISSUE
 @where
 @JSON
 @click.pass_context
 def reopen_issue(ctx: click.Context, issue: str, root: str | None, as_json: bool) -> None:
-    """Say that an entry is not settled after all.
+    """Reopen an entry.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""How is a run followed that works in another process?"""
+"""Live view of a run that works in another process."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from kotef.workspace.lock import at_work
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""
 _PAUSE: Final = 0.1
-"""Seconds between two looks; another process's file tells nobody that it has grown."""
+"""Seconds between two looks; another process's file tells no one that it has grown."""
 
 
 def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json: bool) -> int:
@@ -27,7 +27,7 @@ def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json:
         run = _awaited(place, run_id, wait)
         return _as_json(Following(place, run)) if as_json else _on_screen(Following(place, run))
     except KeyboardInterrupt:
-        console(stderr=True).print("no longer watched; the run goes on")
+        console(stderr=True).print("no longer watching; the run continues")
         return INTERRUPTED
 
 
@@ -44,7 +44,7 @@ def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
 
 
 def _at_work(root: Path) -> str | None:
-    """The run that works here now; None: nobody does, or it is a command that is no run."""
+    """The run that works here now; None: no one does, or it is a command that is not a run."""
     holder = at_work(root)
     return holder if holder and store.at(root, holder).path.is_dir() else None
 
@@ -65,7 +65,7 @@ def _on_screen(following: Following) -> int:
             time.sleep(_PAUSE)
     result = None if screen.doing.state == "error" and not screen.doing.outcome else run.result()
     if result is None:
-        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` goes on with it"
+        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` continues it"
         console().print(said, style="bold red")
         return KILLED
     from kotef.cli.result_text import say_result
@@ -101,7 +101,7 @@ def _as_json(following: Following) -> int:
 
 
 def _tell(doing: RunProgress, told: str | None, run: RunDir) -> str:
-    """A line if the state is another than the one told last."""
+    """A line if the state differs from the last one printed."""
     if doing.state != told:
         ending = {"outcome": doing.outcome, "exitCode": doing.exit_code} if doing.outcome else {}
         where = {"state": doing.state, "runId": run.run_id, "attempt": doing.attempt}

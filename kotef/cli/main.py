@@ -1,4 +1,4 @@
-"""Which commands does kotef have? Nothing heavy is imported before one of them runs."""
+"""The command group `kotef` and its commands. Heavy imports are in their bodies."""
 
 import os
 import re
@@ -41,8 +41,8 @@ class Main(Grouped):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command named."""
         from kotef.errors import INTERRUPTED, KotefError
-        from kotef.files.paths import os_fault
-        from kotef.redaction.known_secrets import redactor, scope
+        from kotef.files import os_fault
+        from kotef.redaction import redactor, scope
 
         with scope():
             try:
@@ -51,7 +51,7 @@ class Main(Grouped):
                 _fail(ctx, redactor().text(str(error)), reason_of(error), error.exit_code)
             except click.UsageError as error:
                 where = error.ctx.command_path if error.ctx else "kotef"
-                message = f"{_problem(error)} (`{where} --help` tells what there is)"
+                message = f"{_problem(error)} (`{where} --help` lists what exists)"
                 _fail(ctx, redactor().text(message), "usage", error.exit_code)
             except OSError as error:
                 if error.filename is None:  # of no file: nothing that a person could correct
@@ -97,8 +97,8 @@ def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoRetur
 @click.group(
     cls=Main,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `kotef demo`, then `kotef doctor` in a repository of yours. `kotef help environment`, `kotef "
-    "help files` and `kotef help exit-statuses` tell what is true of all commands.",
+    epilog="Start with `kotef demo`, then `kotef doctor` in your own repository. `kotef help environment`, `kotef "
+    "help files` and `kotef help exit-statuses` apply to all commands.",
 )
 @click.version_option(__version__, prog_name="kotef", message="%(prog)s %(version)s")
 def main() -> None:
@@ -129,22 +129,22 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
         runs_command(root, as_json=as_json)
 
 
-@runs.command(short_help="Delete old runs and what only they need.")
+@runs.command(short_help="Delete old runs and the data only they need.")
 @where
-@click.option("--keep", type=click.IntRange(0), metavar="N", help="Runs that stay, the newest.  [default: 20]")
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Number of newest runs to keep.  [default: 20]")
 @click.option(
     "--older-than",
     type=click.FloatRange(0, min_open=True),
     metavar="DAYS",
-    help="Only runs that are older; then --keep is 0 unless it is given, too.",
+    help="Delete only runs older than this; --keep then defaults to 0.",
 )
-@click.option("--resumable", is_flag=True, help="Runs that could be resumed as well.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--resumable", is_flag=True, help="Also delete runs that can be resumed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 def prune(**options: Any) -> None:
     """Delete old runs with their checkpoints, the snapshots only they need, old outputs and baselines.
 
-    A run that could be resumed stays, unless --resumable is given. Issue entries stay, and so does what git holds.
+    Runs that can be resumed are kept unless --resumable is given. Issue entries and everything in git are kept.
 
     \b
     Examples:
@@ -196,19 +196,21 @@ def show(run_id: str | None, root: str | None, as_json: bool) -> None:
     show_command(run_id, root, as_json=as_json)
 
 
-@main.command(short_help="Tell a run as a page, Markdown, JSON, SARIF or JUnit.")
+@main.command(short_help="Report a run as a page, Markdown, JSON, SARIF or JUnit.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @click.option(
     "--format",
     "form",
     type=click.Choice(["md", "html", "json", "sarif", "junit"]),
-    help="How to tell it.  [default: md]",
+    help="Report format.  [default: md]",
 )
-@click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
-@click.option("--open", "show", is_flag=True, help="Write report.html of the run anew, and open it in a browser.")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write to this file.  [default: stdout]"
+)
+@click.option("--open", "show", is_flag=True, help="Rewrite the run's report.html, and open it in a browser.")
 def report(run_id: str | None, root: str | None, form: str | None, output: str | None, show: bool) -> None:
-    """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
+    """Report RUN (default: the newest) in a format of your choice, from its directory alone.
 
     The HTML report is one file that needs nothing else: timeline, tests by attempt, diffs, logs, guards.
 
@@ -241,12 +243,12 @@ def init(root: str | None) -> None:
 
 @main.command(short_help="Show how runs end, on example repositories; needs no key.")
 @click.option(
-    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Only this one.  [default: all]"
+    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Show only this one.  [default: all]"
 )
-@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Leave the workspaces in DIR.")
-@click.option("--open", "show", is_flag=True, help="Leave them, and open the report of each in a browser.")
+@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Keep the workspaces in DIR.")
+@click.option("--open", "show", is_flag=True, help="Keep them, and open the report of each in a browser.")
 def demo(case: str | None, keep: str | None, show: bool) -> None:
-    """Show four endings on small example repositories; no key, no model, no network.
+    """Show four outcomes on small example repositories; no key, no model, no network.
 
     \b
     Examples:
@@ -255,19 +257,19 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
     the last two a script plays a model: it deletes the failing test, which is put back and judged; it returns an object
-    that is equal to everything, and a wrong result expected in its test shows that. The graph, git, pytest and every
-    file are real. Exit status 0 when all ended as they must, 1 when not.
+    that is equal to everything, which a wrong expected value in its test reveals. The graph, git, pytest and every file
+    are real. Exit status 0 if all end as expected, else 1.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo import demo_command
 
     sys.exit(demo_command(keep, case, show=show))
 
 
-@main.command(short_help="Tell what a run needs here: git, checks, endpoint.")
+@main.command(short_help="Check what a run needs here: git, checks, endpoint.")
 @where
 @MODEL
 @BASE_URL
-@click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
+@click.option("--sandbox", is_flag=True, help="Try each sandbox level, and show what a command can do in it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
     """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.
@@ -278,8 +280,8 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
       kotef doctor --base-url http://localhost:8080/v1
       kotef doctor --sandbox
 
-    The program of each check is started for its version, in the sandbox; no check is run and no token is asked for.
-    Exit status 0, or 5 where something is missing.
+    The program of each check is started for its version, in the sandbox; no check is run and no tokens are spent. Exit
+    status 0, or 5 where something is missing.
     """  # noqa: D301  click reads the backspace character
     if sandbox:
         from kotef.cli.sandbox_doctor import sandbox_command
@@ -306,7 +308,7 @@ def graph() -> None:
 @main.command(short_help="Print the JSON schema of result.json.")
 @click.argument("name", type=click.Choice(["result"]))
 def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
-    """Print a JSON schema: `result` is that of result.json and of `kotef run --json`.
+    """Print a JSON schema: `result` describes result.json and the output of `kotef run --json`.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Do the MCP servers of this repository start, and what can they do?"""
+"""Check of this repository's MCP servers: whether each starts, and which tools it has."""
 
 import asyncio
 import importlib.util

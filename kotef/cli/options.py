@@ -1,4 +1,4 @@
-"""Which options do several commands share?"""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -62,13 +62,13 @@ def limits(command: F) -> F:
             "--max-written",
             type=click.IntRange(1),
             metavar="BYTES",
-            help="What the coder writes, ignored files aside; strict: 200,000,000.",
+            help="Bytes the coder may write, ignored files excluded; strict: 200,000,000.",
         ),
         click.option(
             "--reruns",
             type=click.IntRange(0, 10),
             metavar="N",
-            help="How often an unexpected failure is run again, alone; strict: 1, 0 never.",
+            help="How often to rerun an unexpected failure alone; strict: 1, 0: never.",
         ),
         click.option(
             "--probes",
@@ -81,7 +81,7 @@ def limits(command: F) -> F:
             "--probe-time",
             type=click.FloatRange(0, min_open=True),
             metavar="SECONDS",
-            help="For all probes of one green, or three times the checks' own time if that is more; strict: 60.",
+            help="Time for all probes of a green result, or three times the checks' time if that is more; strict: 60.",
         ),
         click.option(
             "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
@@ -96,13 +96,13 @@ def limits(command: F) -> F:
             "--context-window",
             type=click.IntRange(512),
             metavar="TOKENS",
-            help="What the coder's model reads at once.  [default: as it or its server says, else 32,768]",
+            help="Context window of the coder's model, in tokens.  [default: as reported by the server, else 32,768]",
         ),
         click.option(
             "--continues",
             type=click.IntRange(0, 2),
             metavar="N",
-            help="How often an attempt goes on by itself from such a summary, with as many calls again; strict: 2.",
+            help="How often an attempt continues from such a summary, each time with as many calls; strict: 2.",
         ),
     )
     for option in reversed(options):
@@ -118,7 +118,7 @@ def confinement(command: F) -> F:
             type=click.Choice(["auto", "bwrap", "landlock", "strict", "off"]),
             envvar="KOTEF_SANDBOX",
             show_envvar=True,
-            help="What confines commands; `kotef doctor --sandbox` tries it.  [default: auto]",
+            help="Sandbox for commands; `kotef doctor --sandbox` tests each level.  [default: auto]",
         ),
         click.option("--network", is_flag=True, help="Let commands use the network."),
         click.option(
@@ -150,7 +150,7 @@ FALLBACK_MODEL = click.option(
     "--fallback-model",
     envvar="KOTEF_FALLBACK_MODEL",
     show_envvar=True,
-    help="Model of the same endpoint that takes over when the other fails beyond its retries.",
+    help="Model of the same endpoint that takes over when the first still fails after all retries.",
 )
 AGENT = click.option(
     "--agent", default="coder", metavar="NAME", help="Role of the coder; see `kotef agents`.  [default: coder]"
@@ -166,8 +166,8 @@ CODER = click.option(
     envvar="KOTEF_CODER",
     show_envvar=True,
     metavar="CHAIN",
-    help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one, any other is an "
-    "agent's command line with {brief}, or its name in `kotef coders`. The seconds of a search are CPU time.  "
+    help="Who edits, in order: fixers makes mechanical edits, search tries small ones, model asks a model; anything "
+    "else is an agent: a name from `kotef coders`, or a command line with {brief}. Seconds of a search are CPU time.  "
     "[default: fixers,search:10s,model; without a model: fixers,search]",
 )
 CODER_ENV = click.option(
@@ -177,12 +177,14 @@ CODER_ENV = click.option(
     help="An environment variable that an agent of --coder gets; may be repeated.",
 )
 ACCEPT = click.option(
-    "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."
+    "--accept-ambiguous",
+    is_flag=True,
+    help="Keep an edit found by search even if other passing edits disagree with it.",
 )
 INTERACTIVE = click.option(
     "--interactive/--no-interactive",
     "-i",
     default=None,
     help="Ask at the terminal before the first edit (approve the plan, edit it or quit) and before commands that the "
-    "policy does not allow by itself. A resume asks if the run did.",
+    "policy does not allow by itself. A resumed run asks if the original did.",
 )

@@ -1,4 +1,4 @@
-"""Which commands look at all runs, and at the settings? Nothing heavy is imported before one of them runs."""
+"""The commands that show all runs, and the settings. Heavy imports are in their bodies."""
 
 from typing import Any
 
@@ -10,7 +10,11 @@ from kotef.cli.options import JSON, where
 @click.command(short_help="Sum up all runs: how they end, and what goes wrong.")
 @where
 @click.option(
-    "--since", "days", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Only runs begun in these days."
+    "--since",
+    "days",
+    type=click.FloatRange(0, min_open=True),
+    metavar="DAYS",
+    help="Only runs started within this many days.",
 )
 @JSON
 def stats(root: str | None, days: float | None, as_json: bool) -> None:
@@ -22,8 +26,8 @@ def stats(root: str | None, days: float | None, as_json: bool) -> None:
       kotef stats --since 7
       kotef stats --json | jq .tools
 
-    Failed tool calls are told apart by whether the conversation had been compacted before. Runs that cannot be read are
-    named, and in no figure.
+    Failed tool calls are counted separately before and after the conversation was compacted. Runs that cannot be read
+    are named but not counted.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.statistics import stats_command
 
@@ -43,24 +47,25 @@ def config() -> None:
 
 @config.command(short_help="Show every setting in effect here with its origin.")
 @where
-@click.option("--trust", is_flag=True, help="As `kotef run --trust` would have it.")
+@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
 @click.option(
     "--profile",
     type=click.Choice(["strict", "fast", "smoke", "yolo"]),
     default="strict",
     show_default=True,
-    help="As `kotef run --profile` would have it.",
+    help="Show them as with `kotef run --profile`.",
 )
 @JSON
 def show(**options: Any) -> None:
-    """Show every setting a run here would have, with its value and the file and line, or the variable, it comes from.
+    """Show every setting of a run here, with its value and the file and line, or the variable, it comes from.
 
     \b
     Examples:
       kotef config show
       kotef config show --profile fast --json
 
-    Of keys only whether they are set is told. What the repository asks for in vain is listed last, with the reason.
+    For keys only whether they are set is shown. Settings of the repository that are ignored are listed last, with the
+    reason.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.config_table import show_config
 

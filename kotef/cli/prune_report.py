@@ -1,4 +1,4 @@
-"""How does a person make room?"""
+"""Output of `kotef prune`, and its confirmation."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -9,7 +9,7 @@ from kotef.failures.plural import counted
 from kotef.runs.prune import Pruned, PruneRule, prune
 
 KEPT: Final = 20
-"""The newest runs that stay when nobody says how many."""
+"""The newest runs that stay when no one says how many."""
 
 _MEGABYTE: Final = 1_000_000
 
@@ -35,7 +35,7 @@ def prune_command(options: dict[str, Any]) -> None:
         screen.print(f"  {run_id}")
     if pruned.resumable:
         kept = counted(len(pruned.resumable), "run")
-        screen.print(f"  kept, for it can be resumed: {kept}; --resumable lets them go, too")
+        screen.print(f"  kept, because it can be resumed: {kept}; --resumable deletes these too")
 
 
 def _room(size: int) -> str:

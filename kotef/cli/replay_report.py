@@ -1,4 +1,4 @@
-"""How is a run that is played or judged again shown to a person?"""
+"""Output of a replayed or rejudged run."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -58,11 +58,11 @@ def _say_replayed(found: Replayed, screen: Console) -> None:
 def _headline(found: Replayed) -> str:
     then = f"{found.then.outcome} after {counted(found.then.attempts, 'failed attempt')}"
     if found.same and found.ended_from_outside:
-        return f"the same up to where it was ended from outside: {then}"
+        return f"the same up to the point where it was stopped from outside: {then}"
     if found.same:
-        return f"the same ending: {then}, with the same failures and trees"
+        return f"the same result: {then}, with the same failures and trees"
     now = f"{found.now.outcome} after {counted(found.now.attempts, 'failed attempt')}"
-    return f"another ending: {then}, then; {now}, now"
+    return f"another result: {then}, then; {now}, now"
 
 
 def rejudge_command(run_id: str | None, root: str | None, *, as_json: bool) -> int:
@@ -89,7 +89,7 @@ def _say_rejudged(found: Rejudgement, screen: Console) -> None:
         for check in changed:
             screen.print(f"  {one_line(check.check)}: {_then_now(check)}", style="red")
     then = f" by kotef {found.kotef_version}" if found.kotef_version else ""
-    said = "all is judged as it was" if found.same else "not all is judged as it was"
+    said = "everything is judged as before" if found.same else "some of it is judged differently"
     screen.print(f"{said}{then}", style="bold green" if found.same else "bold red")
 
 

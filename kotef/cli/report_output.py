@@ -1,4 +1,4 @@
-"""How is the report of a run handed over?"""
+"""Output of a run's report: to a file, to the screen, or in a browser."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from kotef.cli.output_paths import must_be_plain
 from kotef.cli.screen import console, plain, say
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.report import FORMATS, PAGE_NAME, as_html
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
@@ -43,6 +43,6 @@ def report_command(run_id: str | None, root: str | None, *, form: str | None, ou
 
 
 def show_page(path: Path) -> None:
-    """Open it in a browser; where there is none, say where it is."""
+    """Open it in a browser; if there is none, say where it is."""
     said = "opened" if opened(path) else "no browser to open here; the report is"
     console().print(f"{said} {plain(str(path))}")

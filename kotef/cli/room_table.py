@@ -1,4 +1,4 @@
-"""What commands may write, and what the checks see: the two rooms side by side."""
+"""The two rooms side by side: what commands may write, and what the checks see."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

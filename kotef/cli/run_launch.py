@@ -1,4 +1,4 @@
-"""How does a command line become a run, and its result a screen?"""
+"""The path from a command line to a run, and from its result to the screen."""
 
 import sys
 from collections.abc import Callable

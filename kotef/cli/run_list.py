@@ -1,4 +1,4 @@
-"""What happened in this workspace so far, and what can a person do about it?"""
+"""The list of this workspace's runs, and what a person can do about each."""
 
 import os
 import sys
@@ -41,9 +41,9 @@ def runs_command(root: str | None, *, as_json: bool) -> None:
             continue
         match row["outcome"]:
             case "aborted" if row["resume"]:
-                screen.print(f"{'':22}killed; `{row['resume']}` goes on")
+                screen.print(f"{'':22}killed; `{row['resume']}` continues it")
             case "aborted":
-                screen.print(f"{'':22}killed before it began; start it again with `kotef run`")
+                screen.print(f"{'':22}killed before it started; start it again with `kotef run`")
             case "unreadable":
                 screen.print(f"{'':22}{one_line(str(row['problem']), 200)}")
             case _:

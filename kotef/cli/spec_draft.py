@@ -1,4 +1,4 @@
-"""How does a goal become a drafted specification on the disk, and what does the person see of it?"""
+"""Drafting of a specification from a goal, and its display."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile, placed, write_placed
 from kotef.runs.model_selection import NO_MODEL
@@ -42,7 +42,7 @@ def draft_command(options: dict[str, Any]) -> int:
     if len(goal) > MAX_GOAL:
         raise UsageError(f"a goal of {len(goal):,} characters", hint=f"say it in {MAX_GOAL:,} at most")
     if options["interview"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("-i: there is no terminal to ask at", hint="leave -i out, or say more in the goal")
+        raise UsageError("-i: no terminal to ask at", hint="leave -i out, or say more in the goal")
     root = workspace_of(options["root"])
     config = read_config(config_path())
     hide(root, config)
@@ -68,7 +68,7 @@ def draft_command(options: dict[str, Any]) -> int:
 async def _draft(
     root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
 ) -> tuple[Drafted, Price | None]:
-    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it is of no use."""
+    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it fails."""
     settings = run_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
     endpoint = resolve(os.environ, model=settings.value("model"), base_url=settings.value("base_url"))
     if endpoint is None:
@@ -151,7 +151,7 @@ def _tell(
     for notice in notices:
         screen.print(Text(f"note: {plain(notice)}", style="yellow"))
     tell(screen, gaps)
-    left = f"{counted(len(gaps), 'gap')} left to mend (`kotef spec lint`)" if gaps else "no gap"
+    left = f"{counted(len(gaps), 'gap')} left to fix (`kotef spec lint`)" if gaps else "no gap"
     screen.print(f"{counted(len(drafted.draft.tickets), 'ticket')}, {left}; {_cost(drafted.spent, price)}")
     screen.print("A model wrote this: read it, then `kotef run --ticket ID`.")
 

@@ -1,4 +1,4 @@
-"""How are the gaps of tickets and specs told?"""
+"""Output of `kotef spec lint`: the gaps of tickets and specs."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,7 +15,7 @@ from kotef.runs.spec_lint import lint_workspace
 from kotef.sdd.lint import CODES, LintFinding
 
 FOUND: Final = 3
-"""The exit status where there is something to mend."""
+"""The exit status where there is something to repair."""
 
 
 def lint_command(root: str | None, *, as_json: bool) -> int:

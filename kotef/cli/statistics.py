@@ -1,4 +1,4 @@
-"""How are the sums over all runs shown?"""
+"""Output of `kotef stats`: totals over all runs."""
 
 from collections.abc import Iterator, Mapping
 

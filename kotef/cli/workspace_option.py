@@ -1,9 +1,9 @@
-"""Which directory does a command work in?"""
+"""The option that chooses the directory a command works in."""
 
 from pathlib import Path
 
 from kotef.errors import UsageError
-from kotef.git.commands import toplevel
+from kotef.git import toplevel
 from kotef.sdd.folder import refuse_misplaced
 
 

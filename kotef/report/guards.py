@@ -63,7 +63,7 @@ def _mistakes(event: MistakeRecoveryEvent) -> GuardReport:
     kinds = ", ".join(dict.fromkeys(event.failure_kinds))
     if event.escalated:
         return GuardReport("failed calls", f"calls went on failing ({kinds}): the attempt was stopped", "stop")
-    return GuardReport("failed calls", f"several calls in a row failed ({kinds}): it was told how to go on")
+    return GuardReport("failed calls", f"several calls in a row failed ({kinds}): it received guidance")
 
 
 def _repeat(event: RepeatEvent) -> GuardReport:
@@ -83,7 +83,7 @@ def _compacted(event: CompactedEvent) -> GuardReport:
 
 
 def _drift(event: PrefixDriftEvent) -> GuardReport:
-    text = f"what stands before the conversation of {event.role} ({event.model}) changed: {_some(event.changed)}"
+    text = f"the request prefix of {event.role} ({event.model}) changed: {_some(event.changed)}"
     return GuardReport("prefix drift", f"{text}; its endpoint could not answer from its cache")
 
 
@@ -92,7 +92,7 @@ def _verified(event: VerifiedEvent) -> GuardReport | None:
     if event.put_back:
         said.append(f"put back before judging: {_some(event.put_back)}")
     if event.left:
-        said.append(f"left, because somebody else changed them: {_some(event.left)}")
+        said.append(f"not touched, because someone else changed them: {_some(event.left)}")
     return GuardReport("put back", "; ".join(said)) if said else None
 
 
@@ -109,7 +109,7 @@ def _rerun(event: RerunEvent) -> GuardReport:
 
 
 def _empty(event: EmptyAnswerEvent) -> GuardReport:
-    then = "it was asked once more" if event.asked_again else "the attempt ended"
+    then = "it was asked again" if event.asked_again else "the attempt ended"
     return GuardReport("empty answer", f"the model answered with nothing; {then}")
 
 
@@ -118,7 +118,7 @@ _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
     RetryEvent: lambda event: GuardReport("retry", f"{event.what}: {event.why}"),
     RerunEvent: _rerun,
     VerifiedEvent: _verified,
-    SettingAsideEvent: lambda event: GuardReport("set aside", f"judged once more without {_some(event.paths)}"),
+    SettingAsideEvent: lambda event: GuardReport("set aside", f"judged again without {_some(event.paths)}"),
     ProbedEvent: lambda event: GuardReport("probed", event.line, "warning" if event.alarm else "note"),
     ReviewedEvent: _reviewed,
     PlanFallbackEvent: lambda _: GuardReport("plan by code", "the model gave no readable plan; code made one"),
@@ -136,7 +136,7 @@ _GUARDS: Final[Mapping[type[RunEvent], Callable[[Any], GuardReport | None]]] = {
         "a person", f"was asked: {event.question} and said: {event.answer}", "note"
     ),
     RescuedEvent: lambda event: GuardReport("rescued", f"tool calls written as text were read: {_some(event.calls)}"),
-    MendedEvent: lambda event: GuardReport("mended", f"{event.tool}: its arguments were mended: {event.what}", "note"),
+    MendedEvent: lambda event: GuardReport("mended", f"{event.tool}: arguments repaired: {event.what}", "note"),
     EmptyAnswerEvent: _empty,
     MistakeRecoveryEvent: _mistakes,
     RepeatEvent: _repeat,

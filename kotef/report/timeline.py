@@ -120,7 +120,7 @@ def _said(event: RunEvent, visit: int, before: str) -> str:
         case RunStartedEvent():
             return "the run begins"
         case RunResumedEvent():
-            return "the run goes on"
+            return "the run continues"
         case _:
             return before
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
-from kotef.redaction.urls import shown
+from kotef.redaction.urls import shown_url
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, RepositorySettings, repository_of
@@ -31,7 +31,7 @@ class EffectiveSetting(Camel):
 
     name: str
     value: Any
-    """Of a secret only `set` or `not set`; null where there is none."""
+    """Of a secret only `set` or `not set`; null if there is none."""
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""
@@ -125,12 +125,12 @@ def _models(sources: _Sources) -> Iterator[EffectiveSetting]:
     config = sources.config
     for name in MODEL_SETTINGS:
         value = sources.settings.value(name) or _default(name, sources)
-        shown_value = (shown(value) if name == "base_url" else value) or None
+        shown_value = (shown_url(value) if name == "base_url" else value) or None
         yield EffectiveSetting(name=name, value=shown_value, origin=sources.origin(name))
     yield _secret("api_key", KEY, sources.env)
     for name, endpoint in config.endpoints.items():
         place = sources.of_user(f"endpoints.{name}.base_url")
-        yield EffectiveSetting(name=f"endpoints.{name}.base_url", value=shown(endpoint.base_url), origin=place)
+        yield EffectiveSetting(name=f"endpoints.{name}.base_url", value=shown_url(endpoint.base_url), origin=place)
         if endpoint.api_key_env:
             yield _secret(f"endpoints.{name}.api_key", endpoint.api_key_env, sources.env)
     yield _setting("tools", sources)
@@ -204,7 +204,7 @@ def _ignored(sources: _Sources) -> Iterator[EffectiveSetting]:
         place = "pyproject.toml" if name.startswith("tool.kotef.") else sources.of_repository(name)
         value = _value(asked, name) if name in FIELDS else SET
         if name == "base_url":
-            value = shown(value) if isinstance(value, str) else SET
+            value = shown_url(value) if isinstance(value, str) else SET
         yield EffectiveSetting(name=name, value=value, origin=place, ignored=why)
 
 

@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from kotef.events import KINDS, RecordedEvent, dump_event, make_event, parse_line, parse_text
-from kotef.files.paths import append_line
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
+from kotef.files import append_line
+from kotef.redaction import encodable, redactor
 
 log = logging.getLogger("kotef")
 

@@ -120,7 +120,7 @@ def select_models(settings: RunSettings, config: UserConfig, company: Company) -
     endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
     if endpoint is None:
         if wants_model:
-            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` tells what is missing"
+            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` shows what is missing"
             raise UsageError(NO_MODEL, hint=hint)
         said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
         return ModelSelection(chain or WITHOUT_MODEL, None, company=company, notices=said)
@@ -142,7 +142,7 @@ def _named(endpoint: Endpoint) -> Endpoint:
         return asyncio.run(discover_model(endpoint))
     except ModelError as error:
         hint = "start the server, or give --model"
-        raise UsageError(f"no model is named, and none can be asked for: {error}", hint=hint) from error
+        raise UsageError(f"no model is named, and the endpoint cannot list its models: {error}", hint=hint) from error
 
 
 def _model(endpoint: Endpoint, temperature: float | None, stand_in: str, emit: Emit) -> "StrictChatOpenAI":

@@ -87,7 +87,7 @@ def prepare(
         instructions=instructions.text,
     )
     if encodable(task) is not task:
-        raise UsageError("the goal, the ticket or a check holds bytes that are no UTF-8", hint="write it anew")
+        raise UsageError("the goal, the ticket or a check contains bytes that are not UTF-8", hint="write it again")
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 
@@ -126,7 +126,7 @@ def _standing(name: str, root: Path, folder: TicketFolder) -> str:
     try:
         find_asked(root, folder, name)
     except UsageError:
-        return f"{name} (there is no such ticket)"
+        return f"{name} (no such ticket)"
     return f"{name} (still open)"
 
 
@@ -138,6 +138,6 @@ def _goal_of(ticket: Ticket | None) -> str:
 
 
 def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, ...]:
-    """A check somebody named always runs; of the detected ones, those the profile wants."""
+    """A check someone named always runs; of the detected ones, those the profile wants."""
     roles = PROFILES[profile].roles
     return tuple(check for check in checks if check.origin != "detected" or check.role in roles)

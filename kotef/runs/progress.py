@@ -28,7 +28,7 @@ from kotef.events import (
 
 State = Literal["planning", "streaming", "tool_running", "verifying", "waiting_for_input", "idle", "error"]
 """`streaming`: a model writes for the coder. `idle`: nothing is at work, before a run begins and after it ended.
-`error`: it ended without having been able to work, or nobody knows how."""
+`error`: it ended without having been able to work, or no one knows how."""
 
 UNABLE: Final = frozenset({"crashed", "environment_broken", "model_unavailable"})
 """Outcomes that say nothing of the task."""
@@ -116,7 +116,7 @@ class RunProgress:
         return self.tokens_in + self.tokens_out
 
     def seconds(self, now: float) -> float:
-        """Wall time of the run; what passes while a person is asked, or while nobody works on it, is not counted."""
+        """Wall time of the run; what passes while a person is asked, or while no one works on it, is not counted."""
         return self.worked + (max(0.0, now - self.since) if self.since is not None else 0.0)
 
     def after(self, recorded: RecordedEvent) -> "RunProgress":
@@ -169,7 +169,7 @@ class RunProgress:
                 return known
 
     def lost(self) -> "RunProgress":
-        """The same once nobody works on it: a run that has begun, and has no ending, was killed."""
+        """The same once no one works on it: a run that has begun, and has no ending, was killed."""
         if not self.run or self.outcome:
             return self
         killed = replace(self, state="error", tools=(), what="", sentence="killed before it ended")

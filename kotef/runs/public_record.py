@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.events import RecordedEvent
-from kotef.files.paths import os_fault, state_dir
-from kotef.files.safe_open import (
+from kotef.files import (
     append_if_size,
     list_within,
+    os_fault,
     parent_within,
     read_within,
     remove_within,
+    state_dir,
     write_within,
 )
 from kotef.sdd.folder import refuse_misplaced

@@ -36,9 +36,9 @@ class RunConfig:
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is nobody."""
+    """Puts a question to the person at the terminal; None where there is no one."""
     approval: Approval | None = None
-    """Asks before the first edit, and before commands that the policy does not allow by itself; None: nobody does."""
+    """Asks before the first edit, and before commands that the policy does not allow by itself; None: no one does."""
     attended: bool = False
     """Whether a person at the terminal reads what happens, so that a first Ctrl-C may let the current step end."""
     servers: tuple[Server, ...] = ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from kotef.errors import UsageError
-from kotef.redaction.secrets import MARK
+from kotef.redaction.secrets import SECRET_MARK
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
 from kotef.sandbox import Wanted
@@ -144,8 +144,8 @@ class _SettingSources:
         return value or None
 
     def _model(self, name: str) -> RunSetting:
-        kept = getattr(self.task, name, None)
-        if kept and not (name == "base_url" and MARK.search(kept)):  # where its password was not kept it is asked anew
+        kept = getattr(self.task, name, None)  # an address whose password was not kept is asked for again
+        if kept and not (name == "base_url" and SECRET_MARK.search(kept)):
             return RunSetting(kept, "run")
         if value := getattr(self.config, name, None):
             return RunSetting(value, "user")

@@ -96,7 +96,7 @@ def _opened(config: RunConfig, *, begin: bool) -> RunSession:
 
     tape = config.tape or Recorder(run.path / RECORD_NAME, root)
     record = RecordWriter(run.path, run.record)
-    emit = EventLog(run.events, (tape.see, *config.watchers, keeps_page(run), record.see))
+    emit = EventLog(run.events, (tape.see, *config.watchers, keeps_page(run, record.update), record.see))
     signals = Signals(emit, gently=config.attended, stop=config.stop)
     guard_steps(signals.gate)
     clock = Clock(task.limits.max_time, used=0.0 if begin else seconds_worked(run))

@@ -96,12 +96,12 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
                 hint=f"pass --max-attempts {min(20, used + 1)} or more{granted}",
             )
         if result.reason in ("nothing_left_to_try", "search_time_over") and not _somebody_new(task, changed):
-            why = "each of its coders was asked about this failure on this very tree already"
+            why = "each of its coders already worked on this failure with this exact tree"
             new = longer_search(task) if result.reason == "search_time_over" else "`kotef run`"
             raise UsageError(f"run {run.run_id}: {why}", hint=f"name a model, or start a new run with {new}")
     elif result.outcome == "budget_exceeded":
         if limits == task.limits:
-            raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to go on")
+            raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to continue")
     elif result.reason == "ambiguous_repair":
         if not changed.accept_ambiguous:
             raise UsageError(f"run {run.run_id}: {result.sentence}", hint="--accept-ambiguous keeps the edit as it is")
@@ -111,6 +111,6 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
 
 
 def _somebody_new(task: Task, changed: Task) -> bool:
-    """Whether a coder is asked that was not: a model answers anew each time, the others do not."""
+    """Whether a coder is asked that was not: a model answers again each time, the others do not."""
     before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
     return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before

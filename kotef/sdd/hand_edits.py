@@ -1,4 +1,4 @@
-"""How does a text that code rewrites keep what people wrote into it?"""
+"""Preservation of hand-written text in files that code rewrites."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher

@@ -1,4 +1,4 @@
-"""What does one entry of the issue log hold, and how does it stand in Markdown?"""
+"""An entry of the issue log, and its Markdown form."""
 
 import json
 import re
@@ -223,7 +223,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def joined(text: str) -> str:
-    """Lines as one, told apart: by `; ` where the line before ends without a mark of its own."""
+    """Lines as one, distinguished: by `; ` where the line before ends without a mark of its own."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     parts = (line if line.endswith((".", ":", ";", ",", "!", "?")) else f"{line};" for line in lines[:-1])
     return " ".join((*parts, *lines[-1:]))
@@ -261,7 +261,7 @@ def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
         elif entry:
             entries[entry.run_id] = entry
     if conflict := _CONFLICT.search(text):
-        unmerged = "a merge conflict stands here; settle it by hand, the entries around it count"
+        unmerged = "a merge conflict is here; resolve it by hand, the entries around it count"
         problems.append(Problem(path=path, line=text.count("\n", 0, conflict.start()) + 1, text=unmerged))
     return IssueLog(entries=tuple(entries.values()), problems=tuple(problems))
 

@@ -1,4 +1,4 @@
-"""With what does a project start to write down what it wants?"""
+"""The files that `kotef init` starts a specification with."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import SpecError
-from kotef.files.paths import resolve_inside, write_below
+from kotef.files import resolve_inside, write_below
 from kotef.sdd.tickets import list_tickets
 
 _PROJECT: Final = """\
@@ -49,8 +49,8 @@ _BEST_PRACTICES: Final = """\
 How code is written here: names, errors, tests. Point to a file that shows it well.
 """
 
-PLACEHOLDER: Final = "Say in a sentence or two what shall be different when this is done."
-"""The objective of the first ticket, until somebody writes one."""
+PLACEHOLDER: Final = "Say in a sentence or two what should be different when this is done."
+"""The objective of the first ticket, until someone writes one."""
 
 _TICKET: Final = """\
 # Ticket: 01 First ticket
@@ -88,7 +88,7 @@ Where the change belongs, and what it should reuse.
 
 ## Risks & Edge Cases
 
-- What could break, and for whom.
+- What could break, and who would notice.
 
 ## Non-Goals
 
@@ -116,11 +116,11 @@ def write_skeleton(
 ) -> SkeletonResult:
     """Write a first `.sdd/` with these check commands; a file that exists is never overwritten.
 
-    What is `not_installed` is named in a comment: a command that cannot start is no gate. `language` is named in
+    What is `not_installed` is named in a comment: a command that cannot start is not a gate. `language` is named in
     `project.md`; empty leaves it out. Where there are tickets, no first one is added. What is written reads back
     without a problem, and `read_spec` finds exactly these checks.
 
-    Raises `SpecError` when `.sdd` is no directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
+    Raises `SpecError` when `.sdd` is not a directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
     """
     folder = root / ".sdd"
     if (folder.is_symlink() or folder.exists()) and not folder.is_dir():

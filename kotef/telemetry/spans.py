@@ -1,4 +1,4 @@
-"""Which spans of a trace do the events of a run make?"""
+"""Spans of a trace, made from the events of a run."""
 
 import time
 from contextlib import suppress

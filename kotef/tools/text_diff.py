@@ -1,4 +1,4 @@
-"""What differs between two texts, in few words?"""
+"""Short description of the difference between two texts."""
 
 import difflib
 from collections.abc import Iterable

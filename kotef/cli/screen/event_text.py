@@ -1,4 +1,4 @@
-"""Text and style of each event."""
+"""Text and colour of each event on the screen."""
 
 from kotef.cli.screen.sanitize import flat, one_line
 from kotef.events import (
@@ -61,7 +61,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tupl
             who = f"coder: {event.coder}{model}"
             return f"run {event.run}  {who}  {_confined(event)}{checks}", "bold"
         case RunResumedEvent():
-            return f"run {event.run} goes on  {_confined(event)}", "bold"
+            return f"run {event.run} continues  {_confined(event)}", "bold"
         case SetupStartedEvent():
             return f"setup: {event.command}", "dim"
         case SetupFinishedEvent() if not event.passed:
@@ -74,7 +74,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tupl
         case CheckFinishedEvent():
             return _check_line(event)
         case BaselineReusedEvent():
-            return f"  baseline reused from {event.run}, judged {event.judged_at} (--no-cache judges anew)", "dim"
+            return f"  baseline reused from {event.run}, judged {event.judged_at} (--no-cache judges again)", "dim"
         case RerunEvent():
             some = ", ".join(one_line(test, 100) for test in event.flaky[:5])
             return f"  {event.check}: failed with the others, passed alone: {some}", "yellow"
@@ -83,7 +83,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tupl
         case PlanFallbackEvent():
             return "  the model gave no readable plan; code made one", "yellow"
         case RecalledEvent():
-            return f"note: the same failure was seen before; `kotef show {event.runs[0]}` tells what was tried", ""
+            return f"note: the same failure was seen before; `kotef show {event.runs[0]}` shows what was tried", ""
         case CoderFinishedEvent() if event.stopped_by not in {"exhausted", "search_time"}:  # each coder has said why
             changed = ", ".join(event.changed[:8]) or "nothing"
             why = "" if event.stopped_by == "finished" else f"; stopped by {event.stopped_by}: {one_line(event.detail)}"
@@ -91,7 +91,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tupl
         case DeclinedEvent():
             return f"  {event.coder}: {one_line(event.why, 200)}", "dim"
         case AskedEvent() if elsewhere:
-            return f"  a person is asked: {one_line(event.question)}", "bold"
+            return f"  question to a person: {one_line(event.question)}", "bold"
         case AnsweredEvent():
             return f"  {'the answer' if elsewhere else 'you said'}: {one_line(event.answer)}", ""
         case StoppingEvent():
@@ -99,7 +99,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tupl
         case ProvingEvent():
             return "  proving the new tests on the code as it was before", ""
         case SettingAsideEvent():
-            return f"  judging once more without {', '.join(event.paths[:8])}", ""
+            return f"  judging again without {', '.join(event.paths[:8])}", ""
         case ProbingEvent():
             return "  probing the judge: would it still say no?", "dim"
         case ProbedEvent():
@@ -127,9 +127,9 @@ def _said_in_a_visit(event: RunEvent) -> tuple[str, str] | None:
         case ModelFallbackEvent():
             return f"  {event.stand_in} takes over for {event.model}: {one_line(event.why)}", "yellow"
         case MendedEvent():
-            return f"  {event.tool}: its arguments were mended: {one_line(event.what)}", "dim"
+            return f"  {event.tool}: its arguments were repaired: {one_line(event.what)}", "dim"
         case EmptyAnswerEvent():
-            then = "it is asked once more" if event.asked_again else "the attempt ends"
+            then = "it is asked again" if event.asked_again else "the attempt ends"
             return f"  the model answered with nothing; {then}", "yellow"
         case NudgeEvent():
             return f"  nudge: {event.what}", "yellow"
@@ -166,7 +166,7 @@ def _plan_lines(event: PlannedEvent, max_attempts: int) -> str:
 def _context_line(event: CompactedEvent | PrefixDriftEvent) -> tuple[str, str]:
     """What became of the conversation, or of what stands before it."""
     if isinstance(event, PrefixDriftEvent):
-        return f"  warning: what stands before the conversation changed: {', '.join(event.changed)}", "yellow"
+        return f"  warning: the request prefix changed: {', '.join(event.changed)}", "yellow"
     left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} are left"
     return f"  the conversation had {left} ({event.how})", ""
 
@@ -187,12 +187,12 @@ def _check_line(event: CheckFinishedEvent) -> tuple[str, str]:
 
 
 def _restored_line(event: RestoredEvent) -> str:
-    left = f"; left as they are, for they changed since: {', '.join(event.left[:8])}" if event.left else ""
+    left = f"; left as they are, because they changed since: {', '.join(event.left[:8])}" if event.left else ""
     if event.visit:
         return f"the workspace was left at attempt {event.visit}, the best one{left}"
     undone = "so all edits are undone"
     if differs := event.differs:
-        undone = f"so the edits are undone, except for what is named above ({counted(len(differs), 'path')})"
+        undone = f"so the edits are undone, except for the paths above ({counted(len(differs), 'path')})"
     return f"no attempt is better than the state before the run, {undone}; visit-N.patch has each{left}"
 
 
@@ -201,7 +201,7 @@ def _verdict_lines(event: VerifiedEvent) -> tuple[str, str] | None:
     if event.put_back:
         lines.append(f"  put back before judging: {', '.join(event.put_back[:8])}")
     if event.left:
-        lines.append(f"  left, because somebody else changed them: {', '.join(event.left[:8])}")
+        lines.append(f"  not touched, because someone else changed them: {', '.join(event.left[:8])}")
     if event.visit and not event.passed:
         lines.append(f"  not verified: {one_line(event.summary, 300)}")
     return ("\n".join(lines), "green" if event.passed else "red") if lines else None

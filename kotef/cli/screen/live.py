@@ -1,4 +1,4 @@
-"""What does a person see while a run is at work?"""
+"""The live screen of a run at work."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from kotef.cli.screen.status import clock, status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
 from kotef.events import PlannedEvent, RecordedEvent, ToolFinishedEvent, VerifiedEvent
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.progress import RunProgress
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Screen:
 
     max_attempts: int
     max_time: float = 0.0
-    """Seconds the run may take; 0: not known, so no time left is told."""
+    """Seconds the run may take; 0: unknown, so no remaining time is shown."""
     runs: Path | None = None
     """Where the runs are kept; None: neither diffs nor verdicts are shown."""
     elsewhere: bool = False
@@ -49,7 +49,7 @@ class Screen:
     doing: RunProgress = field(default_factory=RunProgress)
     _live: Live | None = None
     _calls: tuple[FinishedCall, ...] = ()
-    """Of one tool, in a row, and not told yet, or not wholly."""
+    """Consecutive calls of one tool that are not shown yet, or not completely."""
     _told: int = 0
     """How many of them are."""
     _planned: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class Screen:
         self.screen.print(Text(plain(text), style=style))
 
     def _take_call(self, call: FinishedCall) -> None:
-        """Hold calls of one tool together; where nothing shows what is held, the first two are told at once."""
+        """Hold calls of one tool together; where nothing shows what is held back, the first two are shown at once."""
         if self._calls and self._calls[0].tool != call.tool:
             self._tell_calls()
         self._calls = (*self._calls, call)
@@ -150,7 +150,7 @@ class Screen:
     def _tell_calls(self) -> None:
         calls, told, self._calls, self._told = self._calls, self._told, (), 0
         if calls and self._live is not None:
-            self._live.refresh()  # below what is told next, rich repeats what it showed last
+            self._live.refresh()  # below the next output, rich repeats what it showed last
         for line in call_lines(calls, told=told) if calls[told:] else ():
             self._tell(*line)
 

@@ -1,4 +1,4 @@
-"""Which text may reach a terminal?"""
+"""Removal of characters that must not reach a terminal."""
 
 import re
 import unicodedata

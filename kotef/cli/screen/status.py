@@ -1,4 +1,4 @@
-"""What does the status line say, in as many columns as there are?"""
+"""The status line, fitted to the terminal's width."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from kotef.failures.plural import counted
 from kotef.runs.progress import RunProgress
 
 _LEAST: Final = 12
-"""Columns under which what is being done is not told at all."""
+"""Below this width the current step is not shown at all."""
 
 
 def status_line(doing: RunProgress, *, max_attempts: int, max_time: float, now: float, width: int) -> str:

@@ -1,4 +1,4 @@
-"""What did an attempt change in the checks: before → after?"""
+"""Changes that an attempt made to the checks, as before → after."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
