@@ -10,7 +10,7 @@ from typing import Any, Final
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
-from kotef.redaction.urls import shown_url
+from kotef.redaction import shown_url
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.prepare import spec_of
 from kotef.runs.repository import FIELDS, RepositorySettings, repository_of

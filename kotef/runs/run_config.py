@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit, Models
 from kotef.mcp_client import Server
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.replay import Tape
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired

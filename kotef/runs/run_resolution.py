@@ -9,7 +9,7 @@ from typing import Any, Final
 from kotef.checks.trial import TrialResult
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
-from kotef.git.commands import GitFacts, inspect
+from kotef.git import GitFacts, inspect
 from kotef.mcp_client import Server
 from kotef.runs import store
 from kotef.runs.available_tools import available, idle

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from kotef.errors import UsageError
-from kotef.redaction.secrets import SECRET_MARK
+from kotef.redaction import SECRET_MARK
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
 from kotef.sandbox import Wanted

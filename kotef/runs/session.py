@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kotef.checks.baselines import Baselines
 from kotef.checks.verification import Verification
 from kotef.deps import Clock, RunContext
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.nodes.baseline import take_baseline
 from kotef.replay import RECORD_NAME, Recorder, Tape
 from kotef.report import keeps_page

@@ -38,7 +38,7 @@ from kotef.events import (
     VerifiedEvent,
     WithheldEvent,
 )
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.state import Task
 
 if TYPE_CHECKING:
