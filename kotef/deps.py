@@ -193,9 +193,9 @@ class RunContext:
     permits: "Permits"
     """Commands that a person has allowed."""
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is nobody."""
+    """Puts a question to the person at the terminal; None where there is no one."""
     approval: Approval | None = None
-    """None: nobody is asked before the first edit."""
+    """None: no one is asked before the first edit."""
 
     @property
     def shown(self) -> str:

@@ -58,7 +58,7 @@ def _green(unit: ProbeUnit, result: CommandResult) -> tuple[str, ...]:
 
 
 def new_test_files(bench: Bench, judged: Judged) -> list[str]:
-    """New files where tests are, or what configures them, except for a run that may edit tests."""
+    """New files where tests are, or what configures them, except in a run that may edit tests."""
     known = bench.context.snapshots.paths(bench.before)
     if judged.task.allow_edits:
         return []

@@ -45,7 +45,7 @@ class VisitRecord:
     """None when nothing was judged."""
     verdict: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """By phase; the time between a kill and its resume is no part."""
+    """By phase; the time between a kill and its resume is not a part."""
     calls: tuple[ModelAnswerEvent, ...] = ()
     tools: tuple[ToolFinishedEvent, ...] = ()
     guards: tuple[GuardReport, ...] = ()

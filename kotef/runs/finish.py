@@ -278,7 +278,7 @@ def _edit(edits: Edits) -> ResultEdit:
 
 
 def _changed(state: AgentState, context: RunContext, now: str) -> tuple[str, ...]:
-    """What the run changed and left so; what the checks themselves wrote is no part of it."""
+    """What the run changed and left so; what the checks themselves wrote is not a part of it."""
     before = state["snapshots"].get(0)
     if before is None or not now:
         return ()

@@ -36,7 +36,7 @@ def prepare(
 ) -> Prepared:
     """Read the spec, the ticket and the checks once; nothing of it is read again during the run.
 
-    The task has no id yet, and nobody who works on it. `settings` are those in force here; None: the request's own
+    The task has no id yet, and no coder yet. `settings` are those in force here; None: the request's own
     and the defaults. `place` is where the settings of the repository are read; None: the workspace.
     """
     in_force = settings or run_settings(request.given, UserConfig(), Settings(), profile=request.profile, env={})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Where and with whom one run works; of it the task alone is checkpointed."""
+    """Where one run works, and with which models; of it the task alone is checkpointed."""
 
     run: RunDir
     task: Task

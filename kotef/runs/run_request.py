@@ -15,7 +15,7 @@ class CommonRequest:
     """What a run and a resume are asked alike, by a command line, a program or a tool call."""
 
     limits: Mapping[str, Any] = field(default_factory=dict)
-    """The limits that somebody named, by field of `Limits`; None as if not named."""
+    """The limits that someone named, by field of `Limits`; None as if not named."""
     sandbox: Wanted | None = None
     """None: as configured."""
     network: bool = False

@@ -1,4 +1,4 @@
-"""Resolution of a request: with whom, where and on what a run, or a resume, works."""
+"""Resolution of a request: with which models, where and on what a run, or a resume, works."""
 
 import os
 from collections.abc import Sequence
@@ -134,7 +134,7 @@ def resolve_resume(root: Path, run: store.RunDir, task: Task, request: ResumeReq
 
 @dataclass(frozen=True, slots=True)
 class _Equipment:
-    """With whom and with what a task is worked on."""
+    """Models and tools that work on a task."""
 
     root: Path
     user: UserConfig

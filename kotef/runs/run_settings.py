@@ -45,7 +45,7 @@ class RunSetting(NamedTuple):
     """One setting and who says it."""
 
     value: Any
-    """None where nobody does and there is no default."""
+    """None where no one does and there is no default."""
     origin: SettingOrigin
 
 
@@ -144,8 +144,9 @@ class _SettingSources:
         return value or None
 
     def _model(self, name: str) -> RunSetting:
-        kept = getattr(self.task, name, None)  # an address whose password was not kept is asked for again
-        if kept and not (name == "base_url" and SECRET_MARK.search(kept)):
+        kept = getattr(self.task, name, None)
+        is_cut = name == "base_url" and SECRET_MARK.search(kept or "")  # without its password
+        if kept and not is_cut:
             return RunSetting(kept, "run")
         if value := getattr(self.config, name, None):
             return RunSetting(value, "user")
