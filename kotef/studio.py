@@ -71,7 +71,7 @@ async def open_(state: StudioInput) -> dict[str, Any]:
 
 
 async def work(state: StudioState) -> StudioOutput:
-    """Go through the loop to its end; a thread that goes on after a breakpoint comes back to the same run."""
+    """Go through the loop to its end; a thread that continues after a breakpoint comes back to the same run."""
     with scope():
         _, _, setting = await _ready(state)
         task = state["task"]

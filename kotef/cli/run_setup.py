@@ -136,7 +136,7 @@ class _Crew:
     mcp: str
     """Fingerprint of the servers; empty without any."""
     unused: str
-    """Why servers of the repository are not used; empty where there is nothing to say."""
+    """Why servers of the repository are not used; empty if there is nothing to say."""
     confined: Confined
     hired: Hired
     notices: tuple[str, ...]
@@ -166,7 +166,7 @@ def _crew(
 
 
 def ready_again(options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
-    """The run that the options of `kotef resume` name, with the task as it goes on; nothing of it is changed yet.
+    """The run that the options of `kotef resume` name, with the task as it continues; nothing of it is changed yet.
 
     Raises what can be wrong with the request, or speaks against going on.
     """
@@ -335,9 +335,9 @@ def _in_effect(asked: SandboxRequest, repository: RepositorySettings) -> dict[st
 
 
 def _one_more(run: store.RunDir, task: Task, given: dict[str, Any]) -> int:
-    """The visit to go on from, by `--continue`; adds to `given` what it takes: one attempt, its tool budget once.
+    """The visit to continue from, by `--continue`; adds to `given` what it takes: one attempt, its tool budget once.
 
-    UsageError where no cap of a visit ended the last one.
+    UsageError if no cap of a visit ended the last one.
     """
     result = run.result()
     if result is None or result.stopped_by not in VISIT_CAPS or result.done:

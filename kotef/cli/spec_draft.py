@@ -68,7 +68,7 @@ def draft_command(options: dict[str, Any]) -> int:
 async def _draft(
     root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
 ) -> tuple[Drafted, Price | None]:
-    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it fails."""
+    """Ask the configured endpoint. Raises `UsageError` if none is, `ModelError` where it fails."""
     settings = model_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
     endpoint = resolve(os.environ, model=settings["model"].value, base_url=settings["base_url"].value)
     if endpoint is None:

@@ -37,10 +37,10 @@ def stack(
         ReportedContradiction(),  # outermost: after an accepted report there is nothing to ask, and nothing to guard
         mistakes,  # before the bounds: a visit that is stopped for what it did is asked for no summary
         repeats,  # after the mistakes: what fails in turn is a row of mistakes before it is a cycle
-        empty,  # before the bounds: to ask once more is a call to be allowed; a closing summary that is empty is none
+        empty,  # before the bounds: to ask again is a call to be allowed; a closing summary that is empty is none
         bounds,  # nothing below may cost a call that is not allowed
         Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
-        InTurn(setting),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn
+        InTurn(setting),  # outside of whatever looks at files or reports a call: a call begins when it is its turn
         ToolActivity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
         Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is not an effect
         Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit

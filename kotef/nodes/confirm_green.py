@@ -55,7 +55,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
 
     Not green are: code of the product that speaks to the judge; files that judge and were changed while they judged, or
     that steer from outside; and a green that is gone once the new files that steer the judge, and the code that no
-    snapshot holds, are as they were before the run (the checks that had tests then are run once more, and only what the
+    snapshot holds, are as they were before the run (the checks that had tests then are run again, and only what the
     baseline had is compared).
     """
     findings = _findings(judged, deps)
@@ -276,7 +276,7 @@ def _imported_by_tests(baseline: Collection[str], deps: Deps) -> frozenset[str]:
 
 
 async def _without(visit: int, judged: Judged, deps: Deps) -> Results:
-    """The checks once more; one that could not begin before the run says nothing about what there was, and stands."""
+    """The checks again; one that could not begin before the run says nothing about what there was, and stands."""
     had = {
         check.name
         for check in judged.baseline.checks

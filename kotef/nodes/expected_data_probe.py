@@ -21,7 +21,7 @@ async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> 
     """The alarm where targets compare with a file that the run changed, and are green only with that change.
 
     A file that the product takes its answers from as well is not expected data: with another content both change, and
-    the test passes. Nor is one that the task names, or documentation. None where no such file changed.
+    the test passes. Nor is one that the task names, or documentation. None if no such file changed.
     """
     answers = _answers(unit, bench, _changed_data(bench, judged))
     if not answers:

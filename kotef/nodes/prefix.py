@@ -15,7 +15,7 @@ TEMPLATES: Final = {"planner": "planner", "reviewer": "review"}
 
 
 def watch_prefix(role: str, answer: type[BaseModel], model: BaseChatModel, visit: int, deps: Deps) -> None:
-    """Keep what stands before the task in this request, and say so where it has changed within the run.
+    """Keep what is before the task in this request, and say so where it has changed within the run.
 
     That is what the prompt begins with whatever it is filled with, and the schema of the answer.
     """

@@ -90,7 +90,7 @@ def _link_again(path: str, environments: Installed, deps: Deps) -> bool:
 
 
 def _removed(path: str, deps: Deps) -> bool:
-    """Remove a cache that a command wrote; False where that cannot be done, and a check would believe it."""
+    """Remove a cache that a command wrote; False if that cannot be done, and a check would believe it."""
     try:
         remove_within(deps.root, path)
     except OSError:

@@ -54,7 +54,7 @@ class IssuePlace(NamedTuple):
 def write_entry(state: AgentState, ending: Ending, deps: Deps) -> IssuePlace:
     """Write, or rewrite in place, the entry of this run; into its own directory where the log cannot be written.
 
-    When the disk is full, what cached logs of this run can be spared makes room, and it is tried once more.
+    When the disk is full, what cached logs of this run can be spared makes room, and it is tried again.
     """
     path, aside = issues_path(deps.root), deps.run_dir / ASIDE
     entry = entry_of(state, ending, deps)
@@ -71,7 +71,7 @@ def write_entry(state: AgentState, ending: Ending, deps: Deps) -> IssuePlace:
 
 
 def _recorded(path: Path, entry: IssueEntry, deps: Deps) -> Change:
-    """The result of writing the log; on a full disk, try once more after deleting the logs of this run."""
+    """The result of writing the log; on a full disk, try again after deleting the logs of this run."""
     try:
         return record(path, entry)
     except NoSpaceError:
@@ -129,7 +129,7 @@ def entry_of(state: AgentState, ending: Ending, deps: Deps) -> IssueEntry:
 
 
 def _resume(state: AgentState, ending: Ending, deps: Deps) -> str:
-    """Empty where what a resume goes on from is gone: an unconfined command can delete that."""
+    """Empty if what a resume continues from is gone: an unconfined command can delete that."""
     task = state["task"]
     hint = resume_hint(ending, task.run_id, task.limits.max_attempts, state.get("edits"))
     return hint if hint and (deps.run_dir / CHECKPOINTS).exists() else ""
@@ -164,7 +164,7 @@ def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
 
 
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
-    """The command that goes on from this ending of the visit `edits`; None when there is nothing to continue with."""
+    """The command that continues from this ending of the visit `edits`; None when there is nothing to continue with."""
     outcome = ending.outcome
     if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"

@@ -105,7 +105,7 @@ def take_away(suspects: Mapping[str, bytes | None], known: Unheld | None, deps: 
 
 
 def _move_whole(path: str, repositories: Collection[str], deps: Deps) -> None:
-    """Move a file; and where it lies in a repository that came with the run, that whole one."""
+    """Move a file; and where it is in a repository that came with the run, that whole one."""
     inside = [above for above in _above(path) if (deps.root / above / ".git").exists()]
     own = next((above for above in inside if above not in repositories), None)
     if own is None:
@@ -120,7 +120,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
-    """Put a content back, and keep what was there with the run; False where that cannot be done.
+    """Put a content back, and keep what was there with the run; False if that cannot be done.
 
     It is as old as the baseline, at `since`: make would take a built file that is newer for one of the new sources.
     """

@@ -55,7 +55,7 @@ class SearchCoder:
     activity: ActivityLog
     """Records that candidates are tried, so that files the tests write are attributed to checks."""
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is no one."""
+    """Puts a question to the person at the terminal; None if there is no one."""
     seconds: float = REPAIR_SECONDS
     name: str = field(default="search", init=False)
     uses_model: bool = field(default=False, init=False)

@@ -29,7 +29,7 @@ class ModelCall:
 
     node: str
     model: str
-    """Empty where the endpoint, or an older kotef, did not tell."""
+    """Empty if the endpoint, or an older kotef, did not say."""
     tokens_in: int
     tokens_out: int
     tokens_cached: int
@@ -81,7 +81,7 @@ class VisitRecord:
 
     @property
     def cost(self) -> float:
-        """Of all calls; 0 where no price is known."""
+        """Of all calls; 0 if no price is known."""
         return sum(call.cost for call in self.calls)
 
 
@@ -105,7 +105,7 @@ class Timeline:
 
 
 def record_of(events: Iterable[Line]) -> Timeline:
-    """Read the events once, first to last; what tells no visit belongs to the one that was at work."""
+    """Read the events once, first to last; what reports no visit belongs to the one that was at work."""
     lines: dict[int, list[Line]] = defaultdict(list)
     seconds: dict[int, dict[str, float]] = defaultdict(dict)
     notices: list[str] = []
@@ -189,7 +189,7 @@ def _visit(number: int, lines: list[Line], seconds: Mapping[str, float]) -> Visi
 
 
 def call_of(line: Line) -> ModelCall | None:
-    """The answer of a model that a `model_answer` tells of; None where its figures are none."""
+    """The answer of a model that a `model_answer` reports; None if its figures are none."""
     seconds = line.get("seconds")
     try:
         return ModelCall(

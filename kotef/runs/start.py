@@ -64,7 +64,7 @@ def start(run: RunDir, task: Task, setting: RunConfig) -> Result:
 def resume(run: RunDir, task: Task, setting: RunConfig) -> Result:
     """Go on with a run that `may_resume` allows; `task` is its task with the limits now in force.
 
-    BusyError when another run works here, UsageError where the run has ended meanwhile, or is not this kotef's to read.
+    BusyError when another run works here, UsageError if the run has ended meanwhile, or is not this kotef's to read.
     An earlier ending is forgotten first, so that a kill finds none.
     """
     run.must_be_own("resume")

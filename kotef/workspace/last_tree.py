@@ -38,7 +38,7 @@ def forget(run_dir: Path) -> None:
 
 
 def seen(run_dir: Path) -> str:
-    """The tree the run saw last; empty where that is not on record, or it has written since."""
+    """The tree the run saw last; empty if that is not on record, or it has written since."""
     try:
         noted = json.loads((run_dir / _NAME).read_bytes())
         return "" if noted["wrote"] or noted["at_work"] else str(noted["tree"])
@@ -47,7 +47,7 @@ def seen(run_dir: Path) -> str:
 
 
 def since_seen(run_dir: Path, snapshots: Snapshots) -> Since:
-    """What is not as the run saw it last; nothing where that is not on record."""
+    """What is not as the run saw it last; nothing if that is not on record."""
     try:
         noted = json.loads((run_dir / _NAME).read_bytes())
         changed = snapshots.changed(noted["tree"], snapshots.take())

@@ -133,7 +133,7 @@ def _plan_lines(event: Event, max_attempts: int) -> str:
 
 
 def _context_line(event: Event) -> tuple[str, str]:
-    """What became of the conversation, or of what stands before it."""
+    """What became of the conversation, or of what is before it."""
     if event["event"] == "prefix_drift":
         return f"  warning: the request prefix changed: {', '.join(event['changed'])}", "yellow"
     left = f"{event['tokens_before']:,} of {event['window']:,} tokens, about {event['tokens_after']:,} are left"
