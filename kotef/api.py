@@ -23,7 +23,7 @@ from kotef.cli.run_commands import run as run_options
 from kotef.cli.run_setup import ready, ready_again
 from kotef.errors import UsageError
 from kotef.graph import build_graph
-from kotef.redaction.known_secrets import scope
+from kotef.redaction import scope
 from kotef.runs.inspection import Inspection
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig

@@ -18,7 +18,7 @@ from kotef.cli.run_setup import ready
 from kotef.cli.screen import warn
 from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
-from kotef.redaction.known_secrets import know, redactor, scope
+from kotef.redaction import know, redactor, scope
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.loop import RunLoop

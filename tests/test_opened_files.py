@@ -112,7 +112,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "sandbox/seed.py": SANDBOX,
     "middleware/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
     "sandbox/checkout.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
-    "files/file_entry.py": DESCRIPTOR,
+    "workspace/file_entry.py": DESCRIPTOR,
     "git/history.py": GIT,
     "git/layout.py": f"only names, to find files that git would wait for, and {GIT}",
     "git/objects.py": GIT,

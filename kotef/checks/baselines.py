@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef import __version__
 from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.sandbox import OFF, Sandbox
 from kotef.shell import words_of
 

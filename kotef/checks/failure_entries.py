@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.verification import CheckVerdict, Verification, with_line
 from kotef.classification import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, FailureKind
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 
 ASIDE: Final = "(set aside while the older tests were judged)"
 """After the name of a new file in `put_back` that is there still."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 from kotef.sandbox import Confinement, Sandbox
 from kotef.shell import programs_of
 

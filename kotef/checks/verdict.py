@@ -14,7 +14,7 @@ from kotef.checks.volatile_ids import renamed
 from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.plural import counted
-from kotef.integrity.protected_files import matches
+from kotef.integrity import matches_globs
 from kotef.shell import created_by_the_task
 
 __all__ = [
@@ -125,7 +125,7 @@ def judge(
     gone = tuple(test for test in baseline.tests if now.status(test) is None) if whole else ()
     doubtful = frozenset(baseline.flaky).difference(baseline.targets)
     were_red = (*baseline.targets, *baseline.preexisting)
-    removed = {test for test in gone if allow and matches(_file_of(test, before), allow)}
+    removed = {test for test in gone if allow and matches_globs(_file_of(test, before), allow)}
     new_tests = tuple(t for t, status in found.tests.items() if t not in baseline.tests and status != "skipped")
     passing = tuple(test for test in new_tests if found.tests[test] == "passed")
     red_first = frozenset(proved or ())

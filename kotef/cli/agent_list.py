@@ -5,7 +5,7 @@ from typing import Final
 
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 from kotef.runs.config import config_path, read_config
 from kotef.runs.roles import read_agents
 from kotef.sdd.agents import Role
@@ -51,7 +51,7 @@ def _facts(role: Role) -> dict[str, object]:
         "source": role.source,
         "description": role.description,
         "model": role.model or None,
-        "baseUrl": shown(role.base_url) or None,
+        "baseUrl": shown_url(role.base_url) or None,
         "temperature": role.temperature,
         "tools": tools,
         "edits": _edits(role),
@@ -65,7 +65,7 @@ def _facts(role: Role) -> dict[str, object]:
 def _lines(role: Role) -> list[str]:
     bound = role.bound(Limits(), edits=_edits(role))
     asked = [f"model {role.model}"] if role.model else []
-    asked += [f"at {shown(role.base_url)}"] if role.base_url else []
+    asked += [f"at {shown_url(role.base_url)}"] if role.base_url else []
     asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
     limits = f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt"
     lines = ["gives one answer, without tools" if role.name in ANSWERS else limits, ", ".join(asked)]

@@ -11,7 +11,7 @@ from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
-from kotef.git.patches import Change, changes
+from kotef.git import PatchChange, patch_changes
 from kotef.runs import store
 from kotef.runs.attempt_diff import RestoredFiles, apply, apply_saved, difference, undo
 from kotef.runs.crash_recovery import put_right
@@ -25,7 +25,7 @@ def diff_command(options: dict[str, Any]) -> int:
     """`kotef diff`; returns the exit status."""
     root, run = _run(options, newest=True)
     found = difference(root, run, options["attempt"])
-    files = changes(found.patch, found.store)
+    files = patch_changes(found.patch, found.store)
     if options["as_json"]:
         rows = [{"path": _readable(file.path), "added": file.added, "removed": file.removed} for file in files]
         text = found.patch.decode("utf-8", "replace")
@@ -99,7 +99,7 @@ def _say(run: RunDir, placed: RestoredFiles, what: str, *, as_json: bool) -> int
     return 0
 
 
-def _stat(files: Sequence[Change]) -> list[str]:
+def _stat(files: Sequence[PatchChange]) -> list[str]:
     """One line for each file and one for all."""
     wide = max((len(_readable(file.path)) for file in files), default=0)
     lines = [

@@ -17,7 +17,7 @@ from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
 from kotef.failures.plural import counted
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, read_config
 from kotef.runs.crash_recovery import put_right

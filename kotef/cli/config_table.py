@@ -4,7 +4,7 @@ import json
 
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.config import config_path, read_config
 from kotef.runs.effective_settings import EffectiveSetting, in_effect
 from kotef.runs.secret_sources import hide

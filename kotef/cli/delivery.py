@@ -144,7 +144,7 @@ def _writable(path: str | None) -> Path | None:
 
 def _write(path: Path, result: "Result") -> None:
     from kotef.errors import WorkspaceError
-    from kotef.files.paths import write_atomic
+    from kotef.files import write_atomic
     from kotef.report import pull_request_text
 
     try:

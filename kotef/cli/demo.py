@@ -18,7 +18,7 @@ from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts
 from kotef.errors import UsageError
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.report import PAGE_NAME
 from kotef.runs import store
 from kotef.runs.prepare import RunRequest, prepare

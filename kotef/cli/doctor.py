@@ -13,9 +13,9 @@ from kotef.cli.model_selection import NO_MODEL
 from kotef.cli.screen import console, one_line, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import KotefError
-from kotef.git.commands import inspect
+from kotef.git import inspect
 from kotef.models.factory import probe, resolve
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds

@@ -10,7 +10,7 @@ from typing import Final
 from kotef.cli.annotations import SHOWN, annotation, in_checkout
 from kotef.cli.screen import plain, say
 from kotef.errors import KotefError
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report import Located, located, step_summary_text
 from kotef.runs import store
 from kotef.runs.result import Result

@@ -41,8 +41,8 @@ class Main(Grouped):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command named."""
         from kotef.errors import INTERRUPTED, KotefError
-        from kotef.files.paths import os_fault
-        from kotef.redaction.known_secrets import redactor, scope
+        from kotef.files import os_fault
+        from kotef.redaction import redactor, scope
 
         with scope():
             try:

@@ -13,7 +13,7 @@ from rich.console import Console
 from kotef.cli.screen import Screen
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
-from kotef.git.commands import inspect
+from kotef.git import inspect
 from kotef.mcp_client import NOT_INSTALLED
 from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config

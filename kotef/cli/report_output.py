@@ -7,7 +7,7 @@ from kotef.cli.output_paths import must_be_plain
 from kotef.cli.screen import console, plain, say
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.report import FORMATS, PAGE_NAME, as_html
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config

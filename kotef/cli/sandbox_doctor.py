@@ -12,7 +12,7 @@ from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SandboxError
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.runs.sandbox_setup import tracked
 from kotef.sandbox import (
     LEVEL_MEANINGS,

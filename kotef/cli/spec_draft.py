@@ -18,7 +18,7 @@ from kotef.context.prompts import Prompts
 from kotef.errors import INTERRUPTED, ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile, placed, write_placed
 from kotef.runs.model_settings import model_settings

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kotef.errors import UsageError
-from kotef.git.commands import toplevel
+from kotef.git import toplevel
 from kotef.sdd.folder import refuse_misplaced
 
 

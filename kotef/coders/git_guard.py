@@ -9,8 +9,7 @@ from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.failures.quoting import plain
-from kotef.git.history import GitHistory
-from kotef.git.state import GitState, git_state
+from kotef.git import GitHistory, GitState, git_state
 from kotef.sandbox import Completed
 from kotef.tools.command_outcome import ToolAnswer
 

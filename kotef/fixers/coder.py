@@ -10,8 +10,7 @@ from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, CoderResult
 from kotef.deps import Clock, Emit
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import read_within
+from kotef.files import read_within, write_atomic
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.snapshot_scope import LARGEST

@@ -13,7 +13,7 @@ from kotef.fixers.misspellings import unbound_names
 from kotef.fixers.source import PythonText, SpanEdit
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 
 
 def name_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:

@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.git.commands import run_git
 from kotef.git.objects import GitObjects
 from kotef.git.state import places

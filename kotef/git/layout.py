@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 
 _LARGEST: Final = 1_000_000
 """Bytes of a configuration file; git's own are a few hundred."""

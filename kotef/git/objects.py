@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import os_fault
+from kotef.files import os_fault
 
 _MOST: Final = 100_000
 """Files linked; a repository with more must be packed first."""
@@ -51,7 +51,7 @@ class GitObjects:
         return len(gone)
 
 
-def drop(store: Path) -> None:
+def drop_kept_objects(store: Path) -> None:
     """The run is over, and git has its objects."""
     shutil.rmtree(store, ignore_errors=True)
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from kotef.files.paths import at_home
+from kotef.files import at_home
 from kotef.git.commands import run_git
 
 _PROGRAMS: Final = {
@@ -19,7 +19,7 @@ _USERS: Final = frozenset({"system", "global"})
 """Scopes that a repository cannot write."""
 
 
-def signing(root: Path) -> tuple[bool, dict[str, str]]:
+def signing_settings(root: Path) -> tuple[bool, dict[str, str]]:
     """Whether commits here are to be signed, and the settings that let git do it.
 
     Whether, and with which key, the repository may say; which program does it, only the user or the machine.

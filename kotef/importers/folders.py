@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import KotefError, SpecError
-from kotef.files.paths import os_fault, resolve_inside, write_atomic
-from kotef.files.safe_open import Listed, list_inside, read_inside
+from kotef.files import Listed, list_inside, os_fault, read_inside, resolve_inside, write_atomic
 from kotef.importers import kiro, spec_kit
 from kotef.importers.spec import ForeignSpec, ticket_from
 from kotef.importers.tasks import tick_tasks

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sandbox import Log
 
 MOST: Final = 5_000_000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kotef.mcp_client.log import log_without_secrets
 from kotef.mcp_client.servers import Server
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sandbox import OFF, Sandbox
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line, clip_middle

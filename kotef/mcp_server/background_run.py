@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from kotef.errors import UsageError
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.runs import store
 from kotef.workspace.lock import holder_of
 from kotef.workspace.process_tree import start_of

@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
+from kotef.files import resolve_inside
 from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.middleware.effect_log import RecordedEffect, digest, key_of
 from kotef.middleware.files import WROTE

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from kotef.errors import ModelFault
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 
 MAX_TRIES: Final = 4
 """HTTP requests for one answer, the first included."""

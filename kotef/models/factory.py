@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from kotef.errors import ModelError, UsageError
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 
 if TYPE_CHECKING:
     from kotef.models.openai import StrictChatOpenAI
@@ -70,7 +70,9 @@ def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str |
     if not url and not key:
         return None
     if url and not url.lower().startswith(("http://", "https://")):
-        raise UsageError(f"{shown(url)}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1")
+        raise UsageError(
+            f"{shown_url(url)}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1"
+        )
     if not url and not name:
         raise UsageError("no model is named", hint="give --model or set KOTEF_MODEL")
     return Endpoint(name, url or OPENAI_URL, SecretStr(key) if key else None)
@@ -115,7 +117,7 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
         raise ModelError(
             "bad_request",
             "it lists no model",
-            endpoint=shown(endpoint.base_url),
+            endpoint=shown_url(endpoint.base_url),
             hint="give --model or set KOTEF_MODEL",
         )
     return replace(endpoint, name=names[0])
@@ -134,7 +136,7 @@ async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) ->
         return _model_names(body)
     except failures() as error:
         fault = redacted(diagnose(error), key)
-        failure = ModelError(fault.fault, fault.detail, endpoint=shown(endpoint.base_url), hint=fault.hint)
+        failure = ModelError(fault.fault, fault.detail, endpoint=shown_url(endpoint.base_url), hint=fault.hint)
     raise failure
 
 
@@ -144,7 +146,7 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Endpo
         names = await list_models(endpoint, seconds=seconds)
     except ModelError as error:
         return EndpointReport(ok=False, verdict=str(error))
-    where = f"model endpoint at {shown(endpoint.base_url)}"
+    where = f"model endpoint at {shown_url(endpoint.base_url)}"
     if not endpoint.name:
         if not names:
             return EndpointReport(

@@ -32,9 +32,7 @@ from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, sil
 from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.urls import shown
+from kotef.redaction import encodable, redactor, shown_url
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0
@@ -104,7 +102,7 @@ class StrictChatOpenAI(ChatOpenAI):
     @property
     def endpoint(self) -> str:
         """The base URL as it may be printed."""
-        return shown(self.openai_api_base or OPENAI_URL)
+        return shown_url(self.openai_api_base or OPENAI_URL)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; without this they close when the loop does."""

@@ -13,8 +13,7 @@ from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
 from kotef.deps import JudgeDeps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.integrity.runner_config_files import absent_modules
-from kotef.integrity.test_closure import test_closure
+from kotef.integrity import absent_modules, closure_of_tests
 from kotef.nodes.edit_guard import all_is_protected
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.run_checks import baseline_results, usage_of
@@ -82,7 +81,7 @@ async def take_baseline(task: Task, deps: JudgeDeps) -> tuple[Verification, Stat
 def _test_files(verification: Verification, tree: str, deps: JudgeDeps) -> tuple[str, ...]:
     """What the ids of the tests and the code that was just judged say about which files judge."""
     read = partial(readable_text, deps.root)
-    return tuple(sorted(test_closure(verification.tests, deps.snapshots.paths(tree), read)))
+    return tuple(sorted(closure_of_tests(verification.tests, deps.snapshots.paths(tree), read)))
 
 
 def _left_out(deps: JudgeDeps, kept: Remainder) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.probe import ProbeName, ProbeResult, not_probed
 from kotef.checks.types import CommandResult
 from kotef.deps import NO_COPY
-from kotef.integrity.protected_files import is_protected, matches
+from kotef.integrity import is_protected, matches_globs
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 
@@ -18,7 +18,7 @@ async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
     known = bench.deps.snapshots.paths(bench.before)
     old = [path for path in judged.changed if path in known]
     new = [path for path in judged.changed if path not in known]
-    code = [path for path in new if not is_protected(path) or matches(path, judged.task.allow_edits)]
+    code = [path for path in new if not is_protected(path) or matches_globs(path, judged.task.allow_edits)]
     if not old and not code:
         return not_probed("counter-proof", unit.check.name, "only new tests changed")
     stages = [paths for paths in (old, [*old, *code]) if paths]

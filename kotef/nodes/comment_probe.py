@@ -5,8 +5,7 @@ from typing import Final
 
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.classification import normalise
-from kotef.integrity.probes.comments import Reworded, reworded
-from kotef.integrity.protected_files import matches
+from kotef.integrity import Reworded, matches_globs, reworded
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit
 
@@ -20,7 +19,7 @@ def new_comments(bench: Bench, judged: Judged) -> dict[str, Reworded]:
     known = bench.deps.snapshots.paths(bench.before)
     found: dict[str, Reworded] = {}
     for path in judged.changed:
-        now = None if matches(path, judged.task.allow_edits) else bench.read(path)
+        now = None if matches_globs(path, judged.task.allow_edits) else bench.read(path)
         before = bench.deps.snapshots.read(bench.before, path) if path in known else None
         changed = reworded(path, before, now, bench.rng) if now and len(now) <= _LARGEST else None
         if changed is not None:

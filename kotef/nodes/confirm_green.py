@@ -11,13 +11,25 @@ from kotef.checks.failure_entries import ASIDE
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.files.safe_open import read_within
-from kotef.integrity import inline_tests
-from kotef.integrity.protected_files import is_configuration, is_shared, is_test_code, matches
-from kotef.integrity.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
-from kotef.integrity.shared_config import put_tables_back
-from kotef.integrity.tampering.javascript import SUFFIXES, required
-from kotef.integrity.tampering.python import READ, TamperingFinding, speaks_to_the_judge
+from kotef.files import read_within
+from kotef.integrity import (
+    INLINE_SUFFIXES,
+    JAVASCRIPT_SUFFIXES,
+    TAMPERING_SUFFIXES,
+    TamperingFinding,
+    changed_inline_tests,
+    is_configuration,
+    is_shared,
+    is_test_code,
+    matches_globs,
+    put_tables_back,
+    replaces_installed,
+    required_files,
+    shadowing_files,
+    speaks_to_the_judge,
+    steering_files,
+    top_imports,
+)
 from kotef.nodes.edit_guard import guard_of
 from kotef.nodes.file_swap import standing_in
 from kotef.nodes.restore_protected_files import keep_patch
@@ -126,10 +138,12 @@ def _findings(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
     """What the run added to code that is neither tests nor opened by a person, held by a snapshot or not."""
     allow, suspects = judged.task.allow_edits, judged.unheld.suspects
     product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
-    read = [path for path in (*product, *suspects) if path.endswith(READ) and not matches(path, allow)]
+    read = [
+        path for path in (*product, *suspects) if path.endswith(TAMPERING_SUFFIXES) and not matches_globs(path, allow)
+    ]
     now = {path: text for path in read if (text := _text(deps.root, path)) is not None}
     now |= _loaded_unheld(now, judged, deps)
-    unread = [path for path in product if not matches(path, allow) and (deps.root / path).exists()]
+    unread = [path for path in product if not matches_globs(path, allow) and (deps.root / path).exists()]
     found = tuple(finding for path in unread for finding in _unreadable(path, judged, deps))
     told_by_status = any(
         result.evidence in {"exit", "summary"} for check, result in judged.results if check.role in {"test", "other"}
@@ -145,11 +159,16 @@ def _findings(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
 def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[str, str]:
     """Modules of JavaScript that no snapshot holds, that changed files load, and that came or changed with the run."""
     known, held = judged.unheld.known, deps.snapshots.paths(judged.tree)
-    names = {path for start, text in now.items() if start.endswith(SUFFIXES) for path in required(start, text)}
+    names = {
+        path
+        for start, text in now.items()
+        if start.endswith(JAVASCRIPT_SUFFIXES)
+        for path in required_files(start, text)
+    }
     found = {}
     for path in sorted(names):
-        inside = not path.startswith("../") and "node_modules/" not in path and path.endswith(SUFFIXES)
-        if known is None or not inside or path in held or matches(path, judged.task.allow_edits):
+        inside = not path.startswith("../") and "node_modules/" not in path and path.endswith(JAVASCRIPT_SUFFIXES)
+        if known is None or not inside or path in held or matches_globs(path, judged.task.allow_edits):
             continue
         with suppress(OSError):
             if (deps.root / path).stat().st_ctime >= known.since and (text := _text(deps.root, path)) is not None:
@@ -159,17 +178,19 @@ def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[s
 
 def _tests_inside(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
     """Tests that stood in files of the product and that the run changed or removed."""
-    paths = [path for path in judged.changed if path.endswith(inline_tests.READ)]
+    paths = [path for path in judged.changed if path.endswith(INLINE_SUFFIXES)]
     product = [path for path in paths if not is_test_code(path) and not is_configuration(path)]
     old = {
-        path: deps.snapshots.read(judged.before, path) for path in product if not matches(path, judged.task.allow_edits)
+        path: deps.snapshots.read(judged.before, path)
+        for path in product
+        if not matches_globs(path, judged.task.allow_edits)
     }
     before = {path: content.decode("utf-8", "replace") for path, content in old.items() if content}
     if not before:
         return ()
     commands = [check.command for check in judged.task.checks]
     asked_for = {path for command in commands for path in judging_files(command)}
-    return inline_tests.changed_tests(
+    return changed_inline_tests(
         before,
         {path: text for path in paths if (text := _text(deps.root, path)) is not None},
         runs_doctests=lambda: _runs_doctests(before, judged, deps),
@@ -234,13 +255,13 @@ def _only_shadow(aside: Sequence[str], judged: Judged, deps: Deps) -> bool:
     """
     baseline = deps.snapshots.paths(judged.before)
     commands = [check.command for check in judged.task.checks]
-    return set(aside) == set(shadowing(aside, baseline=baseline, commands=commands))
+    return set(aside) == set(shadowing_files(aside, baseline=baseline, commands=commands))
 
 
 def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str, bytes]]:
     """New files to set aside, and new shared files with what they are without their judging tables."""
     baseline = deps.snapshots.paths(judged.before)
-    new = [path for path in judged.changed if path not in baseline and not matches(path, judged.task.allow_edits)]
+    new = [path for path in judged.changed if path not in baseline and not matches_globs(path, judged.task.allow_edits)]
     files = [(path, _text(deps.root, path) or "") for path in new]
     commands = [check.command for check in judged.task.checks]
     known = judged.unheld.known

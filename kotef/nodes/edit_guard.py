@@ -5,7 +5,7 @@ from functools import lru_cache
 from posixpath import dirname, join, normpath
 from typing import Final
 
-from kotef.integrity.protected_files import helpers_beside_tests, is_protected, matches, protected_paths
+from kotef.integrity import helpers_beside_tests, is_protected, matches_globs, protected_paths
 from kotef.shell import judging_files, names_behind
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
@@ -49,7 +49,7 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collec
 
     found, awaited = names_behind(commands, read)
     globs = [name for name in awaited if "*" in name]
-    included = (path for path in paths if matches(path, globs)) if globs else ()
+    included = (path for path in paths if matches_globs(path, globs)) if globs else ()
     asked = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
     linked = _linked_tests(paths, snapshots, baseline)
     behind = {*found, *included, *linked, *helpers_beside_tests(paths), *asked, *test_files}

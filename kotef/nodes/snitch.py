@@ -11,12 +11,11 @@ from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import remove_within
+from kotef.files import remove_within, write_atomic
 from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import leave_baseline, leave_best
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.sdd.issue import IssueEntry, IssueFailure, render
 from kotef.sdd.issue_log import issues_path, record, timestamp

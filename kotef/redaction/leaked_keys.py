@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import of_environment
+from kotef.redaction.secrets import secrets_of_environment
 
 _KEYS: Final = {
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
@@ -43,7 +43,7 @@ def keys_in(lines: Sequence[str]) -> Iterator[Forgotten]:
             yield Forgotten(number, "the value of a secret")
         elif what := next((what for what, pattern in _FOUND if pattern.search(line)), ""):
             yield Forgotten(number, what)
-        elif "@" in line and of_environment({"": line}):
+        elif "@" in line and secrets_of_environment({"": line}):
             yield Forgotten(number, "a password in an address")
     whole = "\n".join(lines)
     if not alone and redactor().text(whole) != whole:  # broken over several lines

@@ -12,7 +12,7 @@ from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.chain import SEARCH_SECONDS, longer
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.repair.budget import wall_seconds
 from kotef.repair.preflight import told
 from kotef.repair.question import narrowed, question_of

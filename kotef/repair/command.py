@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 _SPLIT: Final = re.compile(r"&&|\|\||;|\|")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Suspects
 from kotef.repair.fault_localization import NETWORK, ExecutionTrace, Traces, measure, suspicion, watch

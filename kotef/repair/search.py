@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 from kotef.repair.budget import SearchBudget, wall_seconds
 from kotef.repair.command import interpreter_of, invocation
 from kotef.repair.options import SearchOptions, cpu_seconds

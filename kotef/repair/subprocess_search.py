@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from kotef.checks.single_test_command import alone
-from kotef.files.safe_open import list_within, read_within, walk_within
+from kotef.files import list_within, read_within, walk_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.repair.fault_localization import Traces

@@ -14,8 +14,8 @@ from kotef.checks.baselines import Baselines, StoredBaseline
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
-from kotef.files.paths import append_line
-from kotef.redaction.known_secrets import redactor
+from kotef.files import append_line
+from kotef.redaction import redactor
 from kotef.replay.record_types import (
     Agreed,
     Begun,

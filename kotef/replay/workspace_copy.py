@@ -9,8 +9,8 @@ from tempfile import mkdtemp
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import state_dir
-from kotef.git.commands import git, run_git
+from kotef.files import state_dir
+from kotef.git import git, run_git
 from kotef.sdd.memory import FOLDER
 from kotef.workspace.ignored_backup import bring_back
 from kotef.workspace.snapshots import Snapshots

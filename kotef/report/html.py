@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from kotef.context.template_cache import Compiled
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.report.page import Page
 from kotef.report.page_data import page_of
 from kotef.report.test_matrix import MARKS, STATUSES, MatrixRow

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kotef.checks.types import RED
 from kotef.checks.verification import Verification
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report.failure_locations import Located, judged, located
 from kotef.report.finished_run import ended
 from kotef.runs.result import Result

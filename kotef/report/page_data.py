@@ -13,7 +13,7 @@ from kotef import __version__
 from kotef.checks.verification import Verification
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report.diffs import FileDiff, diff_of
 from kotef.report.logs import excerpt
 from kotef.report.page import Attempt, ModelUsageRow, Page, Tone, UnsatisfiedCheck, Way

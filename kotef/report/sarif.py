@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report.failure_locations import Located, located
 from kotef.report.finished_run import ended
 from kotef.runs.result import Result

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import write_atomic
-from kotef.git.patches import patched
+from kotef.files import write_atomic
+from kotef.git import patched_tree
 from kotef.nodes.differences import lines_of, next_replaced
 from kotef.runs.store import RunDir
 from kotef.workspace.activity import activity_of
@@ -230,7 +230,7 @@ def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
     unjudged = {number: path for number, path in _patches(run).items() if number not in found.attempts}
     if not unjudged or not _is_kept(snapshots, found.before):
         return found
-    made = {number: patched(found.before, path.read_bytes(), snapshots.store) for number, path in unjudged.items()}
+    made = {number: patched_tree(found.before, path.read_bytes(), snapshots.store) for number, path in unjudged.items()}
     known = found.attempts | {number: tree for number, tree in made.items() if tree}
     return replace(found, attempts=dict(sorted(known.items())))
 
@@ -241,14 +241,14 @@ def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Tr
     stands = result.tree_visit if result else 0
     patches = {number: _patch_of(run, number) for number in numbers}
     order = [stands, *sorted((number for number in patches if number != stands), reverse=True)]
-    bases = (patched(now, patches[number], snapshots.store, reverse=True) for number in order if number in patches)
+    bases = (patched_tree(now, patches[number], snapshots.store, reverse=True) for number in order if number in patches)
     before = next((tree for tree in bases if tree), None)
-    if before is None and any(patched(now, patch, snapshots.store) for patch in patches.values()):
+    if before is None and any(patched_tree(now, patch, snapshots.store) for patch in patches.values()):
         before = now
     if before is None:
         problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits the current files"
         raise UsageError(problem, hint=f"`git apply --reject` may fit parts of {run.shown}/visit-N.patch")
-    made = {number: patched(before, patch, snapshots.store) for number, patch in patches.items()}
+    made = {number: patched_tree(before, patch, snapshots.store) for number, patch in patches.items()}
     attempts = {number: tree for number, tree in made.items() if tree}
     return _Trees(before, attempts, now if result else None, rebuilt=True)
 
@@ -327,7 +327,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _checked(tree: object) -> str:
-    """A tree id; ValueError for anything else, for these files are in the workspace."""
+    """A tree id; ValueError for anything else, because these files are in the workspace."""
     if not isinstance(tree, str) or not _TREE.fullmatch(tree):
         raise ValueError(tree)
     return tree

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError
-from kotef.git.commands import GitFacts, inspect, run_git
+from kotef.git import GitFacts, inspect, run_git
 from kotef.sdd.ticket import Ticket
 from kotef.state import Task
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import KotefError
-from kotef.git.commands import git_error, run_git
-from kotef.git.signing import hooks_place, signing
-from kotef.redaction.known_secrets import redactor
+from kotef.git import git_error, hooks_place, run_git, signing_settings
+from kotef.redaction import redactor
 from kotef.runs.branch import identity
 from kotef.runs.commit_rules import CommitContent, RefusedError, ask, blob, must_be_committable, work_of
 from kotef.runs.result import ResultBranch
@@ -74,7 +73,7 @@ def _lines(work: CommitContent) -> Iterator[bytes]:
 
 
 def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
-    sign, programs = signing(root)
+    sign, programs = signing_settings(root)
     command = ["commit-tree", tree, "-p", task.base, *(["-S"] if sign else []), "-F", str(message)]
     done = run_git(command, cwd=root, env=identity(root), user_config=True, config=programs if sign else {})
     if done.returncode:

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
-from kotef.files.safe_open import read_within, walk_within
+from kotef.files import read_within, walk_within
 from kotef.sandbox import Wanted
 from kotef.settings import Price
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from kotef.checks.verdict_inputs import Judging, place_of
 from kotef.deps import Clock
 from kotef.errors import WorkspaceError
-from kotef.files.paths import state_dir, write_atomic
+from kotef.files import state_dir, write_atomic
 from kotef.runs.store import RunDir, own_runs
 
 EVERY: Final = 2.0

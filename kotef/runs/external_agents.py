@@ -13,7 +13,7 @@ from kotef.coders.chain import parse_chain
 from kotef.coders.command.line import AgentCommand, command_of
 from kotef.coders.command.presets import PROXIES, Preset, names_passed
 from kotef.errors import UsageError
-from kotef.files.paths import at_home
+from kotef.files import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network

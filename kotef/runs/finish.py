@@ -9,14 +9,13 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.nodes.decide import Ending
 from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
 from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import encodable, redactor
 from kotef.report import render_report
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of

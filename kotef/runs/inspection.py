@@ -19,8 +19,8 @@ from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.safe_open import list_within, remove_within
-from kotef.git.commands import git, inspect
+from kotef.files import list_within, remove_within
+from kotef.git import git, inspect
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted

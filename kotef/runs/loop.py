@@ -15,14 +15,14 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
-from kotef.files.paths import os_fault
+from kotef.files import os_fault
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured_output import RungMemory
 from kotef.nodes.decide import Ending
 from kotef.nodes.restore_best import put_again
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.untracked_files import remember_unheld
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.checkpoints import checkpoints, forget_conversations, prepared
 from kotef.runs.exports.importer import TAKEN_UP
 from kotef.runs.finish import finish

@@ -10,8 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kotef.errors import SpecError, UsageError, WorkspaceError
-from kotef.files.paths import resolve_inside
-from kotef.files.safe_open import read_inside
+from kotef.files import read_inside, resolve_inside
 from kotef.mcp_client import NOT_INSTALLED, Server, named_servers, parse_servers, server_of
 from kotef.runs.config import UserConfig, config_path
 

@@ -9,7 +9,7 @@ from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
-from kotef.redaction.deep_text import encodable
+from kotef.redaction import encodable
 from kotef.runs.memory import Remembered, remembered
 from kotef.sandbox import Wanted
 from kotef.sdd.files import read_file

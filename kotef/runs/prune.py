@@ -13,7 +13,7 @@ from typing import Final
 
 from kotef.checks.baselines import MAX_AGE
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import os_fault, state_dir
+from kotef.files import os_fault, state_dir
 from kotef.runs.git_history_guard import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from kotef.context.prompts import shipped
 from kotef.errors import UsageError
 from kotef.models.factory import Endpoint
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 from kotef.runs.config import UserConfig, config_path, is_trusted, untrusted
 from kotef.sdd.agents import Company, Layers, Role, Roles, layered, parse_roles, slug, spelled_out
 from kotef.sdd.files import Problem, read_file
@@ -76,7 +76,7 @@ def endpoint_of(role: Role, run: Endpoint, config: UserConfig, env: Mapping[str,
     wanted = role.base_url.rstrip("/")
     if wanted in {"", run.base_url}:
         return replace(run, name=role.model or run.name)
-    where = f"{role.source}: the role {role.name} names the endpoint {shown(role.base_url)}"
+    where = f"{role.source}: the role {role.name} names the endpoint {shown_url(role.base_url)}"
     for name, known in config.endpoints.items():
         url = known.base_url.rstrip("/")
         if wanted not in {name, url}:

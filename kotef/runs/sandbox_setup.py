@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from kotef.errors import SandboxError, UsageError
-from kotef.files.paths import granted, state_dir
-from kotef.git.commands import run_git
+from kotef.files import granted, state_dir
+from kotef.git import run_git
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
 from kotef.sandbox import OFF, Confinement, Sandbox, Wanted, child_environment, choose_level, confine, copy_caches

@@ -13,10 +13,10 @@ from kotef.deps import Clock, Emit, JudgeDeps
 from kotef.errors import UsageError
 from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.replay import RECORD_NAME, Recorder
 from kotef.report import keeps_page
 from kotef.runs.check_copies import CopiedSurroundings

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.git.commands import git, run_git
+from kotef.git import git, run_git
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored
 from kotef.workspace.snapshot_scope import Listing

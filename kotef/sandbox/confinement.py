@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 from kotef.sandbox.masks import Masks
 from kotef.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.sandbox.seed import copy_caches

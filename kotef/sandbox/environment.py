@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from kotef.redaction.secrets import SECRET_NAME
+from kotef.redaction import SECRET_NAME
 
 _PASSED: Final = re.compile(
     r"""

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import StreamRedactor
+from kotef.redaction import StreamRedactor, redactor
 from kotef.sandbox.output import HeadTail, Log
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans

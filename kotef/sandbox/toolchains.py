@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 from kotef.sandbox import go_cache
 
 IN_HOME: Final = (

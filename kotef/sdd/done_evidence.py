@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef.checks.types import RED
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.plural import counted
-from kotef.integrity.protected_files import is_test_code
+from kotef.integrity import is_test_code
 from kotef.sdd.ticket import DoneLine
 from kotef.shell import role_of
 

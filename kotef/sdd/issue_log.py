@@ -8,8 +8,7 @@ from typing import Final, TypeVar
 from filelock import FileLock, Timeout
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import os_fault
-from kotef.files.safe_open import append_within, read_within, write_within
+from kotef.files import append_within, os_fault, read_within, write_within
 from kotef.sdd.duplicate_issues import opened, resolved
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line, parse_issues, render

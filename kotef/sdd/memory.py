@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
-from kotef.files.folder_copy import note_own_write
-from kotef.files.paths import resolve_inside, write_below
-from kotef.files.safe_open import list_within
+from kotef.files import list_within, note_own_write, resolve_inside, write_below
 from kotef.sdd.files import read_file
 
 _MOST: Final = 1_000

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolM
 from langchain_core.outputs import ChatGeneration, LLMResult
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.telemetry.spans import Spans
 
 ROLES: Final = {"ai": "assistant", "human": "user", "tool": "tool", "system": "system"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kotef.models.factory import OPENAI_URL
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.events import Watcher
 from kotef.runs.run_config import Models, RunConfig
 from kotef.state import Task

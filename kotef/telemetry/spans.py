@@ -4,7 +4,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.events import Line
 from kotef.state import Task
 

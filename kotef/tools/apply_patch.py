@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
-from kotef.files.paths import remove_file, write_atomic
-from kotef.files.safe_open import read_within
+from kotef.files import read_within, remove_file, write_atomic
 from kotef.tools import patch_format
 from kotef.tools.errors import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder

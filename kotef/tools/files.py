@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import Listed, list_within
-from kotef.redaction.secrets import MarkError
+from kotef.files import Listed, list_within, write_atomic
+from kotef.redaction import MarkError
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_line, lines_of

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
-from kotef.git.commands import git, inspect, run_git
-from kotef.redaction.known_secrets import redactor
+from kotef.files import resolve_inside
+from kotef.git import git, inspect, run_git
+from kotef.redaction import redactor
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line
 from kotef.tools.truncated_output import Keep, clip_kept

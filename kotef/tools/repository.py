@@ -19,9 +19,8 @@ from kotef.context.repomap.rank import rank
 from kotef.context.repomap.sketch import Sketch, sketch
 from kotef.context.repomap.symbols import Symbol, read_by, symbols
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside, state_dir
-from kotef.files.safe_open import is_below, read_within
-from kotef.git.commands import run_git
+from kotef.files import is_below, read_within, resolve_inside, state_dir
+from kotef.git import run_git
 from kotef.tools.errors import ToolFault
 from kotef.tools.workspace_files import NOISE, RUNS, walk
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
-from kotef.files.safe_open import list_within, read_within
+from kotef.files import list_within, read_within, resolve_inside
 from kotef.tools.errors import ToolFault
 from kotef.tools.globs import GlobError, matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of

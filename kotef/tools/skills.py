@@ -5,7 +5,7 @@ from typing import Final
 
 from kotef.context.skills import FILE, Skill, Skills, body_of, resources_of
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
+from kotef.files import resolve_inside
 from kotef.sdd.frontmatter import FrontmatterError
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_middle

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.files.paths import os_fault, write_atomic
-from kotef.redaction.known_secrets import redactor
+from kotef.files import os_fault, write_atomic
+from kotef.redaction import redactor
 from kotef.sandbox import HeadTail
 
 NAME: Final = re.compile(r"tr_[a-z2-7]{12}")

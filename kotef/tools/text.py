@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import RedactedText
+from kotef.redaction import RedactedText, redactor
 
 MAX_BYTES: Final = 5_000_000
 """Largest file the tools read into memory, in bytes."""

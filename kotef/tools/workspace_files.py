@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside, top_of
-from kotef.files.safe_open import read_within, walk_within
+from kotef.files import read_within, resolve_inside, top_of, walk_within
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode

@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.files.facts import facts_of
-from kotef.files.safe_open import chmod_within, parent_within
+from kotef.files import chmod_within, facts_of, parent_within
 from kotef.workspace.snapshot_scope import REBUILT
 
 MOST_ENTRIES: Final = 100_000

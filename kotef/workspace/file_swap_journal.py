@@ -9,10 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.files.facts import permissions_of
-from kotef.files.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
-from kotef.files.paths import write_atomic
-from kotef.files.transfer import move_out
+from kotef.files import move_out, permissions_of, write_atomic
+from kotef.workspace.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
 from kotef.workspace.snapshots import Restored, Snapshots
 
 MARK: Final = "standing-in.json"

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from kotef.files.file_entry import FileEntry
+from kotef.workspace.file_entry import FileEntry
 
 ObjectKind = Literal["blob", "tree"]
 

@@ -16,8 +16,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import WorkspaceError
-from kotef.files.facts import facts_of, is_folder
-from kotef.files.paths import write_atomic
+from kotef.files import facts_of, is_folder, write_atomic
 from kotef.workspace.activity import RunActivity
 from kotef.workspace.file_metadata import Details, details_of
 from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored, drop_oldest, ignored_files

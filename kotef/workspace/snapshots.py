@@ -13,19 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.files.file_entry import (
-    DIRECTORY,
-    UNKNOWN,
-    FileEntry,
-    content_at,
-    delete_entry,
-    entry_at,
-    write_entry,
-)
-from kotef.files.paths import os_fault, state_dir
-from kotef.files.transfer import move_out
-from kotef.git.commands import git_error
-from kotef.git.layout import OF_THE_TREE
+from kotef.files import move_out, os_fault, state_dir
+from kotef.git import OF_THE_TREE, git_error
+from kotef.workspace.file_entry import DIRECTORY, UNKNOWN, FileEntry, content_at, delete_entry, entry_at, write_entry
 from kotef.workspace.file_metadata import opened
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.loose_objects import UnreadableObjectError

@@ -12,9 +12,9 @@ from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.file_entry import FileEntry, blob_id
-from kotef.files.paths import os_fault
-from kotef.git.commands import git_error, run_git
+from kotef.files import os_fault
+from kotef.git import git_error, run_git
+from kotef.workspace.file_entry import FileEntry, blob_id
 from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
 from kotef.workspace.snapshot_scope import split
 

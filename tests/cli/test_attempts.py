@@ -15,7 +15,7 @@ from support.openai_server import OpenAIServer, Reply, Request, call, calls
 from support.terminal import at_a_terminal
 
 from kotef.cli.main import main
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.workspace.lock import workspace_lock
 
 GOAL = "make add add"

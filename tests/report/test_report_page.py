@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
-from kotef.redaction.known_secrets import know, scope
-from kotef.redaction.secrets import Redactor
+from kotef.redaction import Redactor, know, scope
 from kotef.report import html, live_page
 from kotef.report.html import PAGE_NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.report.logs import excerpt

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.loop import git
 
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.tools import repository
 from kotef.tools.errors import ToolFault
 from kotef.tools.overview import MAX_HITS, MAX_TEXT, overview, search_symbols

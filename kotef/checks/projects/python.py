@@ -15,7 +15,7 @@ from kotef.checks.projects.declared_commands import Declared, assignments_of, de
 from kotef.checks.projects.environments import environment_of, environments, lock_of
 from kotef.checks.projects.pytest_command import form_in_manual, pytest_line
 from kotef.checks.projects.workflows import workflow_commands
-from kotef.files.safe_open import Listed, inside, list_within, walk_within
+from kotef.files import Listed, list_within, resolve_links, walk_within
 from kotef.shell import Role
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
@@ -299,7 +299,7 @@ def _listed(root: Path, directory: str = ".") -> list[Listed]:
 def _modules(root: Path, directory: str, patterns: tuple[str, ...] = _MODULES) -> Iterator[str]:
     """The test modules in a directory, and up to two below it, from the root."""
     try:
-        place = inside(root, directory)
+        place = resolve_links(root, directory)
     except OSError:
         return
     for walked in islice(walk_within(root / place, most=_MOST), _MOST):

@@ -11,8 +11,8 @@ from typing import Final
 from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
-from kotef.files.safe_open import read_regular, read_within
-from kotef.integrity.ids import name_part
+from kotef.files import read_regular, read_within
+from kotef.integrity import name_part
 
 _STARTER: Final = """\
 #!/bin/sh

@@ -11,7 +11,7 @@ from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, 
 from kotef.checks.runners.tap_rows import tests_of_tap
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
-from kotef.integrity.ids import name_part, test_id
+from kotef.integrity import name_part, test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -9,8 +9,8 @@ from typing import Any, Final
 from kotef.checks.reports import MAX_REPORT, worse
 from kotef.checks.runners.row import Leavings, Statuses
 from kotef.checks.types import TestStatus
-from kotef.files.safe_open import list_within, read_within
-from kotef.integrity.ids import name_part, numbered
+from kotef.files import list_within, read_within
+from kotef.integrity import name_part, numbered
 
 MAX_FILES: Final = 20_000
 """Entries of the folder that are looked at; more is not a report."""

@@ -21,9 +21,8 @@ from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
 from kotef.failures.quoting import plain
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import list_within, read_within, remove_within, write_within
-from kotef.redaction.known_secrets import redactor
+from kotef.files import list_within, read_within, remove_within, write_atomic, write_within
+from kotef.redaction import redactor
 from kotef.sandbox import Completed
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage

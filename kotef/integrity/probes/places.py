@@ -41,7 +41,7 @@ def defined_tests(paths: Collection[str], read: Callable[[str], bytes | None]) -
     return found
 
 
-def file_of(test: str, paths: Collection[str], read: Callable[[str], bytes | None]) -> str | None:
+def file_of_test(test: str, paths: Collection[str], read: Callable[[str], bytes | None]) -> str | None:
     """The file of the workspace that holds the test; None if none, or more than one, does.
 
     The place in an id is a file, a folder (Go), or something else; then it is the one file among the tests that holds

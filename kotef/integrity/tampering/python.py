@@ -18,7 +18,7 @@ from kotef.integrity.tampering.comparisons import comparisons, functions_by_name
 from kotef.integrity.tampering.loaders import loads_unseen
 from kotef.integrity.tampering.python_names import Names, folded
 
-READ: Final = (".py", *javascript.SUFFIXES)
+TAMPERING_SUFFIXES: Final = (".py", *javascript.JAVASCRIPT_SUFFIXES)
 """Endings of the files that are read."""
 
 JUDGES: Final = frozenset(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.files.safe_open import OPEN_FILE, parent_within, regular, walk_within, write_new
+from kotef.files import OPEN_FILE, parent_within, regular_file_stat, walk_within, write_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: i
     folders = _folders_alone(root, path)
     with parent_within(root, path, create=True) as (directory, name):
         temporary = f".kotef-{secrets.token_hex(8)}.tmp"
-        like = regular(name, directory)
+        like = regular_file_stat(name, directory)
         try:
             if mode == LINK:
                 os.symlink(content, os.fsencode(temporary), dir_fd=directory)

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from kotef.integrity.inline_tests import PROSE
 from kotef.integrity.protected_files import is_protected
 from kotef.integrity.python_imports import module_files
-from kotef.integrity.tampering.javascript import SUFFIXES as JAVASCRIPT
-from kotef.integrity.tampering.javascript import required
+from kotef.integrity.tampering.javascript import JAVASCRIPT_SUFFIXES as JAVASCRIPT
+from kotef.integrity.tampering.javascript import required_files
 
 Read = Callable[[str], str | None]
 """The text of a workspace path at the baseline; None if there is none."""
@@ -63,7 +63,7 @@ class _Workspace(NamedTuple):
         return self.read(path) or ""
 
 
-def test_closure(tests: Iterable[str], paths: Collection[str], read: Read) -> frozenset[str]:
+def closure_of_tests(tests: Iterable[str], paths: Collection[str], read: Read) -> frozenset[str]:
     """Files that judge although their names do not say so, by the ids of the tests that were collected and by reading.
 
     The files of those ids, if they test other files; modules that Rust compiles for tests only; and helpers for tests
@@ -143,7 +143,7 @@ def _file_of(test: str, paths: Collection[str]) -> str | None:
 def _loaded(path: str, space: _Workspace) -> Iterator[str]:
     """Files of the workspace that a file of code loads."""
     if path.endswith(JAVASCRIPT):
-        found: Iterable[str] = required(path, space.text(path))
+        found: Iterable[str] = required_files(path, space.text(path))
     else:
         found = next((each(path, space) for suffixes, each in _LOADS.items() if path.endswith(suffixes)), ())
     return (name for name in found if name in space.paths and name != path)
