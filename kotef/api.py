@@ -222,7 +222,7 @@ class RunHandle:
             raise
 
     def _event(self, number: int) -> Event | None:
-        """The event at this place, as soon as there is one; None where the run ended before."""
+        """The event at this place, as soon as there is one; None if the run ended before."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._events) > number or self._ended)
             return self._events[number] if len(self._events) > number else None
@@ -317,7 +317,7 @@ async def aresume(
 def check(root: StrPath | None = None, **options: Unpack[CheckOptions]) -> Inspection:
     """Run the project's checks and judge them, as `kotef check` does; no model is asked and no file is edited.
 
-    Raises KotefError where nothing can be judged: `NoChecksError`, `NoEnvironmentError`, `UsageError`.
+    Raises KotefError if nothing can be judged: `NoChecksError`, `NoEnvironmentError`, `UsageError`.
     """
     asked = _options(check_options, {"root": root, **options})
     with scope():

@@ -43,7 +43,7 @@ class Option(NamedTuple):
     answer: str
     """What the code would give: `15`."""
     diff: str
-    """The edit that does so; empty where none does."""
+    """The edit that does so; empty if none does."""
 
 
 Ask = Callable[[str, Sequence[Option]], Awaitable[int | None]]
@@ -65,7 +65,7 @@ class Approval:
 
 
 CHECKPOINTS: Final = "checkpoints.sqlite"
-"""In the directory of a run: what a resume goes on from."""
+"""In the directory of a run: what a resume continues from."""
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class IgnoredFiles(Protocol):
     """What surrounds the visible files of the workspace: files that git ignores."""
 
     async def differing(self, before: str, name: str) -> tuple[str, ...] | None:
-        """Ignored files that came or changed since this tree was the workspace's; None where that is not known."""
+        """Ignored files that came or changed since this tree was the workspace's; None if that is not known."""
         ...
 
     async def run(self, check: Check, name: str, before: str | None) -> CommandResult:

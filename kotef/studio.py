@@ -71,7 +71,7 @@ async def open_(state: StudioInput) -> dict[str, Any]:
 
 
 async def work(state: StudioState) -> StudioOutput:
-    """Go through the loop to its end; a thread that goes on after a breakpoint comes back to the same run."""
+    """Go through the loop to its end; a thread that continues after a breakpoint comes back to the same run."""
     with scope():
         config, task = await _ready(state), state["task"]
         config = replace(config, run=store.at(config.root, task.run_id), task=task)

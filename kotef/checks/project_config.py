@@ -31,7 +31,7 @@ def text_of(root: Path, name: str) -> str:
 
 
 def readable_text(root: Path, name: str) -> str:
-    """The same of a file that kotef only takes hints from; empty where it cannot be read, for whatever reason."""
+    """The same of a file that kotef only takes hints from; empty if it cannot be read, for whatever reason."""
     try:
         return text_of(root, name)
     except SpecError:

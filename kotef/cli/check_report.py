@@ -117,7 +117,7 @@ def _question(
 
 @contextmanager
 def _watching() -> Iterator[Callable[[str], None]]:
-    """Where a person watches, a line that tells which command is running; it is gone afterwards."""
+    """Where a person watches, a line that shows which command is running; it is gone afterwards."""
     screen = console(stderr=True)
     if not is_live(screen):
         yield lambda _: None
@@ -188,7 +188,7 @@ def _probed(found: Inspection) -> Iterator[str]:
 
 
 def _own_words(check: Checked) -> str:
-    """Why a check is red whose status alone does not tell: what contradicts it; else empty."""
+    """Why a check is red whose status alone does not say: what contradicts it; else empty."""
     first = check.summary.partition("\n")[0]
     return first if first.startswith("exit status ") and check.detail in {"contradiction", "no_tests"} else ""
 

@@ -58,7 +58,7 @@ class CheckRow(Camel):
     required: bool
     starts: bool
     version: str
-    """What its program says of itself; empty where it was not asked."""
+    """What its program says of itself; empty if it was not asked."""
     problem: str
     """Why it does not start; empty when it does."""
     install: str

@@ -16,7 +16,7 @@ from kotef.state import Task
 def is_interactive(options: Mapping[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
     """Whether a person is to be asked; of a resume what the run began with, unless the command line says otherwise.
 
-    UsageError where one is to be asked and no one can be. A run whose plan was approved before goes on without.
+    UsageError if one is to be asked and no one can be. A run whose plan was approved before continues without.
     """
     wanted: bool | None = options["interactive"]
     if wanted is False or (wanted is None and not (task and task.interactive)):

@@ -32,7 +32,7 @@ def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json:
 
 
 def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
-    """The run that is meant, as soon as it is there; UsageError where it does not come."""
+    """The run that is meant, as soon as it is there; UsageError if it does not come."""
     until = time.monotonic() + wait
     while True:
         try:

@@ -34,7 +34,7 @@ class Hands:
     def look(self) -> None:
         """Take in what happened since the last look: all but what the file tools wrote is someone else's.
 
-        While one of the coder's commands runs in the background no one can tell: it is taken for the coder's.
+        While one of the coder's commands runs in the background no one can know: it is taken for the coder's.
         """
         now = self.snapshots.take()
         if not self._background:

@@ -63,7 +63,7 @@ class Detached:
     async def cancel(self, run: store.RunDir, seconds: float) -> bool:
         """Ask the run to stop, and wait for its end; False when it is still stopping after `seconds`.
 
-        Raises `UsageError` where no process is known to work on it.
+        Raises `UsageError` if no process is known to work on it.
         """
         self.reap()
         found = holder_of(self.root)

@@ -45,13 +45,13 @@ class Status(Camel):
     issue: str | None
     """Where its issue entry stands; null without one."""
     resume: str | None
-    """The command that goes on; null where there is nothing to resume."""
+    """The command that continues; null if there is nothing to resume."""
     report: str | None
     lines: list[str]
 
 
 def status_of(root: Path, run: store.RunDir, told: Told, lines: int) -> Status:
-    """The run as its directory tells it. UsageError where that cannot be read."""
+    """The run as its directory reports it. UsageError if that cannot be read."""
     task = run.task()
     alive = at_work(root, run)  # before the events are read: it may end meanwhile, and then has its last event
     history = RunHistory.of(read_events(run.events))

@@ -62,7 +62,7 @@ class Measure(NamedTuple):
     tokens: int
     """Of the request as it would be sent."""
     before: int
-    """Characters of what stands before the conversation, and is never cut."""
+    """Characters of what is before the conversation, and is never cut."""
     per_token: float
     """Characters."""
     window: int
@@ -109,7 +109,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         self._before: int | None = None
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Ask) -> ModelResponse[Any]:
-        """Ask with what fits; an endpoint that says it does not is asked once more with less."""
+        """Ask with what fits; an endpoint that says it does not is asked again with less."""
         cut = cut_of(request.state["messages"])
         step = await self._fitting(request, handler, cut)
         try:
@@ -202,7 +202,7 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
         return prompts.render("compacted", said=said, before=cut.summary, files=names, room=room), spent
 
     async def _answer(self, request: ModelRequest[Any], handler: Ask) -> tuple[str, Spent]:
-        """The model's summary and its cost; nothing where the budget or the window has no room for one."""
+        """The model's summary and its cost; nothing if the budget or the window has no room for one."""
         if self.budget.refusal(request.state["messages"], 2 * self._tokens(request, Cut())):
             return "", Spent()
         visit = self.visit.number

@@ -14,7 +14,7 @@ TWICE: Final = "The model answered twice with nothing."
 
 
 class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
-    """Asks once more, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
+    """Asks again, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
 
     Without it a turn with only thoughts would end the visit as if the work were done.
     """

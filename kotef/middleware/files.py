@@ -79,7 +79,7 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
         return set(self._states(seen))
 
     def _states(self, paths: Sequence[str]) -> dict[str, str]:
-        """The hashes of these files by their names in the workspace; what lies outside has none."""
+        """The hashes of these files by their names in the workspace; what is outside has none."""
         states: dict[str, str] = {}
         for path in paths:
             try:

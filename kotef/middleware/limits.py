@@ -21,7 +21,7 @@ from kotef.stop_gate import next_step
 STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""
 SUMMARY: Final = "kotef_summary"
-"""The same, of a closing summary: True where the visit goes on after it, False where it is the last word."""
+"""The same, of a closing summary: True if the visit continues after it, False if it is the last word."""
 COMMAND: Final = "run_command"
 """The tool that runs commands."""
 NO_TOOLS: Final = "none"
@@ -36,7 +36,7 @@ class Cap(NamedTuple):
     by: StoppedBy
     detail: str
     goes_on: bool
-    """Whether the visit may go on after a closing summary."""
+    """Whether the visit may continue after a closing summary."""
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
     """Ends the visit at a limit, and when the endpoint fails; the end is a message, so it is checkpointed.
 
     At a cap of the visit the model is asked for one closing summary with its tools switched off; after the tool budget
-    the visit goes on from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
+    the visit continues from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
     """
 
     def __init__(self, budget: VisitBudget, visit: VisitContext) -> None:

@@ -14,7 +14,7 @@ from kotef.tools.registry import BY_NAME
 from kotef.tools.workspace_files import locate, read_text
 
 NAME: Final = "AGENTS.md"
-"""That of the workspace itself stands in the first message."""
+"""That of the workspace itself is in the first message."""
 TOLD: Final = "kotef_nested"
 """Key in `additional_kwargs` of a tool's answer: the files of instructions it ends with."""
 
@@ -72,7 +72,7 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
         return (self.root / folder / NAME).is_file()
 
     def _text(self, path: str) -> str:
-        """Empty where it cannot be read, or leads out of the workspace."""
+        """Empty if it cannot be read, or leads out of the workspace."""
         try:
             return read_text(self.root, locate(self.root, path)).plain.strip()
         except ToolFault:

@@ -37,7 +37,7 @@ def stack(
         ReportedContradiction(),  # outermost: after an accepted report there is nothing to ask, and nothing to guard
         mistakes,  # before the bounds: a visit that is stopped for what it did is asked for no summary
         repeats,  # after the mistakes: what fails in turn is a row of mistakes before it is a cycle
-        empty,  # before the bounds: to ask once more is a call to be allowed; a closing summary that is empty is none
+        empty,  # before the bounds: to ask again is a call to be allowed; a closing summary that is empty is none
         bounds,  # nothing below may cost a call that is not allowed
         Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
         InTurn(visit),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn

@@ -28,7 +28,7 @@ class VisitContext:
     effectful: frozenset[str] = frozenset()
     """Those among them that are not in the registry and may change anything: the tools of MCP servers."""
     stash: Stash | None = None
-    """Where texts are kept that are cut; None where the model is offered no tool to read them."""
+    """Where texts are kept that are cut; None if the model is offered no tool to read them."""
     known: Known = field(default_factory=Known)
     """In which states the model has seen the files."""
     permit: Callable[[str], Awaitable[None]] | None = None

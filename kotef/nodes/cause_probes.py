@@ -96,7 +96,7 @@ async def old_tests_probe(unit: ProbeUnit, bench: Bench, judged: Judged, new: Se
 async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
     """The targets pass in a copy that has the visible files as they are, and what git ignores as before the run.
 
-    None where nothing that git ignores differs. A copy in which they are red with all there is says nothing.
+    None if nothing that git ignores differs. A copy in which they are red with all there is says nothing.
     """
     name: ProbeName = "surroundings"
     if judged.task.allow_install:

@@ -67,7 +67,7 @@ async def confirm(verification: Verification, judged: Judged, context: RunContex
 
     Not green are: code of the product that speaks to the judge; files that judge and were changed while they judged, or
     that steer from outside; and a green that is gone once the new files that steer the judge, and the code that no
-    snapshot holds, are as they were before the run (the checks that had tests then are run once more, and only what the
+    snapshot holds, are as they were before the run (the checks that had tests then are run again, and only what the
     baseline had is compared).
     """
     findings = _findings(judged, context)

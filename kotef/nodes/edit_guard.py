@@ -36,7 +36,7 @@ _CODE: Final = (
 def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collection[str]) -> EditGuard:
     """The guard of a run: what judges it, as it stood in the tree `baseline`, and the paths KOTEF.md forbids.
 
-    `test_files` are those of the baseline's verification, which names alone do not tell.
+    `test_files` are those of the baseline's verification, which names alone do not say.
     """
     commands = [check.command for check in task.checks]
     paths = snapshots.paths(baseline)

@@ -85,7 +85,7 @@ class _Demands:
         names = sorted((check.name for check in baseline.checks), key=len, reverse=True)
 
         def plain(unit: str) -> str:
-            """The id without the name of the check that stands before one that two checks report."""
+            """The id without the name of the check that is before one that two checks report."""
             name = next((name for name in names if unit.startswith(f"{name}: ")), "")
             return unit.removeprefix(f"{name}: ") if name else unit
 

@@ -163,7 +163,7 @@ def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
 async def _ask_model(
     text: str, nudge: str, state: AgentState, visit: int, deps: Deps
 ) -> tuple[PlanAnswer | None, Usage]:
-    """The model's plan. After a nudge, one that names no changed hypothesis is asked for once more.
+    """The model's plan. After a nudge, one that names no changed hypothesis is asked for again.
 
     If the second names none either, or there is no budget for it, code's note stands where the hypothesis should.
     """

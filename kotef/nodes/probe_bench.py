@@ -67,7 +67,7 @@ class ProbeUnit:
 
     check: Check
     targets: tuple[str, ...]
-    """Ids as the check's report has them; empty where it lists no tests: the check itself is the target."""
+    """Ids as the check's report has them; empty if it lists no tests: the check itself is the target."""
     command: str
     """Of the targets alone, or the check's own."""
     is_part: bool
@@ -204,7 +204,7 @@ def varied(unit: ProbeUnit, rng: random.Random) -> ProbeUnit:
 
 
 def status_in(result: CommandResult, target: str) -> TestStatus | None:
-    """What became of the target; None where the report does not list it. Without one, the status of the command."""
+    """What became of the target; None if the report does not list it. Without one, the status of the command."""
     if result.tests is None or not target:
         return "passed" if result.passed else "failed"
     return result.tests.get(target)

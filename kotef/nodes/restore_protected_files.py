@@ -19,7 +19,7 @@ def put_back(
 ) -> Restored:
     """Make everything that judges as it was before the run, but never what someone else changed meanwhile.
 
-    Whole files, with what stands in their way; of shared files only the judging tables, named as `FILE [table]`.
+    Whole files, with what is in their way; of shared files only the judging tables, named as `FILE [table]`.
     """
     before, last = snapshots[0], snapshots[edits.visit]
     guard = guard_of(task, before, context.snapshots, test_files)

@@ -15,7 +15,7 @@ from kotef.state import Spent, Task, Usage
 from kotef.workspace import change_time, written_environments
 
 QUICK: Final = 60.0
-"""Seconds a check may take to be run whole, or once more, where the verdict does not need it."""
+"""Seconds a check may take to be run whole, or again, where the verdict does not need it."""
 
 
 async def baseline_results(
@@ -23,7 +23,7 @@ async def baseline_results(
 ) -> tuple[Results, tuple[str, ...], frozenset[str]]:
     """What the checks say about the tree before the run, which paths they wrote, and where they install.
 
-    Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met once more at once.
+    Taken over from an earlier run where that is sound, see `Baselines`. An environment fault is met again at once.
     `ignored` are the files of the workspace that the tree does not hold.
     """
     reruns, store = task.limits.reruns, context.baselines
@@ -81,7 +81,7 @@ async def _reds_first(check: Check, visit: int, context: RunContext, baseline: V
     """The result of the tests red at the baseline, if it settles the matter; None when the whole has to be run.
 
     All that were red are run, not only those that have to turn green, and in the same order: so the failure is the one
-    that the whole would tell of, fingerprint included, unless something else broke.
+    that the whole would report, fingerprint included, unless something else broke.
     """
     was = next((verdict for verdict in baseline.checks if verdict.name == check.name), None)
     if was is None or was.seconds <= QUICK or len(was.red) >= MAX_RED:

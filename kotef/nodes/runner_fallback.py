@@ -16,7 +16,7 @@ _READ: Final = 200
 
 
 def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: Sequence[str] = ()) -> str:
-    """The `--check` with which unittest runs the tests instead, as a hint; empty where pytest is not what is missing.
+    """The `--check` with which unittest runs the tests instead, as a hint; empty if pytest is not what is missing.
 
     `not_started` are commands that were found to lack pytest without being run. Only where every test file is
     unittest's: a function or a fixture of pytest would not be run, and no one would know.

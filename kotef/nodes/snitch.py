@@ -53,7 +53,7 @@ class IssuePlace(NamedTuple):
 def write_entry(state: AgentState, ending: Ending, context: RunContext) -> IssuePlace:
     """Write, or rewrite in place, the entry of this run; into its own directory where the log cannot be written.
 
-    When the disk is full, what cached logs of this run can be spared makes room, and it is tried once more.
+    When the disk is full, what cached logs of this run can be spared makes room, and it is tried again.
     """
     path, aside = issues_path(context.root), context.run_dir / ASIDE
     entry = entry_of(state, ending, context)
@@ -163,7 +163,7 @@ def _touched(state: AgentState, context: RunContext) -> tuple[str, ...]:
 
 
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
-    """The command that goes on from this ending of the visit `edits`; None when there is nothing to continue with."""
+    """The command that continues from this ending of the visit `edits`; None when there is nothing to continue with."""
     outcome = ending.outcome
     if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"

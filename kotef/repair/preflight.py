@@ -69,7 +69,7 @@ class SearchGround:
     tests: tuple[str, ...]
     failing: tuple[int, ...]
     others: tuple[int, ...]
-    """Tests that pass, and have to go on passing."""
+    """Tests that pass, and have to continue passing."""
     control: int | None
     """The quickest of those that run suspected code."""
     ran: Mapping[int, ExecutionTrace]
@@ -83,7 +83,7 @@ class SearchGround:
     test_units: Mapping[int, SwapUnit]
     """The function of each test that is one."""
     evaluated: frozenset[SwapUnit]
-    """Functions evaluated where the tests fail; empty where that is not known."""
+    """Functions evaluated where the tests fail; empty if that is not known."""
     in_traceback: frozenset[SwapUnit]
     """Functions in which the tests fail, the tests themselves aside."""
     unread: tuple[str, ...]
@@ -352,7 +352,7 @@ def _suspects(
 
 
 def _spread(unit: SwapUnit, lines: dict[int, float]) -> dict[int, float]:
-    """Default values stand on a line that is run on import; they are as suspicious as the function."""
+    """Default values are on a line that is run on import; they are as suspicious as the function."""
     for line in range(unit.node.lineno, unit.node.body[0].lineno):
         lines.setdefault(line, max(lines.values()) * 0.8)
     return lines

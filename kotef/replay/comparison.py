@@ -81,7 +81,7 @@ class Replayed(Camel):
     """Requests that are not as recorded, and calls that never were; the first explains the others."""
     notices: tuple[str, ...]
     into: str | None
-    """The copy that was worked in; null where it is gone again."""
+    """The copy that was worked in; null if it is gone again."""
 
 
 def replay(
@@ -89,7 +89,7 @@ def replay(
 ) -> Replayed:
     """Play a run again in a copy of the workspace as it was before it; nothing is asked, and no command is run.
 
-    UsageError where there is nothing to play: no record, no task, or no snapshot of the state before the run.
+    UsageError if there is nothing to play: no record, no task, or no snapshot of the state before the run.
     """
     task, record, notices = _playable(run)
     if run.is_foreign:

@@ -138,7 +138,7 @@ class Player:
         return _PlayedCoder(coder, self)
 
     def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  no one is asked
-        """One that says what the person said; who quit and resumed has not quit. None where no one was asked."""
+        """One that says what the person said; who quit and resumed has not quit. None if no one was asked."""
         if not (self._agreed or self._permitted):
             return None
 

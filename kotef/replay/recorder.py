@@ -91,7 +91,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path, root: Path) -> None:
-        """A record that is there already goes on: the run is resumed."""
+        """A record that is there already continues: the run is resumed."""
         self.path, self.root = path, root
         self._size = path.stat().st_size if path.exists() else 0
         before = path.read_bytes() if self._size else b""

@@ -30,7 +30,7 @@ class Tape(Protocol):
     """Everything that is not decided by code goes through it: models, commands, and tools that reach outside."""
 
     def begin(self, clock: Clock, snapshots: Snapshots, kit: Kit) -> None:
-        """The run begins, or goes on, in this process."""
+        """The run begins, or continues, in this process."""
         ...
 
     def see(self, event: RecordedEvent) -> None:

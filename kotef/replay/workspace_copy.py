@@ -48,7 +48,7 @@ def _empty(into: Path) -> Path:
 def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
     """The files of a tree of the workspace `root`, with the ignored ones that were kept beside it, in `place`.
 
-    The snapshots of the copy know all that those of the workspace know, and write nothing there. UsageError where the
+    The snapshots of the copy know all that those of the workspace know, and write nothing there. UsageError if the
     tree is gone.
     """
     state = state_dir(root)

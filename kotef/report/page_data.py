@@ -35,7 +35,7 @@ _VISIT: Final = re.compile(r"visit-(\d{1,4})\.json")
 def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     """Read the directory; what is missing or torn in it is said and costs nothing else.
 
-    `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError where its
+    `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError if its
     result cannot be read.
     """
     (task, no_task), result = _task(run), redactor().whole(run.result())

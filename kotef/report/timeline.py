@@ -57,7 +57,7 @@ class VisitRecord:
 
     @property
     def cost(self) -> float:
-        """Of all calls; 0 where no price is known."""
+        """Of all calls; 0 if no price is known."""
         return sum(call.cost for call in self.calls)
 
 

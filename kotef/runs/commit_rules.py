@@ -41,7 +41,7 @@ class CommitContent:
 
     @cached_property
     def tracked(self) -> Mapping[str, FileEntry]:
-        """The files of the commit the run began at, as far as they lie in the workspace."""
+        """The files of the commit the run began at, as far as they are in the workspace."""
         found = {}
         for line in filter(None, ask(["ls-tree", "-r", "-z", self.task.base], self.root).split(b"\0")):
             facts, _, path = line.partition(b"\t")

@@ -11,7 +11,7 @@ from kotef.workspace import SWAP_MARK, Snapshots, end_file_swap, unfinished_file
 def put_right(root: Path, *, but: Path | None = None) -> tuple[str, ...]:
     """End what killed runs left standing in, before anything is read, judged or written here; a line for each run.
 
-    `but` is the directory of a run that is about to go on, and does it itself. A file that someone changed since is
+    `but` is the directory of a run that is about to continue, and does it itself. A file that someone changed since is
     left as it is, and named. Raises BusyError while a run is at work, WorkspaceError where the real files cannot be
     had: then everything here would be judged, or kept, as it never was.
     """

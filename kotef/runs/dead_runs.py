@@ -52,7 +52,7 @@ def _noted(root: Path, run: RunDir) -> str:
         record(issues_path(root), _entry(run, task))
     except WorkspaceError as error:
         return f"run {run.run_id} was killed and not resumed; its issue entry cannot be written: {error}"
-    with suppress(OSError):  # then the entry is written once more, in its place
+    with suppress(OSError):  # then the entry is written again, in its place
         (run.path / NOTED).touch()
     return (
         f"run {run.run_id} was killed and not resumed: `kotef resume {run.run_id}` continues it; "

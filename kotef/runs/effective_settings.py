@@ -35,7 +35,7 @@ class EffectiveSetting(Camel):
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""
-    """Why it has no effect; empty where it has."""
+    """Why it has no effect; empty if it has."""
 
 
 class InEffect(Camel):
@@ -221,9 +221,9 @@ def _at(file: str, text: str, name: str) -> str:
 
 
 def line_of(text: str, name: str) -> int | None:
-    """The line of a TOML file that sets `table.key`; None where it is written in another way than one line a setting.
+    """The line of a TOML file that sets `table.key`; None if it is written in another way than one line a setting.
 
-    Of what stands in a string of several lines nothing is known: the line is a hint for a person, nothing more.
+    Of what is in a string of several lines nothing is known: the line is a hint for a person, nothing more.
     """
     table, _, key = name.rpartition(".")
     here = ""

@@ -40,7 +40,7 @@ _MARGIN: Final = 1.5
 MAX_OUTPUT: Final = 4_000
 """Characters of one red check's output that the coder is shown; the rest is kept."""
 _UNKNOWN: Final = 8
-"""A check that did not end tells nothing of how long it takes once it is repaired: this part of the time, then."""
+"""A check that did not end says nothing of how long it takes once it is repaired: this part of the time, then."""
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ class AgentGrant:
     root: Path = Path()
 
     def scratch(self, run_dir: Path) -> Path:
-        """A folder outside of the workspace's own files that it can write into."""
+        """A folder outside the workspace's own files that it can write into."""
         place = self.sandbox.temporary or run_dir / "coder"
         place.mkdir(parents=True, exist_ok=True)
         return place
@@ -80,7 +80,7 @@ def must_be_hireable(
     prices: Mapping[str, Price],
     env: Mapping[str, str] = os.environ,
 ) -> None:
-    """UsageError where a chain of programs could not begin: none is installed, or a variable or a price is missing."""
+    """UsageError if a chain of programs could not begin: none is installed, or a variable or a price is missing."""
     commands = commands_in(chain)
     if more and not commands:
         hint = "it goes with --coder 'PROGRAM {brief}'"
@@ -211,7 +211,7 @@ def _real(name: str, home: Path, env: Mapping[str, str]) -> Path:
 
 
 def _named_files(command: AgentCommand, root: Path) -> Iterator[Path]:
-    """Files outside of the workspace that the command line names by their whole path: a script of the person's."""
+    """Files outside the workspace that the command line names by their whole path: a script of the person's."""
     with suppress(ValueError):  # a quotation that does not end is the shell's to complain of
         for word in shlex.split(command.template):
             path = _file(word, root) if word.startswith(("/", "~")) else None

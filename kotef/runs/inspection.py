@@ -61,7 +61,7 @@ class CheckCounts(Camel):
     checks: int
     checks_passed: int
     tests_run: int | None
-    """Null when no check tells a count."""
+    """Null when no check reports a count."""
     passed: int | None
     """Null, as the next three, when a check with tests wrote no report."""
     failed: int | None
@@ -90,13 +90,13 @@ class Checked(Camel):
     fingerprint: str
     tests_run: int | None
     failed: int | None
-    """How many tests failed, all of them; null when nothing tells. `failures` lists no more than 100."""
+    """How many tests failed, all of them; null when nothing says so. `failures` lists no more than 100."""
     tests: dict[str, TestStatus] | None
-    """Status of each test by its id; null where single tests are not known."""
+    """Status of each test by its id; null if single tests are not known."""
     evidence: str
     """`report`, `lines`, `counts`, `summary` or `exit`: what the verdict rests on."""
     unjudged: str = ""
-    """Why it could not be judged at the commit compared with; empty where it was, or nothing was compared."""
+    """Why it could not be judged at the commit compared with; empty if it was, or nothing was compared."""
     seconds: float
     obstructions: tuple[str, ...] = ()
     """What the sandbox kept from the command and may explain the failure, with the option that opens it."""

@@ -132,7 +132,7 @@ class RunLoop:
         """Make a run that had ended go on at its planner.
 
         Where the baseline was broken it is taken again; an edit that was set aside as ambiguous is put in place again,
-        and judged once more; the tree of a visit that a person lets go on is put in place again, too.
+        and judged again; the tree of a visit that a person lets go on is put in place again, too.
         """
         outcome = known.get("outcome")
         update: dict[str, Any] = {}

@@ -55,7 +55,7 @@ class ModelSelection:
         }
 
     def need_prices(self, max_cost: float | None, config: UserConfig) -> None:
-        """UsageError where a limit in money is set and a model has no price."""
+        """UsageError if a limit in money is set and a model has no price."""
         for name in self._names() if max_cost is not None else ():
             if name not in config.prices:
                 hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'

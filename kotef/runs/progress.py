@@ -87,7 +87,7 @@ class RunProgress:
     """The visit at work, or the last one; 0: the state before the run is judged."""
     node: str = "verifier"
     what: str = ""
-    """The step in a few words: a command, a tool with its arguments, a question; empty where the state says it all."""
+    """The step in a few words: a command, a tool with its arguments, a question; empty if the state says it all."""
     tools: tuple[ToolAtWork, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0

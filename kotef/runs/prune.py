@@ -61,7 +61,7 @@ def prune(root: Path, wanted: PruneRule, *, dry_run: bool) -> Pruned:
     """Delete what is not needed any more; with `dry_run` only look.
 
     Raises BusyError while a run is at work, and `WorkspaceError` where something cannot be deleted, or where a run
-    cannot tell what it needs: then no snapshot is touched.
+    cannot know what it needs: then no snapshot is touched.
     """
     with workspace_lock(root, "prune"):
         runs = list(every(root))

@@ -16,7 +16,7 @@ _AS_IT_WAS: Final = "nothing was changed; `kotef diff` and `kotef undo` still wo
 
 
 def must_be_current(run: RunDir, task: Task) -> None:
-    """UsageError where the run keeps its state in an older schema; its directory is left as it is."""
+    """UsageError if the run keeps its state in an older schema; its directory is left as it is."""
     if task.schema_version >= SCHEMA_VERSION:
         return
 
@@ -31,7 +31,7 @@ def must_be_current(run: RunDir, task: Task) -> None:
 
 
 def must_fit(run: RunDir) -> None:
-    """UsageError where the checkpoints of a run cannot be read; its directory is left as it is."""
+    """UsageError if the checkpoints of a run cannot be read; its directory is left as it is."""
     if not run.checkpoints.exists():
         return
     try:

@@ -36,7 +36,7 @@ class RunConfig:
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is no one."""
+    """Puts a question to the person at the terminal; None if there is no one."""
     approval: Approval | None = None
     """Asks before the first edit, and before commands that the policy does not allow by itself; None: no one does."""
     attended: bool = False

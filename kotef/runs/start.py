@@ -42,7 +42,7 @@ def start(config: RunConfig) -> Result:
 def resume(config: RunConfig) -> Result:
     """Go on with a run that `may_resume` allows; the task of `config` is its task with the limits now in force.
 
-    BusyError when another run works here, UsageError where the run has ended meanwhile, or is not this kotef's to read.
+    BusyError when another run works here, UsageError if the run has ended meanwhile, or is not this kotef's to read.
     An earlier ending is forgotten first, so that a kill finds none.
     """
     run, task = config.run, config.task

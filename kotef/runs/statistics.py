@@ -248,7 +248,7 @@ def _model_of(result: Result | None, history: RunHistory) -> str:
 
 
 def _age(run: RunDir) -> float:
-    """Seconds since the run began, by its id; endless where that tells no time."""
+    """Seconds since the run began, by its id; endless where that reports no time."""
     found = _STAMP.match(run.run_id)
     try:
         begun = time.strptime(f"{found[1]} UTC", "%Y%m%d-%H%M%S %Z") if found else None

@@ -45,7 +45,7 @@ class BaseCheckout:
     bound: tuple[str, ...]
     """Paths that are the workspace's own: environments, and `.git` (read-only)."""
     mounted: bool
-    """Whether the copy stands at the workspace's own path; if not, commands run in the directory of the copy."""
+    """Whether the copy is at the workspace's own path; if not, commands run in the directory of the copy."""
 
     @property
     def directory(self) -> Path:
@@ -99,7 +99,7 @@ def resolve_commit(root: Path, ref: str) -> str:
 def base_checkout(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OFF) -> Iterator[BaseCheckout]:
     """The workspace as it was at a commit, in a temporary directory, for the length of the block.
 
-    A copy is sound only where it stands at the workspace's own path: editable installs, `.pth` files and scripts of an
+    A copy is sound only where it is at the workspace's own path: editable installs, `.pth` files and scripts of an
     environment point there. So it is mounted there, in a mount namespace that only the wrapped commands see. Where the
     system permits no mounts, commands run in the copy, if nothing that is installed points into the workspace;
     `WorkspaceError` if something does. Landlock forbids every mount, so in a `sandbox` of that level it is the same.
@@ -192,7 +192,7 @@ def _points_into(root: Path) -> Iterator[Path]:
 
 @cache
 def _way() -> tuple[tuple[str, ...], str] | None:
-    """How a mount namespace is had here: what stands in front, and what gives a user back their number inside."""
+    """How a mount namespace is had here: what is in front, and what gives a user back their number inside."""
     uid, gid = os.geteuid(), os.getegid()
     as_user = f"unshare --user --map-user={uid} --map-group={gid} --" if uid else ""
     own = ("unshare", "--user", "--map-root-user", "--mount", "--")

@@ -145,7 +145,7 @@ def _has_settings(path: Path, public: Collection[Path]) -> bool:
 
 
 def _is_key(path: Path, public: Collection[Path]) -> bool:
-    """Certificates lie in files of the same names, and keys of a test suite are for everybody to see."""
+    """Certificates are in files of the same names, and keys of a test suite are for everybody to see."""
     if path in public:
         return False
     try:

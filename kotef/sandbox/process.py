@@ -129,7 +129,7 @@ class _Running:
             killed = self.supervisor.wait(GRACE)
         except subprocess.TimeoutExpired:  # it hangs in the kernel
             killed = None
-        if not is_alone:  # once more: cancelled early, the supervisor may have made its child after the last look
+        if not is_alone:  # again: cancelled early, the supervisor may have made its child after the last look
             self.tree.kill()
         os.close(self.lifeline)
         if not is_alone:

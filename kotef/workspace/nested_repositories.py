@@ -45,7 +45,7 @@ def repositories(root: Path) -> Repositories:
 
 
 def holds_work(repository: Path) -> bool:
-    """Whether deleting it would lose work; True if git cannot tell."""
+    """Whether deleting it would lose work; True if git cannot know."""
     try:
         status = run_git(["status", "--porcelain", "--untracked-files=normal"], cwd=repository)
         own = run_git(["rev-list", "-1", *_OWN_COMMITS], cwd=repository)

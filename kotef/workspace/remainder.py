@@ -162,7 +162,7 @@ def _kept_repositories(snapshots: Snapshots, place: Path) -> tuple[tuple[NestedR
 
 
 def _kept_repository(snapshots: Snapshots, path: str, number: int, place: Path) -> NestedRepository | None:
-    """None where it leads elsewhere, cannot be read, or has too many files."""
+    """None if it leads elsewhere, cannot be read, or has too many files."""
     try:
         if not GitFolder(snapshots.root, path, _git_folders(place) / str(number)).keep():
             return None

@@ -69,7 +69,7 @@ class Listing:
         }
         self._top = f"{root}/"
         self._state = f"{store.parent}/".removeprefix(self._top)
-        """The folder of kotef's state, relative to the workspace; absolute where it lies elsewhere."""
+        """The folder of kotef's state, relative to the workspace; absolute where it is elsewhere."""
         self.size = 0
         """Bytes of the regular files that `held` looked at last."""
         self.marks: dict[str, FileMark] = {}

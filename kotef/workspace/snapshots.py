@@ -48,7 +48,7 @@ class Restored:
 
 
 class Snapshots(TreeStore):
-    """Trees of the workspace: taken of what stands there, and put in place again.
+    """Trees of the workspace: taken of what is there, and put in place again.
 
     The user's `.git` is only read. One writer at a time: the caller holds `workspace_lock`.
     """
@@ -145,7 +145,7 @@ class Snapshots(TreeStore):
         return held
 
     def _next_tree(self, held: frozenset[str]) -> str | None:
-        """The tree of these files, made from that of the last `take` without git; None where git is to be asked.
+        """The tree of these files, made from that of the last `take` without git; None if git is to be asked.
 
         Files are read here if they are new, if their mark changed, and if they changed in or after the second of the
         last look, whatever their marks say; git is asked if they are many, or if one cannot be read.
@@ -183,7 +183,7 @@ class Snapshots(TreeStore):
 
     def _write_tree(self, held: frozenset[str], began: float) -> str:
         failed = self._update_index(held, began)
-        if failed:  # a file changed its kind under our eyes, or the index is damaged: once more, from nothing
+        if failed:  # a file changed its kind under our eyes, or the index is damaged: again, from nothing
             self._start_over()
             began, held = time.time(), self._look()
             failed = self._update_index(held, began)
@@ -320,5 +320,5 @@ class Snapshots(TreeStore):
 
 
 def _second_of(look: float | None) -> float:
-    """The second in which a look began; 0 where there was none."""
+    """The second in which a look began; 0 if there was none."""
     return 0.0 if look is None else math.floor(look - _CLOCK_LAG)

@@ -50,7 +50,7 @@ _TREE: Final = re.compile("[0-9a-f]{40}")
 
 
 class TreeStore:
-    """Trees and contents by their ids, outside of the workspace; git never collects any by itself."""
+    """Trees and contents by their ids, outside the workspace; git never collects any by itself."""
 
     def __init__(self, root: Path, store: Path, index: str) -> None:
         """`root` is the workspace, `index` the name of a file in the `store`."""

@@ -47,7 +47,7 @@ class UntrackedFiles(BaseModel):
     judging: frozenset[str]
     """Those of `files` that judge."""
     outside: dict[str, str]
-    """What judges and lies behind a link that leads out of the workspace: path → blob id."""
+    """What judges and is behind a link that leads out of the workspace: path → blob id."""
     installed: frozenset[str]
     """Environments, dependencies and caches, which are believed as the interpreter is, and not read."""
     repositories: frozenset[str]

@@ -50,7 +50,7 @@ class Hand:
     start: Callable[[str, Mapping[str, str], float, float, Path], Awaitable[Completed]]
     """Runs a command line with these variables set: wall seconds, seconds of silence, the log."""
     scratch: Path
-    """A folder it can write into, outside of the workspace."""
+    """A folder it can write into, outside the workspace."""
     found: Callable[[str], bool]
     """Whether a program of this name is there to be started."""
 
@@ -119,7 +119,7 @@ class CommandCoder:
 
     def _claim(self, words: str, brief: Brief) -> Contradiction | None:
         """What its last words report as impossible; None without a report, and where code finds it wrong."""
-        said = list(_REPORT.finditer(words))[-1:]  # what stands before it may quote the brief
+        said = list(_REPORT.finditer(words))[-1:]  # what is before it may quote the brief
         if not said:
             return None
         place, why = said[0]["place"].strip(" `"), words[said[0].end() :].strip(" `*\n")[:_REPORTED]
@@ -185,7 +185,7 @@ class CommandCoder:
         }
 
     def _left_behind(self) -> Iterator[str]:
-        """What lies at the top of the workspace that is not a part of anybody's work; no link is followed."""
+        """What is at the top of the workspace that is not a part of anybody's work; no link is followed."""
         globs = self.command.preset.leaves if self.command.preset else ()
         for entry in list_within(self.context.root, most=_ENTRIES) if globs else ():
             if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):
@@ -214,7 +214,7 @@ def _last_words(output: str) -> str:
 
 
 def _read(account: Path) -> str:
-    """What the program wrote of itself; empty where it wrote nothing, or a link."""
+    """What the program wrote of itself; empty if it wrote nothing, or a link."""
     try:
         return read_within(account.parent, account.name, largest=_ACCOUNT_CAP).decode("utf-8", "replace")
     except OSError:
