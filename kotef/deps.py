@@ -11,7 +11,7 @@ from kotef.checks.baselines import Baselines
 from kotef.checks.types import Check, CommandResult
 from kotef.context.prompts import Prompts
 from kotef.settings import Limits, Price
-from kotef.workspace import Snapshots
+from kotef.workspace import InstalledEnvironments, Snapshots
 
 if TYPE_CHECKING:
     from asyncio import Task as Work
