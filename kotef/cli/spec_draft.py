@@ -68,7 +68,7 @@ def draft_command(options: dict[str, Any]) -> int:
 async def _draft(
     root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
 ) -> tuple[Drafted, Price | None]:
-    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it cannot be used."""
+    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it fails."""
     settings = run_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
     endpoint = resolve(os.environ, model=settings.value("model"), base_url=settings.value("base_url"))
     if endpoint is None:

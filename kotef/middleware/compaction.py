@@ -167,10 +167,13 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
                 made = last_resort(pieces, made)
         if size_of(pieces, made) >= size_of(pieces, cut):
             return CompactionStep(cut, spent)
+        how = "dropped" if made.tier > 1 else "truncated"
+        if made.covered > cut.covered:
+            how = "summary"
         self.visit.context.emit(
             "compacted",
             visit=self.visit.number,
-            how=("summary" if made.covered > cut.covered else "dropped" if made.tier > 1 else "truncated"),
+            how=how,
             messages=max(made.covered, made.upto),
             tokens_before=measure.tokens,
             tokens_after=measure.tokens_of(made),

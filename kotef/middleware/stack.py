@@ -44,7 +44,7 @@ def stack(
         ToolActivity(
             visit.context.emit, visit.number
         ),  # outside of whatever answers a call, so that every answer is seen
-        Malformed(visit.tools, visit.context.emit),  # before the ledger: a call that cannot be read is no effect
+        Malformed(visit.tools, visit.context.emit),  # before the ledger: a call that cannot be read is not an effect
         Compaction(visit, budget, recent, window),  # inside the tail, which is part of what must fit
         PrefixWatch(visit, "coder"),  # innermost of those that change a request: it sees what is sent
         NestedInstructions(visit),  # outside the ledger: what it keeps of an effect is the effect's own answer

@@ -34,7 +34,7 @@ class Tape(Protocol):
         ...
 
     def see(self, event: RecordedEvent) -> None:
-        """Watch an event: it tells in which visit, and for which role, a model is asked."""
+        """Watch an event: it says in which visit, and for which node, a model is called."""
         ...
 
     def baselines(self, store: Baselines) -> Baselines:

@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.examples(2)
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_puts_the_real_files_back_first_and_says_so(killed: Ran, name: str) -> None:
     was = killed.run_dir
@@ -87,6 +87,7 @@ def test_a_run_at_work_is_not_disturbed(killed: Ran) -> None:
     assert (killed.run_dir / SWAP_MARK).exists()
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("spoil", [lambda mark: mark.write_text("{"), lambda mark: mark.write_text("[]")])
 def test_a_mark_that_cannot_be_read_stops_the_command_with_a_way_out(killed: Ran, spoil: Callable[[Path], int]) -> None:
     spoil(killed.run_dir / SWAP_MARK)

@@ -75,7 +75,7 @@ def test_a_run_that_was_killed_is_an_error_with_the_way_on(project: Path) -> Non
     write(project, STARTED, {"event": "tool_started", **TOOL})
     watched = kotef(project, "watch")
     assert watched.code == 137
-    assert f"run {RUN} was killed; `kotef resume {RUN}` goes on with it" in watched.stdout
+    assert f"run {RUN} was killed; `kotef resume {RUN}` continues it" in watched.stdout
     as_json = kotef(project, "watch", RUN, "--json")
     assert (as_json.code, states(as_json)) == (137, ["verifying", "tool_running", "error"])
 

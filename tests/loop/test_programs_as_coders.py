@@ -261,6 +261,7 @@ def test_a_command_that_cannot_be_used_is_said_before_anything_runs(project: Pat
     assert not (project / ".sdd").exists()
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("word", ["~nobody-has-this", f"/{'x' * 300}"])
 def test_a_word_of_its_command_that_is_no_file_is_the_programs_own(project: Path, tmp_path: Path, word: str) -> None:
     ran = run(project, agent(tmp_path, FIXES).replace(" {brief}", f" {{brief}} {word}"))

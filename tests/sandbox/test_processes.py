@@ -54,6 +54,7 @@ def running(mark: str) -> list[bytes]:
     return [line for line in lines if mark.encode() in line and b"kotef" not in line]
 
 
+@pytest.mark.examples(6)
 @each_level
 @pytest.mark.parametrize(
     "start",

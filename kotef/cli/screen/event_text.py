@@ -1,4 +1,4 @@
-"""Text and style of each event."""
+"""Text and colour of each event on the screen."""
 
 from kotef.cli.screen.sanitize import flat, one_line
 from kotef.events import (
@@ -187,12 +187,12 @@ def _check_line(event: CheckFinishedEvent) -> tuple[str, str]:
 
 
 def _restored_line(event: RestoredEvent) -> str:
-    left = f"; left as they are, for they changed since: {', '.join(event.left[:8])}" if event.left else ""
+    left = f"; left as they are, because they changed since: {', '.join(event.left[:8])}" if event.left else ""
     if event.visit:
         return f"the workspace was left at attempt {event.visit}, the best one{left}"
     undone = "so all edits are undone"
     if differs := event.differs:
-        undone = f"so the edits are undone, except for what is named above ({counted(len(differs), 'path')})"
+        undone = f"so the edits are undone, except for the paths above ({counted(len(differs), 'path')})"
     return f"no attempt is better than the state before the run, {undone}; visit-N.patch has each{left}"
 
 
