@@ -332,7 +332,9 @@ def _checked(tree: object) -> str:
 
 def _no_attempt(run: RunDir, trees: _Trees, wanted: int) -> UsageError:
     numbers = ", ".join(str(number) for number in trees.attempts)
-    has = f"attempt{'s' if len(trees.attempts) > 1 else ''} {numbers}" if numbers else "no attempt at all"
+    has = "no attempt at all"
+    if numbers:
+        has = f"attempts {numbers}" if len(trees.attempts) > 1 else f"attempt {numbers}"
     return UsageError(f"run {run.run_id} has no attempt {wanted}, it has {has}", hint="see `kotef show`")
 
 

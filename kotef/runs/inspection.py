@@ -349,9 +349,12 @@ def _told(
     fault = environment_fault(results)
     known = {check.name: result for check, result in earlier}
     green = verdict.green and verdict.detail in {"", "no_proof_of_work"} and not fault
+    exit_code = GREEN if green else NOT_GREEN
+    if fault:
+        exit_code = CANNOT
     return Inspection(
         green=green,
-        exit_code=CANNOT if fault else GREEN if green else NOT_GREEN,
+        exit_code=exit_code,
         detail=fault or ("" if green else _detail(verdict)),
         sandbox=question.sandbox.name,
         network=question.sandbox.network,
