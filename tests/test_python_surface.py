@@ -15,9 +15,9 @@ from support.loop import CHECK, FIXED, one_bug
 
 import kotef
 from kotef.api import CheckOptions, ResumeOptions, RunOptions
-from kotef.cli.check_commands import check as check_command
-from kotef.cli.run_commands import resume as resume_command
-from kotef.cli.run_commands import run as run_command
+from kotef.cli.commands.check import check as check_command
+from kotef.cli.commands.resume import resume as resume_command
+from kotef.cli.commands.run import run as run_command
 from kotef.errors import NoChecksError, UsageError
 
 NAMES = [

@@ -1,4 +1,4 @@
-"""How is something said to GitHub Actions, and how is it kept from hearing what others say?
+"""Annotations for GitHub Actions, and how the runner is kept from obeying what others print.
 
 Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
 """

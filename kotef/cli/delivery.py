@@ -1,4 +1,4 @@
-"""What is handed over with the result of a run: a branch, the text of a pull request, what a CI job reads?"""
+"""Delivery of a result: a branch, the text of a pull request, and what a CI job reads."""
 
 import os
 import sys
@@ -126,7 +126,7 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 def _writable(path: str | None) -> Path | None:
     """Where the text goes; UsageError before the run, for afterwards it would be lost."""
-    from kotef.cli.output_paths import must_be_plain
+    from kotef.cli.outputs import must_be_plain
     from kotef.errors import UsageError
 
     if path is None:

@@ -1,4 +1,4 @@
-"""How does a job of GitHub Actions learn how a run ended?"""
+"""Summary, outputs and annotations of a run for a job of GitHub Actions."""
 
 import os
 import secrets

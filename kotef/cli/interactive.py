@@ -1,4 +1,4 @@
-"""Is there a person at the terminal, and what are they asked?"""
+"""Whether a person is at the terminal, and what they are asked."""
 
 from dataclasses import replace
 from typing import Any

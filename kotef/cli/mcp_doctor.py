@@ -1,4 +1,4 @@
-"""Do the MCP servers of this repository start, and what can they do?"""
+"""Report of `kotef mcp doctor`: whether the MCP servers of this repository start, and what they can do."""
 
 import asyncio
 import importlib.util
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.cli.screen import console, plain
-from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SpecError
 from kotef.failures.plural import counted
 from kotef.runs.mcp_config import FILES, find_servers
@@ -28,10 +27,9 @@ class _ServerFinding(NamedTuple):
     text: str
 
 
-def doctor_command(root: str | None) -> int:
-    """`kotef mcp doctor`: one line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5."""
+def report_servers(place: Path) -> int:
+    """One line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5."""
     screen = console()
-    place = workspace_of(root)
     named = find_servers(place).each()
     servers = [each for each in named if isinstance(each, Server)]
     faults = [_ServerFinding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]

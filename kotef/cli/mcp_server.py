@@ -1,4 +1,4 @@
-"""How does an editor or another agent start kotef as its MCP server?"""
+"""kotef as an MCP server on standard input and output."""
 
 import asyncio
 import importlib.util
@@ -24,9 +24,8 @@ from kotef.workspace.git import inspect
 WIDTH = 200
 
 
-def serve_command(root: str | None) -> int:
-    """`kotef mcp serve`; returns the exit status once the client has gone."""
-    place = _workspace(root)
+def serve_until_gone(place: Path) -> None:
+    """Serve the workspace until the client has gone."""
     if importlib.util.find_spec("mcp") is None:
         raise UsageError(MISSING)
     hide(place, read_config(config_path()))
@@ -35,7 +34,6 @@ def serve_command(root: str | None) -> int:
     loaded()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the library's reader of stdin would hold up a gentler end
     asyncio.run(serve(Workspace(place, lines_of)))
-    return 0
 
 
 def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
@@ -51,7 +49,7 @@ def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
     return page.getvalue().splitlines()
 
 
-def _workspace(root: str | None) -> Path:
+def served_workspace(root: str | None) -> Path:
     """The workspace; where an editor starts us anywhere, a directory that nobody named must at least look like one."""
     place = workspace_of(root)
     if root is None and not inspect(place).is_repo and not (place / ".sdd").is_dir():

@@ -1,4 +1,4 @@
-"""Who works on a task, and whom are their models asked of?"""
+"""Coder chain of a run, and the endpoint of each role's model."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Which options do several commands share?"""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -186,3 +186,36 @@ INTERACTIVE = click.option(
     help="Ask at the terminal before the first edit (approve the plan, edit it or quit) and before commands that the "
     "policy does not allow by itself. A resume asks if the run did.",
 )
+
+
+def which_run(command: F) -> F:
+    """Which run is meant."""
+    argument = click.argument("run_id", metavar="[RUN]", required=False)
+    return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
+
+
+FORCE: Final = click.option("--force", is_flag=True, help="Replace what somebody else changed, too; it is kept first.")
+ATTEMPT: Final = click.IntRange(1)
+TREE_STATUS: Final = """\b
+Exit status:
+  0  done, or there was nothing to do
+  2  refused, and nothing was touched: no such run or attempt, a run is at work here, or
+     somebody else changed a file that is about to be replaced
+  5  a file could not be written
+"""
+"""Exit statuses of the commands that show, or put in place, what a run changed."""
+RUN_STATUS: Final = """\b
+Exit status:
+  0  verified (or unverified, only with --allow-unverified)
+  1  a defect in kotef itself
+  2  usage or configuration error, or the workspace is busy; nothing was run
+  3  the attempts are spent, or the run was stuck
+  4  a budget is spent: tokens, calls, commands, money or time
+  5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
+  6  blocked: a decision only a person can take
+  7  the model endpoint is unavailable
+  130, 143  interrupted by SIGINT, SIGTERM
+A run that began and was not verified leaves one entry in .sdd/issues.md.
+See also `kotef help environment` and `kotef help files`.
+"""
+"""Exit statuses of `run` and `resume`."""

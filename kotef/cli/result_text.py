@@ -1,4 +1,4 @@
-"""How is the ending of a run told on the screen?"""
+"""Ending of a run as the screen shows it."""
 
 from kotef.cli.screen import console, one_line, plain
 from kotef.runs.result import Result, ResultDone

@@ -1,4 +1,4 @@
-"""What commands may write, and what the checks see: the two rooms side by side."""
+"""Table of the two rooms: what commands may write, and what the checks see."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

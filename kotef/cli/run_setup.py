@@ -1,4 +1,4 @@
-"""What has to be known before a run starts or goes on, and what can be wrong with what is asked?"""
+"""Setup of a run from its options: everything that has to be known before it starts or goes on."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What does the issue say that is piped in, or stands in a file?"""
+"""Ticket from an issue that is piped in, or is in a file."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Which tickets could be worked on, whoever's form they have?"""
+"""List of the tickets and specs that could be worked on."""
 
 from pathlib import Path
 from typing import NoReturn

@@ -1,4 +1,4 @@
-"""Which directory does a command work in?"""
+"""Workspace that a command works in."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where does the output go, and what does that place bear?"""
+"""Console for the output, with what its terminal supports."""
 
 import json
 import os

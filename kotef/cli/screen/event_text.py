@@ -1,4 +1,4 @@
-"""With which words is an event told, and in which colour?"""
+"""Text and colour of each event on the screen."""
 
 from kotef.cli.screen.sanitize import flat, one_line
 from kotef.failures.plural import counted

@@ -1,4 +1,4 @@
-"""What does a person see while a run is at work?"""
+"""Live view of a run at work."""
 
 import time
 from collections.abc import Iterator, Sequence

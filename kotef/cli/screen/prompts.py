@@ -1,4 +1,4 @@
-"""How is a person at the terminal asked, and how do they answer?"""
+"""Questions to a person at the terminal, and how they answer."""
 
 import asyncio
 import os

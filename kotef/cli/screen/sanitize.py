@@ -1,4 +1,4 @@
-"""Which text may reach a terminal?"""
+"""Sanitising of text that is printed: no control, bidirectional or zero-width character reaches a terminal."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What does the status line say, in as many columns as there are?"""
+"""Status line, in as many columns as there are."""
 
 from typing import Final
 

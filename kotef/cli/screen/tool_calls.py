@@ -1,4 +1,4 @@
-"""How are many calls of one tool told in few lines?"""
+"""Lines for many calls of one tool."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

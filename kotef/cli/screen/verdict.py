@@ -1,4 +1,4 @@
-"""What did an attempt change in the checks: before → after?"""
+"""Table of what an attempt changed in the checks, before → after."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which command follows a run that works elsewhere? Nothing heavy is imported before it runs."""
+"""`kotef watch`: a run followed that works in another process."""
 
 import sys
 
@@ -14,7 +14,7 @@ Exit status: that of the run, see `kotef run --help`; besides
 """
 
 
-@click.command(epilog=EXIT_STATUS, short_help="Follow a run that is at work elsewhere.")
+@click.command(epilog=EXIT_STATUS)
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
 @click.option(
@@ -37,6 +37,17 @@ def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> N
     States are planning, streaming, tool_running, verifying, waiting_for_input, idle and error: idle is the end of a
     run, error one that could not work, or that was killed. Nothing is written, and the run does not notice.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.live_watch import watch_command
+    from kotef.cli.live_watch import awaited, follow_as_json, follow_on_screen
+    from kotef.cli.screen import console
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.errors import INTERRUPTED
+    from kotef.runs.event_tail import Following
 
-    sys.exit(watch_command(run_id, root, wait=wait, as_json=as_json))
+    place = workspace_of(root)
+    try:
+        following = Following(place, awaited(place, run_id, wait))
+        status = follow_as_json(following) if as_json else follow_on_screen(following)
+    except KeyboardInterrupt:
+        console(stderr=True).print("no longer watched; the run goes on")
+        status = INTERRUPTED
+    sys.exit(status)

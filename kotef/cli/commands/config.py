@@ -1,33 +1,10 @@
-"""Which commands look at all runs, and at the settings? Nothing heavy is imported before one of them runs."""
+"""`kotef config`: the settings in effect, and where each comes from."""
 
 from typing import Any
 
 import click
 
 from kotef.cli.options import JSON, where
-
-
-@click.command(short_help="Sum up all runs: how they end, and what goes wrong.")
-@where
-@click.option(
-    "--since", "days", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Only runs begun in these days."
-)
-@JSON
-def stats(root: str | None, days: float | None, as_json: bool) -> None:
-    """Sum up the runs of this workspace: outcomes, failures by kind, node, model and tool, tokens, cost and time.
-
-    \b
-    Examples:
-      kotef stats
-      kotef stats --since 7
-      kotef stats --json | jq .tools
-
-    Failed tool calls are told apart by whether the conversation had been compacted before. Runs that cannot be read are
-    named, and in no figure.
-    """  # noqa: D301  click reads the backspace character
-    from kotef.cli.statistics import stats_command
-
-    stats_command(root, since_days=days, as_json=as_json)
 
 
 @click.group()
@@ -62,9 +39,22 @@ def show(**options: Any) -> None:
 
     Of keys only whether they are set is told. What the repository asks for in vain is listed last, with the reason.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.config_table import show_config
+    from kotef.cli.config_table import show_settings
+    from kotef.cli.screen import say_json
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.runs.config import config_path, read_config
+    from kotef.runs.effective_settings import in_effect
+    from kotef.runs.secret_sources import hide
+    from kotef.workspace.redaction import redactor
 
-    show_config(options["root"], trust=options["trust"], profile=options["profile"], as_json=options["as_json"])
+    place = workspace_of(options["root"])
+    user = read_config(config_path())
+    hide(place, user)
+    found = redactor().whole(in_effect(place, user, trust=options["trust"], profile=options["profile"]))
+    if options["as_json"]:
+        say_json(found)
+    else:
+        show_settings(found)
 
 
 @config.command(short_help="Print where your configuration is.")

@@ -1,4 +1,4 @@
-"""Does this machine and this repository have what a run needs?"""
+"""Findings of `kotef doctor`: what this machine and this repository have of what a run needs."""
 
 import asyncio
 import os
@@ -10,8 +10,7 @@ from typing import Final, Literal
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.trial import Trial, required, way_out
 from kotef.cli.model_selection import NO_MODEL
-from kotef.cli.screen import console, one_line, plain, say_json
-from kotef.cli.workspace_option import workspace_of
+from kotef.cli.screen import console, one_line, plain
 from kotef.errors import KotefError
 from kotef.models.factory import probe, resolve
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
@@ -75,23 +74,18 @@ class DoctorReport(Camel):
     checks: tuple[CheckRow, ...]
 
 
-def doctor_command(root: str | None, *, model: str | None, base_url: str | None, as_json: bool = False) -> int:
-    """`kotef doctor`: a table of checks and a line a finding, `ok` or what to do; 0, or 5 when a run would not work."""
-    place = workspace_of(root)
-    rows, told = _checks(place)
-    findings = [*_git(place), *told, *_endpoint(place, model, base_url), *_sandbox(place)]
+def examine(root: Path, *, model: str | None, base_url: str | None) -> DoctorReport:
+    """A row for each check and a line for each finding; the exit status is 0, or 5 where a run would not work."""
+    rows, told = _checks(root)
+    findings = [*_git(root), *told, *_endpoint(root, model, base_url), *_sandbox(root)]
     states = [*(state for state, _ in findings), *(row.state for row in rows)]
     status = BROKEN if "missing" in states else 0
     lines = tuple(DoctorLine(state=state, text=text) for state, text in findings)
-    found = redactor().whole(DoctorReport(exit_code=status, findings=lines, checks=tuple(rows)))
-    if as_json:
-        say_json(found)
-    else:
-        _show(found)
-    return status
+    return redactor().whole(DoctorReport(exit_code=status, findings=lines, checks=tuple(rows)))
 
 
-def _show(found: DoctorReport) -> None:
+def show_report(found: DoctorReport) -> None:
+    """Print the table of checks and the findings."""
     screen = console()
     first, *others = found.findings
     lines = [(first.state, first.text), *_table(found.checks), *((each.state, each.text) for each in others)]

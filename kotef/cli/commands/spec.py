@@ -1,4 +1,4 @@
-"""Which commands draft a specification, and find the gaps of one? Nothing heavy is imported before one runs."""
+"""`kotef spec`: a specification drafted with a model, and the gaps of one."""
 
 import sys
 from typing import Any, Final
@@ -8,6 +8,8 @@ import click
 from kotef.cli.options import BASE_URL, JSON, MODEL, where
 
 DRAFT: Final = "draft"
+FOUND: Final = 3
+"""The exit status where there is something to fix."""
 
 EXIT_STATUS: Final = """\b
 Exit status:
@@ -46,7 +48,6 @@ class SpecGroup(click.Group):
     subcommand_metavar='"GOAL" | lint [OPTIONS]',
     options_metavar="[OPTIONS]",
     epilog=EXIT_STATUS,
-    short_help="Draft a specification and tickets with a model; `spec lint` finds their gaps.",
 )
 def spec() -> None:
     """Draft .sdd/project.md, architect.md, best_practices.md and tickets for GOAL, with a model.
@@ -77,9 +78,25 @@ def draft(**options: Any) -> None:
     """Draft a specification for GOAL."""
     if options["goal"] in spec.commands:
         raise click.UsageError(f"options of `{options['goal']}` stand behind its name: `kotef spec lint --root DIR`")
-    from kotef.cli.spec_draft import draft_command
+    from kotef.cli.spec_draft import draft_specification, goal_of, print_files, report_draft
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.errors import INTERRUPTED
+    from kotef.runs.draft_files import placed, write_placed
 
-    sys.exit(draft_command(options))
+    goal = goal_of(options)
+    root = workspace_of(options["root"])
+    try:
+        drafted, price, notices = draft_specification(root, goal, options)
+    except KeyboardInterrupt:
+        sys.stderr.write("kotef: interrupted; nothing was written\n")
+        sys.exit(INTERRUPTED)
+
+    files = placed(root, drafted)
+    if options["dry_run"]:
+        print_files(files, drafted, price, as_json=options["as_json"])
+        return
+    write_placed(root, files)
+    report_draft(root, files, drafted, notices, price, as_json=options["as_json"])
 
 
 @spec.command(epilog=LINT_STATUS)
@@ -97,6 +114,23 @@ def lint(root: str | None, as_json: bool) -> None:
     two with one number, an empty ticket, a heading that is nearly one that is read, a check whose program is missing.
     Specs of spec-kit (specs/*) and Kiro (.kiro/specs/*) are looked through as well.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.spec_lint import lint_command
+    from kotef.cli.screen import console, say_json
+    from kotef.cli.spec_lint import finding_rows, show_findings
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.failures.plural import counted
+    from kotef.runs.config import config_path, read_config
+    from kotef.runs.secret_sources import hide
+    from kotef.runs.spec_lint import lint_workspace
 
-    sys.exit(lint_command(root, as_json=as_json))
+    place = workspace_of(root)
+    hide(place, read_config(config_path()))
+    linted = lint_workspace(place)
+    if as_json:
+        say_json({"tickets": linted.tickets, "findings": finding_rows(linted.findings)})
+    else:
+        screen = console()
+        show_findings(screen, linted.findings)
+        looked = counted(linted.tickets, "open ticket")
+        found = counted(len(linted.findings), "finding")
+        screen.print(f"{found} in {looked}" if linted.findings else f"{looked}: no gap")
+    sys.exit(FOUND if linted.findings else 0)

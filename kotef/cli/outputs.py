@@ -1,10 +1,13 @@
-"""How does a page get in front of a person, where there is one?"""
+"""Files and pages that commands hand over."""
 
 import os
 import sys
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+
+from kotef.cli.screen import console, plain
+from kotef.errors import UsageError
 
 
 def opened(path: Path) -> bool:
@@ -26,3 +29,15 @@ def may_open() -> bool:
     if os.environ.get("BROWSER") or sys.platform == "darwin":
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def show_page(path: Path) -> None:
+    """Open it in a browser; where there is none, say where it is."""
+    said = "opened" if opened(path) else "no browser to open here; the report is"
+    console().print(f"{said} {plain(str(path))}")
+
+
+def must_be_plain(option: str, path: Path) -> None:
+    """UsageError for a link, a pipe or a device: a file is written by replacing it, and `/dev/null` is to stay."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise UsageError(f"{option} {path}: it is no plain file, and would be replaced", hint="name a plain file")

@@ -1,4 +1,4 @@
-"""Which commands judge without editing? Nothing heavy is imported before one of them runs."""
+"""`kotef check`: the checks run and judged, without a model and without edits."""
 
 import sys
 from typing import Any
@@ -7,7 +7,6 @@ import click
 
 from kotef.cli.help_sections import Sectioned
 from kotef.cli.options import JSON, confinement, where
-from kotef.runs.garbage_collection import loaded
 
 CHECK_STATUS = """\b
 Exit status:
@@ -19,7 +18,7 @@ Exit status:
 """
 
 
-@click.command(cls=Sectioned, epilog=CHECK_STATUS, short_help="Run the checks and judge; no model, no edits.")
+@click.command(cls=Sectioned, epilog=CHECK_STATUS)
 @click.option(
     "--check",
     "checks",
@@ -69,29 +68,33 @@ def check(**options: Any) -> None:
     checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
     With --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.check_report import check_command
+    from contextlib import nullcontext
+
+    from kotef.cli.annotations import deaf, in_actions, in_checkout
+    from kotef.cli.check_report import annotations, running_line, show_inspection
+    from kotef.cli.screen import say, say_json
+    from kotef.cli.workspace_check import inspect_workspace
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.errors import INTERRUPTED, UsageError
+    from kotef.runs.garbage_collection import loaded
 
     loaded()
+    if options["as_json"] and options["github"]:
+        raise UsageError("--json and --github exclude each other", hint="give one of them")
+    github = not options["as_json"] and (in_actions() if options["github"] is None else options["github"])
 
-    sys.exit(check_command(options))
+    try:
+        with running_line() as show_running:
+            found = inspect_workspace(options, show_running)
+    except KeyboardInterrupt:
+        sys.stderr.write("kotef: interrupted; nothing was changed\n")
+        sys.exit(INTERRUPTED)
 
-
-@click.command(short_help="Say what the output of a failed command means.")
-@click.argument("file", default="-", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--command", default="", metavar="CMD", help="The command that printed it; makes the answer surer.")
-@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: not known]")
-@JSON
-def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
-    """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.
-
-    \b
-    Examples:
-      pytest -q 2>&1 | kotef classify --command "pytest -q"
-      kotef classify --command "make test" --exit-code 2 --json build.log
-
-    Reads output of any length and any bytes; runs nothing and calls no model. Without --exit-code the text alone
-    decides. Exit status 0 whatever it means; 2 when FILE cannot be read.
-    """  # noqa: D301  click reads the backspace character
-    from kotef.cli.classify_report import classify_command
-
-    classify_command(file, command, exit_code, as_json=as_json)
+    if options["as_json"]:
+        say_json(found)
+        sys.exit(found.exit_code)
+    with deaf() if github else nullcontext():
+        show_inspection(found)
+    if github:
+        say("".join(f"{line}\n" for line in annotations(found, in_checkout(workspace_of(options["root"])))))
+    sys.exit(found.exit_code)

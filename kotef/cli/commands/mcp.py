@@ -1,4 +1,4 @@
-"""Which commands speak MCP, as a server or with others? Nothing heavy is imported before one of them runs."""
+"""`kotef mcp`: kotef as an MCP server, and the MCP servers that a run may use."""
 
 import sys
 
@@ -7,7 +7,7 @@ import click
 from kotef.cli.options import where
 
 
-@click.group(invoke_without_command=True, short_help="Be an MCP server for editors; look after those a run may use.")
+@click.group(invoke_without_command=True)
 @where
 @click.pass_context
 def mcp(ctx: click.Context, root: str | None) -> None:
@@ -60,9 +60,9 @@ def serve(ctx: click.Context, root: str | None) -> None:
     and from this command's environment. Needs the extra: pip install 'kotef[mcp]'. Exit status: 0 the client has gone;
     2 no workspace, or the extra is missing.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.mcp_server import serve_command
+    from kotef.cli.mcp_server import serve_until_gone, served_workspace
 
-    sys.exit(serve_command(root or ctx.obj))
+    serve_until_gone(served_workspace(root or ctx.obj))
 
 
 @mcp.command(short_help="Start each server and list its tools.")
@@ -80,6 +80,7 @@ def doctor(ctx: click.Context, root: str | None) -> None:
     file or a server in it cannot be used as it stands, or a variable is not set (the others are checked all the same);
     5 a server does not start.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.mcp_doctor import doctor_command
+    from kotef.cli.mcp_doctor import report_servers
+    from kotef.cli.workspace_option import workspace_of
 
-    sys.exit(doctor_command(root or ctx.obj))
+    sys.exit(report_servers(workspace_of(root or ctx.obj)))

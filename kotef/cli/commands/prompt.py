@@ -1,4 +1,4 @@
-"""Which command tells what a model will be sent? Nothing heavy is imported before it runs."""
+"""`kotef prompt`: what a model will be sent."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import click
 from kotef.cli.options import AGENT, JSON, MODEL, where
 
 
-@click.command(short_help="Show what a model will be sent, with token counts.")
+@click.command()
 @click.argument("role", type=click.Choice(["coder", "planner"]))
 @click.argument("goal", required=False, default="")
 @click.option("--ticket", metavar="ID", help="Ticket or spec, as `kotef run` takes it.")

@@ -1,11 +1,11 @@
-"""Which command tells what agents can be hired? Nothing heavy is imported before it runs."""
+"""`kotef coders`: the agents that --coder knows by name."""
 
 import click
 
 from kotef.cli.options import ARRAY
 
 
-@click.command(short_help="List the agents that --coder knows by name.")
+@click.command()
 @ARRAY
 def coders(as_json: bool) -> None:
     """List the agents that `--coder` knows by name: how each is started, and what of this machine it gets.
@@ -21,6 +21,13 @@ def coders(as_json: bool) -> None:
     the task in Markdown, {brief_text} for its text. It is the last of a chain, for its commas are its own. More, and
     an agent in under 30 lines, is in docs/coders.md.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.coder_list import coders_command
+    from kotef.cli.coder_list import coder_facts, show_coder
+    from kotef.cli.screen import console, say_json
+    from kotef.coders.command.presets import PRESETS
 
-    coders_command(as_json=as_json)
+    if as_json:
+        say_json([coder_facts(preset) for preset in PRESETS.values()])
+        return
+    screen = console()
+    for preset in PRESETS.values():
+        show_coder(screen, preset)

@@ -1,4 +1,4 @@
-"""What does a person or a CI job learn from `kotef classify`?"""
+"""`kotef classify`: what the output of a failed command means."""
 
 import os
 import sys
@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 import click
 
 from kotef.checks.contradictions import diagnosis_of
+from kotef.cli.options import JSON
 from kotef.errors import UsageError
 from kotef.failures import Diagnosis, classify_text
 from kotef.failures.kinds import ENVIRONMENT_FAULTS
@@ -21,13 +22,27 @@ TAIL: Final = 4 << 20
 CHUNK: Final = 1 << 20
 
 
-def classify_command(source: str, command: str, exit_code: int | None, *, as_json: bool) -> None:
-    """`kotef classify`: read FILE or standard input and print what it is taken to mean."""
-    with _opened(source) as stream:
+@click.command()
+@click.argument("file", default="-", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--command", default="", metavar="CMD", help="The command that printed it; makes the answer surer.")
+@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: not known]")
+@JSON
+def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
+    """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.
+
+    \b
+    Examples:
+      pytest -q 2>&1 | kotef classify --command "pytest -q"
+      kotef classify --command "make test" --exit-code 2 --json build.log
+
+    Reads output of any length and any bytes; runs nothing and calls no model. Without --exit-code the text alone
+    decides. Exit status 0 whatever it means; 2 when FILE cannot be read.
+    """  # noqa: D301  click reads the backspace character
+    with _opened(file) as stream:
         try:
             output = read_ends(stream)
         except OSError as error:
-            raise UsageError(f"{source}: {error.strerror or error}", hint="name a file that can be read") from error
+            raise UsageError(f"{file}: {error.strerror or error}", hint="name a file that can be read") from error
     diagnosis = classify_text(command, output) if exit_code is None else diagnosis_of(command, exit_code, output)
     here = f"{Path.cwd()}{os.sep}"
     diagnosis = replace(diagnosis, summary=diagnosis.summary.replace(here, ""))

@@ -1,31 +1,24 @@
-"""How do runs of kotef end, shown on a machine without a key?"""
+"""Scenes of `kotef demo`: example repositories, and how a run on each must end."""
 
-import os
 import shlex
 import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.report_output import show_page
 from kotef.cli.result_text import say_result
 from kotef.cli.screen import Screen, console, is_live, plain
 from kotef.coders.chain import WITHOUT_MODEL
 from kotef.context.prompts import PACKAGE, Prompts
-from kotef.errors import UsageError
-from kotef.failures.outcomes import EXIT_STATUS, Outcome
+from kotef.failures.outcomes import Outcome
 from kotef.runs import store
 from kotef.runs.prepare import RunRequest, prepare
-from kotef.runs.report.html import NAME
 from kotef.runs.result import Result
 from kotef.runs.run_config import Models, RunConfig
 from kotef.runs.sandbox_setup import Confined, usual_sandbox
 from kotef.runs.start import start
-from kotef.workspace.paths import state_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,39 +81,7 @@ SCENES: Final = (
 )
 
 
-def demo_command(wanted: str | None, case: str | None, *, show: bool = False) -> int:
-    """`kotef demo`; 0 when every scene shown ended as it must. What is shown in a browser is kept, too."""
-    scenes = [scene for scene in SCENES if case in (None, scene.case)]
-    keep = Path(wanted) if wanted else None
-    if keep is not None and keep.exists() and any(keep.iterdir()):
-        raise UsageError(f"--keep {keep}: not empty", hint="name a new or an empty directory")
-    screen = console()
-    who = " or ".join(dict.fromkeys("a script" if scene.cheats else "a search" for scene in scenes))
-    screen.print(f"No key, no model, no network: {who} edits, pytest judges, and every file is real.\n")
-    # the examples' `python -m pytest` must find the interpreter that kotef runs on, which has a pytest
-    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    home = Path(tempfile.mkdtemp(prefix="kotef-demo-")) if keep is None else keep.resolve()
-    keep = home if show and keep is None else keep
-    try:
-        results = [_play(scene, home / scene.case, kept=keep is not None) for scene in scenes]
-    finally:
-        if keep is None:
-            for scene in scenes:
-                shutil.rmtree(state_dir(home / scene.case), ignore_errors=True)
-            shutil.rmtree(home, ignore_errors=True)
-    if show:
-        for scene in scenes:
-            show_page(store.find(home / scene.case, None).record / NAME)
-    if keep is not None:
-        screen.print(f"What was worked on is in {keep}: read .sdd/issues.md and .sdd/runs/ there.")
-    else:
-        screen.print("What was worked on is gone again; `kotef demo --keep DIR` leaves it for reading.")
-    screen.print("Next: `kotef doctor` in a repository of yours tells what it needs for `kotef run`.")
-    as_expected = [result.outcome in scene.ends for result, scene in zip(results, scenes, strict=True)]
-    return 0 if all(as_expected) else EXIT_STATUS["crashed"]
-
-
-def _play(scene: Scene, root: Path, *, kept: bool) -> Result:
+def play(scene: Scene, root: Path, *, kept: bool) -> Result:
     """Copy the example, make it a git repository, work on its ticket, and show what came of it."""
     screen = console()
     screen.print(f"── {scene.case}: {scene.about}", style="bold")

@@ -1,6 +1,7 @@
-"""Which commands work on a task? Nothing heavy is imported before one of them runs."""
+"""`kotef run`: work on a goal or a ticket until it is verified or the attempts are spent."""
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -18,32 +19,14 @@ from kotef.cli.options import (
     JSON,
     MODEL,
     PLANNER_MODEL,
+    RUN_STATUS,
     confinement,
     limits,
     where,
 )
 
-EXIT_STATUS = """\b
-Exit status:
-  0  verified (or unverified, only with --allow-unverified)
-  1  a defect in kotef itself
-  2  usage or configuration error, or the workspace is busy; nothing was run
-  3  the attempts are spent, or the run was stuck
-  4  a budget is spent: tokens, calls, commands, money or time
-  5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
-  6  blocked: a decision only a person can take
-  7  the model endpoint is unavailable
-  130, 143  interrupted by SIGINT, SIGTERM
-A run that began and was not verified leaves one entry in .sdd/issues.md.
-See also `kotef help environment` and `kotef help files`.
-"""
 
-
-@click.command(
-    cls=Delivering,
-    epilog=EXIT_STATUS,
-    short_help="Work on a goal or a ticket until it is verified or the attempts are spent.",
-)
+@click.command(cls=Delivering, epilog=RUN_STATUS)
 @click.argument("goal", required=False, default="")
 @click.option(
     "--ticket",
@@ -126,60 +109,13 @@ def run(**options: Any) -> None:
     work is kept: kotef commits nothing but verified work, with --branch, on a new branch, and every attempt is kept as
     .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.run_launch import run_command
+    from kotef.cli.run_launch import show_result, watched
+    from kotef.cli.run_setup import ready
+    from kotef.runs.start import start
 
     with delivered(options) as delivery:
-        status = run_command({**options, "delivery": delivery})
-    sys.exit(status)
-
-
-@click.command(
-    cls=Delivering, epilog=EXIT_STATUS, short_help="Go on with a run that was killed, interrupted or out of budget."
-)
-@click.argument("run_id", metavar="[RUN]", required=False)
-@click.option("--last", is_flag=True, help="The newest run of this workspace.")
-@where
-@limits
-@confinement
-@CODER
-@CODER_ENV
-@MODEL
-@PLANNER_MODEL
-@FALLBACK_MODEL
-@BASE_URL
-@click.option(
-    "--from",
-    "from_file",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Continue a run that `kotef runs export` packed, here or elsewhere.",
-)
-@click.option("--fingerprint", metavar="SHA256", help="With --from: refuse FILE if it has another fingerprint.")
-@click.option(
-    "--continue",
-    "one_more",
-    is_flag=True,
-    help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
-)
-@ALLOW_INSTALL
-@INTERACTIVE
-@ACCEPT
-@delivery
-@JSON
-def resume(**options: Any) -> None:
-    """Go on with a run that was killed or interrupted, or that a larger limit can help.
-
-    \b
-    Examples:
-      kotef resume --last
-      kotef resume 20260131-101500-3fa2 --max-attempts 5
-      kotef resume --last --continue
-      kotef resume --from run.kotef
-
-    Attempts and budgets go on from where they were; a question that was left open is asked again.
-    """  # noqa: D301  click reads the backspace character
-    from kotef.cli.run_launch import resume_command
-
-    with delivered(options) as delivery:
-        status = resume_command({**options, "delivery": delivery})
-    sys.exit(status)
+        run, task, setting = ready(options)
+        result = watched(partial(start, run, task), setting, task, as_json=options["as_json"])
+        delivery.take(setting.root, result)
+        show_result(setting.root, result, as_json=options["as_json"])
+    sys.exit(result.exit_code)

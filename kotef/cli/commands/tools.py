@@ -1,4 +1,4 @@
-"""Which tools may a model be given here? Nothing heavy is imported before the command runs."""
+"""`kotef tools`: the tools a model may be given."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import click
 from kotef.cli.options import ARRAY
 
 
-@click.command(short_help="List the tools a model may be given.")
+@click.command()
 @click.option(
     "--tier",
     type=click.Choice(["core", "standard", "all"], case_sensitive=False),

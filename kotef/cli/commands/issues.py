@@ -1,10 +1,14 @@
-"""Which commands list, show and settle the entries of the issue log? Nothing heavy is imported before one runs."""
+"""`kotef issues`: the entries of the issue log, listed, shown and settled."""
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kotef.cli.options import ARRAY, JSON, where
+
+if TYPE_CHECKING:
+    from kotef.sdd.issue import State
 
 STATE = click.option(
     "--state", type=click.Choice(["open", "resolved", "all"]), default="all", show_default=True, help="Which entries."
@@ -14,7 +18,7 @@ ISSUE = click.argument("issue", metavar="ID")
 NEWEST = click.argument("issue", metavar="[ID]", required=False)
 
 
-@click.group(invoke_without_command=True, short_help="List, show and settle the runs that stopped short.")
+@click.group(invoke_without_command=True)
 @where
 @STATE
 @SARIF
@@ -57,9 +61,22 @@ def list_issues(ctx: click.Context, root: str | None, state: str, form: str | No
       kotef issues list --json | jq -r '.[] | select(.state == "open") | .runId'
       kotef issues list --state open --format sarif > kotef.sarif
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.issue_entries import list_command
+    from kotef.cli.issue_entries import show_entries, stored
+    from kotef.cli.screen import say_json, warn
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.sdd.export import to_sarif
+    from kotef.sdd.issue_log import issues_path, read_issues
 
-    list_command(root or ctx.obj, state=state, form=_format(form, as_json=as_json))
+    form = _format(form, as_json=as_json)
+    place = workspace_of(root or ctx.obj)
+    log = read_issues(issues_path(place))
+    entries = [entry for entry in log.entries if state in ("all", entry.state)]
+    if form == "text":
+        show_entries(place, log, entries, state=state)
+        return
+    say_json([stored(entry) for entry in entries] if form == "json" else to_sarif(entries))
+    for problem in log.problems:
+        warn(str(problem))
 
 
 @issues.command("show", short_help="Show one entry.")
@@ -77,9 +94,27 @@ def show_issue(ctx: click.Context, issue: str | None, root: str | None, form: st
       kotef issues show 20260131 --json
       kotef issues show 20260131 --format github | gh issue create --title "kotef stopped" --body-file -
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.issue_entries import show_command
+    from kotef.cli.issue_entries import show_text, stored, without_entries
+    from kotef.cli.screen import say_json
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.errors import UsageError
+    from kotef.sdd.export import to_github
+    from kotef.sdd.issue_log import find_entry, issues_path, read_issues, written_text
 
-    show_command(issue, root or ctx.obj, form=_format(form, as_json=as_json))
+    form = _format(form, as_json=as_json)
+    place = workspace_of(root or ctx.obj)
+    path = issues_path(place)
+    log = read_issues(path)
+    if not (issue or log.entries):
+        raise UsageError(without_entries(place), hint="`kotef runs` lists all runs")
+    entry = find_entry(log, issue) if issue else log.entries[-1]
+    match form:
+        case "json":
+            say_json(stored(entry))
+        case "github":
+            sys.stdout.write(to_github(entry))
+        case _:
+            show_text(written_text(path, entry.run_id))
 
 
 @issues.command("resolve", short_help="Say that an entry is settled.")
@@ -94,9 +129,7 @@ def resolve_issue(ctx: click.Context, issue: str, root: str | None, as_json: boo
     Examples:
       kotef issues resolve 20260131-101500-3fa2
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.issue_entries import mark_command
-
-    mark_command(issue, root or ctx.obj, state="resolved", as_json=as_json)
+    _mark(issue, root or ctx.obj, state="resolved", as_json=as_json)
 
 
 @issues.command("reopen", short_help="Say that an entry is not settled after all.")
@@ -111,9 +144,24 @@ def reopen_issue(ctx: click.Context, issue: str, root: str | None, as_json: bool
     Examples:
       kotef issues reopen 20260131-101500-3fa2
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.issue_entries import mark_command
+    _mark(issue, root or ctx.obj, state="open", as_json=as_json)
 
-    mark_command(issue, root or ctx.obj, state="open", as_json=as_json)
+
+def _mark(wanted: str, root: str | None, *, state: "State", as_json: bool) -> None:
+    from kotef.cli.issue_entries import stored
+    from kotef.cli.screen import console, say_json
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.sdd.export import title
+    from kotef.sdd.issue_log import find_entry, issues_path, mark, read_issues, timestamp
+
+    path = issues_path(workspace_of(root))
+    found = find_entry(read_issues(path), wanted)
+    entry = mark(path, found.run_id, state, date=timestamp())
+    if as_json:
+        say_json(stored(entry))
+        return
+    said = f"was {state} already" if found.state == state else f"is {state}"
+    console().print(f"issue {entry.run_id} {said}: {title(entry)}")
 
 
 def _format(form: str | None, *, as_json: bool) -> Any:

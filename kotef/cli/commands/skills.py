@@ -1,11 +1,11 @@
-"""Which skills are there here, and where is each from? Nothing heavy is imported before the command runs."""
+"""`kotef skills`: the skills a model may use here, and where each is from."""
 
 import click
 
 from kotef.cli.options import JSON, where
 
 
-@click.command(short_help="List the skills a model may use here, and where each is from.")
+@click.command()
 @where
 @JSON
 def skills(root: str | None, as_json: bool) -> None:

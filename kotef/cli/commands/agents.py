@@ -1,11 +1,11 @@
-"""Which command tells what roles are in force? Nothing heavy is imported before it runs."""
+"""`kotef agents`: the roles in force, and from where each comes."""
 
 import click
 
 from kotef.cli.options import ARRAY, where
 
 
-@click.command(short_help="Tell which roles are in force, and from where.")
+@click.command()
 @click.option("--trust", is_flag=True, help="As a run with --trust would see them.")
 @where
 @ARRAY
@@ -31,6 +31,22 @@ def agents(root: str | None, trust: bool, as_json: bool) -> None:
     narrow tools, steps and calls; its other fields and the prompt take effect in a repository the user trusts. `kotef
     run --agent NAME` chooses the coder's role; planner and reviewer are those of these names.
     """  # noqa: D301  click reads the backspace character
-    from kotef.cli.agent_list import agents_command
+    from kotef.cli.agent_list import role_facts, role_lines, short_source
+    from kotef.cli.screen import console, one_line, plain, say_json
+    from kotef.cli.workspace_option import workspace_of
+    from kotef.runs.config import config_path, read_config
+    from kotef.runs.roles import read_agents
 
-    agents_command(root, trust=trust, as_json=as_json)
+    found = read_agents(workspace_of(root), read_config(config_path()), trust=trust)
+    if as_json:
+        say_json([role_facts(role) for role in found.roles.values()])
+        return
+    screen = console()
+    for role in found.roles.values():
+        screen.print(f"{role.name}  ({plain(short_source(role.source))})", style="bold")
+        if role.description:
+            screen.print(f"  {one_line(role.description)}")
+        for line in role_lines(role):
+            screen.print(f"  {one_line(line, 240)}")
+    for notice in found.notices:
+        screen.print(f"note: {plain(notice)}", style="yellow")
