@@ -15,9 +15,10 @@ from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import leave_baseline, leave_best
 from kotef.sdd.follow_up import AMBIGUOUS
-from kotef.sdd.issue import IssueEntry, IssueFailure, render
+from kotef.sdd.issue import IssueEntry, IssueFailure
 from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.sdd.issue_log_text import Change
+from kotef.sdd.issue_markdown import render
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
 from kotef.workspace.paths import write_atomic
 from kotef.workspace.redaction import redactor

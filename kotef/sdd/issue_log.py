@@ -1,4 +1,4 @@
-"""Which runs left something to do, and how is that written down exactly once?"""
+"""Issue log: the runs that left something to do, each written down exactly once."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -10,8 +10,9 @@ from filelock import FileLock, Timeout
 from kotef.errors import UsageError, WorkspaceError
 from kotef.sdd.duplicate_issues import opened, resolved
 from kotef.sdd.follow_up import follow_up
-from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line, parse_issues, render
+from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line
 from kotef.sdd.issue_log_text import HEADER, Change, marked, recorded, settled, standing
+from kotef.sdd.issue_markdown import parse_issues, render
 from kotef.workspace.paths import os_fault
 from kotef.workspace.safe_open import append_within, read_within, write_within
 
