@@ -38,7 +38,7 @@ NAMES = [
     "run",
     "start",
 ]
-ON_A_SCREEN = {"goal", "root", "run_id", "last", "as_json", "interactive", "github", "pr_body"}
+ON_A_SCREEN = {"goal", "root", "run_id", "last", "as_json", "interactive", "github", "pr_body", "quiet", "verbose"}
 """Parameters of their own in Python, or without a meaning there."""
 SLOW = "sleep 60"
 

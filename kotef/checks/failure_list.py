@@ -1,4 +1,4 @@
-"""Which single failures does the output of a check tell of, one line each?"""
+"""Single failures that the output of a check reports, one line each."""
 
 import os
 import re
@@ -28,6 +28,14 @@ class ReportedFailure(NamedTuple):
     file: str
     """From the workspace root, if it is in it; empty when no place was told."""
     line: int | None
+
+
+def failure_line(test: str, message: str, file: str, line: int | None) -> str:
+    """The failure as every report shows it: the test, what is wrong, and where."""
+    at = f"{file}:{line}" if line else file
+    place = f"({at})" if at and test and not (line is None and test.startswith(at)) else ""
+    what = ": ".join(part for part in (test or at, " ".join(message.split())) if part)
+    return f"{what} {place}".strip()
 
 
 def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
+from kotef.checks.failure_list import failure_line
 from kotef.checks.probe import JUDGE_DEAF
 from kotef.cli.annotations import annotation
 from kotef.cli.screen import console, is_live, one_line, plain
@@ -108,14 +109,10 @@ def _head(check: Checked, against: str | None) -> str:
 
 def _line(failure: CheckFailure, against: str | None) -> str:
     """The test, what is wrong, where, and since when."""
-    at = f"{failure.file}:{failure.line}" if failure.line else failure.file
-    place = f"({at})" if at and failure.test and not (failure.line is None and failure.test.startswith(at)) else ""
-    name = failure.test or at
-    message = one_line(failure.message, 200)
     since = {"new": f"[new since {against}]", "still": f"[at {against} too]", "failing": ""}[failure.state]
     chance = "[flaky: passes alone]" if failure.flaky else ""
-    said = ": ".join(part for part in (plain(name), message) if part)
-    return " ".join(part for part in (said, place, since, chance) if part)
+    said = plain(failure_line(failure.test, one_line(failure.message, 200), failure.file, failure.line))
+    return " ".join(part for part in (said, since, chance) if part)
 
 
 def _table(found: Inspection) -> Iterator[str]:

@@ -91,8 +91,7 @@ def play(scene: Scene, root: Path, *, kept: bool) -> Result:
     prepared = prepare(
         RunRequest(ticket="01"), root, run_id=run.run_id, coder=coder, model=name, planner_model=name, base_url=""
     )
-    limits = prepared.task.limits
-    view = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
+    view = Screen(limits=prepared.task.limits, runs=run.path.parent)
     models = _cheating(scene.cheats) if scene.cheats else Models()
     sandbox = usual_sandbox(root, network=False)
     notices = prepared.notices

@@ -91,7 +91,7 @@ def show_report(found: DoctorReport) -> None:
     lines = [(first.state, first.text), *_table(found.checks), *((each.state, each.text) for each in others)]
     for state, text in lines:
         style = {"ok": "green", "note": "yellow", "missing": "red"}.get(state, "bold")
-        screen.print(f"{state:<7} {plain(text)}".rstrip(), style=style, soft_wrap=True)
+        screen.print(f"{state:<7} {plain(text)}".rstrip(), style=style)
 
 
 def _table(rows: Sequence[CheckRow]) -> Iterator[tuple[str, str]]:

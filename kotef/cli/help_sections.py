@@ -17,6 +17,7 @@ SECTIONS: Final = {
     "What may be touched": "sandbox network reads allow_install allow_edits trust",
     "How it is judged": "probes allow_unverified accept_ambiguous no_cache",
     "What is handed over": "branch commit_hooks pr_body github as_json",
+    "What is shown": "quiet verbose",
 }
 """Heading → names of parameters, in this order; what is in none comes last, as plain options."""
 

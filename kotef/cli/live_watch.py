@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.screen import Screen, console, say
+from kotef.cli.screen import Detail, Screen, console, say
 from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.event_tail import Following
@@ -37,18 +37,13 @@ def _at_work(root: Path) -> str | None:
     return holder if holder and store.at(root, holder).path.is_dir() else None
 
 
-def follow_on_screen(following: Following) -> int:
+def follow_on_screen(following: Following, *, detail: Detail) -> int:
     """Show the run to its end; returns its exit status."""
     run = following.run
     while (task := run.task()) is None and following.is_at_work:  # it has only just begun
         time.sleep(_PAUSE)
     limits = task.limits if task else None
-    screen = Screen(
-        max_attempts=limits.max_attempts if limits else 0,
-        max_time=limits.max_time if limits else 0.0,
-        runs=run.path.parent,
-        elsewhere=True,
-    )
+    screen = Screen(limits=limits, runs=run.path.parent, elsewhere=True, detail=detail)
     with screen.watching():
         while not _ended(following, screen):
             time.sleep(_PAUSE)

@@ -18,6 +18,7 @@ from kotef.runs.config import config_path, read_config
 from kotef.runs.events import Line
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.secret_sources import hide
+from kotef.settings import Limits
 from kotef.tools.mcp.servers import MISSING
 from kotef.workspace.git import inspect
 
@@ -42,7 +43,7 @@ def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
     paper = Console(
         file=page, force_terminal=False, highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH
     )
-    screen = Screen(max_attempts=max_attempts, screen=paper)
+    screen = Screen(limits=Limits(max_attempts=max_attempts), screen=paper)
     with screen.watching():
         for event in events:
             screen(event)

@@ -1,9 +1,12 @@
 """Options that several commands share."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from kotef.cli.screen import Detail
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -132,6 +135,22 @@ def confinement(command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def detail_options(command: F) -> F:
+    """The options that say how much of a run is shown."""
+    quiet = click.option("--quiet", "-q", is_flag=True, help="Show checks, attempts and the ending only.")
+    verbose = click.option("--verbose", "-v", is_flag=True, help="Fold nothing: every word, call, edit and failure.")
+    return quiet(verbose(command))
+
+
+def detail_of(quiet: bool, verbose: bool) -> "Detail":
+    """How much is shown; UsageError for both at once."""
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other")
+    if quiet:
+        return "quiet"
+    return "full" if verbose else "usual"
 
 
 ALLOW_INSTALL = click.option(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kotef.cli.interactive import attended
 from kotef.cli.result_text import say_result
-from kotef.cli.screen import Screen, say_json, warn
+from kotef.cli.screen import Detail, Screen, say_json, warn
 from kotef.runs import store
 from kotef.runs.events import read_events
 from kotef.runs.public_record import RecordWriter
@@ -17,10 +17,12 @@ from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
 
 
-def watched(go: Callable[[RunConfig], Result], setting: RunConfig, task: Task, *, as_json: bool) -> Result:
+def watched(
+    go: Callable[[RunConfig], Result], setting: RunConfig, task: Task, *, detail: Detail, as_json: bool
+) -> Result:
     """Run with a view that fits where the output goes."""
-    run, limits = store.at(setting.root, task.run_id), task.limits
-    screen = Screen(max_attempts=limits.max_attempts, max_time=limits.max_time, runs=run.path.parent)
+    run = store.at(setting.root, task.run_id)
+    screen = Screen(limits=task.limits, runs=run.path.parent, detail=detail)
     screen.catch_up(list(read_events(run.events)))
     watching = nullcontext() if as_json else screen.watching()
     with observed(setting, task, warn) as seen, watching:

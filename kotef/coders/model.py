@@ -174,6 +174,7 @@ class ModelCoder:
             run=run,
             run_checks=run_checks,
             wrote=wrote,
+            edited=lambda path, diff: self.emit("edited", visit=brief.plan.visit, path=path, diff=diff),
             stash=stash,
             rule=lambda command: self.permits.ruled(command, rule(command, profile, root=self.root)),
             background=background,

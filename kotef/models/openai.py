@@ -33,6 +33,7 @@ from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, sil
 from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
+from kotef.models.word_stream import WordStream
 from kotef.workspace.deep_text import encodable
 from kotef.workspace.redaction import redactor
 from kotef.workspace.urls import shown
@@ -90,7 +91,7 @@ class StrictChatOpenAI(ChatOpenAI):
     stand_in: str = ""
     """The model of this endpoint that takes over, for good, once this one is of no use; empty: none does."""
     emit: Tell = Field(default=silent, exclude=True)
-    """Told of `model_retry` before each wait, of `model_fallback` and of `model_cancelled`."""
+    """Told of `model_retry` before each wait, of `model_fallback`, `model_cancelled`, and of the words as they come."""
 
     use_responses_api: bool | None = False
     disable_streaming: bool | Literal["tool_calling"] = True
@@ -230,7 +231,7 @@ class StrictChatOpenAI(ChatOpenAI):
         if with_usage:
             request["stream_options"] = {"include_usage": True}
         async with client.chat.completions.with_streaming_response.create(**request) as response:
-            answer = await read_answer(response.iter_bytes())
+            answer = await read_answer(response.iter_bytes(), WordStream(self.emit))
         await asyncio.sleep(0)  # whoever cancelled while the last piece was on its way must not see it act
         return answer
 

@@ -58,6 +58,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "seconds": float,
         "partial": bool,
         "obstructions": list[str],
+        "failures": list[str],
     },
     "rerun": {"visit": int, "check": str, "tests": list[str], "flaky": list[str]},
     "baseline_reused": {"run": str, "judged_at": str},
@@ -91,7 +92,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "tokens_cached": int,
         "model": str,
         "seconds": float | None,
+        "text": str,
     },
+    "model_words": {"text": str},
     "model_retry": {"attempt": int, "seconds": float, "why": str, "level": Loudness},
     "model_fallback": {"model": str, "stand_in": str, "why": str},
     "model_cancelled": {"model": str, "tries": int},
@@ -111,6 +114,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "seconds": float,
         "category": str,
     },
+    "edited": {"visit": int, "path": str, "diff": str},
     "rescued": {"calls": list[str]},
     "mended": {"tool": str, "what": str},
     "empty_answer": {"visit": int, "asked_again": bool},
@@ -141,11 +145,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
 
 
 _WHERE_KNOWN: Final[dict[str, dict[str, Any]]] = {
-    "check_finished": {"obstructions": []},
-    "model_answer": {"tokens_cached": 0, "model": "", "seconds": None},
+    "check_finished": {"obstructions": [], "failures": []},
+    "model_answer": {"tokens_cached": 0, "model": "", "seconds": None, "text": ""},
     "tool_finished": {"category": ""},
 }
 """What a field is that the sender does not know; files of an older kotef lack these altogether."""
+
+PASSING: Final = frozenset({"model_words"})
+"""Events that only those hear who watch at this moment: `events.jsonl` has the whole answer instead."""
 
 
 class _Event(BaseModel):
@@ -184,10 +191,12 @@ class EventLog:
         except ValidationError as error:
             log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False, include_input=False)[:3])
             return
-        self._number += 1
+        passing = event in PASSING
+        self._number += not passing
         line = {"n": self._number, "t": round(time.time(), 3), "event": event, **encodable(redactor().whole(fields))}
         try:
-            append_line(self.path, json.dumps(line))
+            if not passing:
+                append_line(self.path, json.dumps(line))
         except OSError as error:
             log.warning("event not written: %s: %s", event, error)
         for watcher in self.watchers:

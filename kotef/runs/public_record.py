@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from kotef.runs.events import PASSING
 from kotef.sdd.folder import refuse_misplaced
 from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.safe_open import (
@@ -92,6 +93,8 @@ class RecordWriter:
 
     def see(self, event: Mapping[str, Any]) -> None:
         """Add an event that was just written; called for each event of the run."""
+        if event["event"] in PASSING:
+            return
         self._guarded(self._add_events)
         if event["event"] in _CHANGING:
             self.update()

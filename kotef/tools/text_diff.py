@@ -1,4 +1,4 @@
-"""What differs between two texts, in few words?"""
+"""Diff of two texts by lines, bounded."""
 
 import difflib
 from collections.abc import Iterable
@@ -53,6 +53,11 @@ def compare(old: str, new: str) -> TextDiff:
             shown += [f"+{line}" for line in theirs[low_new:high_new]]
     more = [f"[{counted(len(shown) - MAX_LINES, 'more line')} of diff]"] if len(shown) > MAX_LINES else []
     return TextDiff(added, removed, "\n".join([clip_line(line, _WIDTH) for line in shown[:MAX_LINES]] + more))
+
+
+def added_lines(text: str) -> str:
+    """A new file as a diff."""
+    return compare("", text.replace("\r\n", "\n")).hunks
 
 
 def _equal(ours: Iterable[str], theirs: Iterable[str]) -> int:

@@ -77,4 +77,4 @@ def _show(patch: bytes) -> None:
     screen = console()
     for line in plain(patch.decode("utf-8", "replace")).split("\n")[:-1]:
         head = line.startswith(("diff --git ", "--- ", "+++ "))
-        screen.print(Text(line, style="bold" if head else styles.get(line[:1], "")))
+        screen.print(Text(line, style="bold" if head else styles.get(line[:1], "")), soft_wrap=True)

@@ -51,7 +51,7 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
 
     task, config = run.task(), read_config(config_path())
     hide(place, config, passed=task.passed if task else ())
-    view = Screen(max_attempts=task.limits.max_attempts if task else 0)
+    view = Screen(limits=task.limits if task else None)
     with nullcontext() if as_json else view.watching():
         target = Path(into) if into else None
         found = comparison.replay(place, run, config, into=target, watchers=() if as_json else (view,))

@@ -20,6 +20,8 @@ from kotef.cli.options import (
     PLANNER_MODEL,
     RUN_STATUS,
     confinement,
+    detail_of,
+    detail_options,
     limits,
     where,
 )
@@ -55,6 +57,7 @@ from kotef.cli.options import (
 @INTERACTIVE
 @ACCEPT
 @delivery
+@detail_options
 @JSON
 def resume(**options: Any) -> None:
     """Go on with a run that was killed or interrupted, or that a larger limit can help.
@@ -74,7 +77,8 @@ def resume(**options: Any) -> None:
 
     with delivered(options) as delivery:
         run, task, setting = ready_again(options)
-        result = watched(partial(go_on, run, task), setting, task, as_json=options["as_json"])
+        detail = detail_of(options["quiet"], options["verbose"])
+        result = watched(partial(go_on, run, task), setting, task, detail=detail, as_json=options["as_json"])
         delivery.take(setting.root, result)
         show_result(setting.root, result, as_json=options["as_json"])
     sys.exit(result.exit_code)

@@ -21,6 +21,8 @@ from kotef.cli.options import (
     PLANNER_MODEL,
     RUN_STATUS,
     confinement,
+    detail_of,
+    detail_options,
     limits,
     where,
 )
@@ -86,6 +88,7 @@ from kotef.cli.options import (
 @INTERACTIVE
 @ACCEPT
 @delivery
+@detail_options
 @JSON
 def run(**options: Any) -> None:
     """Work on GOAL, or on a ticket, until its checks pass or the attempts are spent.
@@ -115,7 +118,8 @@ def run(**options: Any) -> None:
 
     with delivered(options) as delivery:
         run, task, setting = ready(options)
-        result = watched(partial(start, run, task), setting, task, as_json=options["as_json"])
+        detail = detail_of(options["quiet"], options["verbose"])
+        result = watched(partial(start, run, task), setting, task, detail=detail, as_json=options["as_json"])
         delivery.take(setting.root, result)
         show_result(setting.root, result, as_json=options["as_json"])
     sys.exit(result.exit_code)

@@ -1,10 +1,11 @@
 """`kotef watch`: a run followed that works in another process."""
 
 import sys
+from typing import Any
 
 import click
 
-from kotef.cli.options import where
+from kotef.cli.options import detail_of, detail_options, where
 
 EXIT_STATUS = """\b
 Exit status: that of the run, see `kotef run --help`; besides
@@ -25,7 +26,8 @@ Exit status: that of the run, see `kotef run --help`; besides
     help="How long to wait for a run that is not there yet.  [default: 10]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, whenever the state changes.")
-def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> None:
+@detail_options
+def watch(run_id: str | None, root: str | None, **options: Any) -> None:
     """Follow RUN (default: the one at work here, else the newest): what has happened, then what happens, to its end.
 
     \b
@@ -45,8 +47,12 @@ def watch(run_id: str | None, root: str | None, wait: float, as_json: bool) -> N
 
     place = workspace_of(root)
     try:
-        following = Following(place, awaited(place, run_id, wait))
-        status = follow_as_json(following) if as_json else follow_on_screen(following)
+        following = Following(place, awaited(place, run_id, options["wait"]))
+        status = (
+            follow_as_json(following)
+            if options["as_json"]
+            else follow_on_screen(following, detail=detail_of(options["quiet"], options["verbose"]))
+        )
     except KeyboardInterrupt:
         console(stderr=True).print("no longer watched; the run goes on")
         status = INTERRUPTED

@@ -1,8 +1,34 @@
 """Text and colour of each event on the screen."""
 
+from typing import Final
+
 from kotef.cli.screen.sanitize import flat, one_line
 from kotef.failures.plural import counted
 from kotef.runs.progress import Event
+
+WHY: Final = 3
+"""Failures of one check that are shown."""
+TOLD_BY_CHECKS: Final = frozenset({"red", "regression"})
+"""Details of a verdict that the lines of its checks explain."""
+QUIET_EVENTS: Final = frozenset(
+    [
+        "coder_finished",
+        "compacted",
+        "declined",
+        "empty_answer",
+        "mended",
+        "mistake_recovery",
+        "nudge",
+        "probing",
+        "proving",
+        "recalled",
+        "repeat",
+        "retry",
+        "setting_aside",
+        "setup_started",
+    ]
+)
+"""What `--quiet` leaves out."""
 
 
 def _confined(event: Event) -> str:
@@ -11,10 +37,10 @@ def _confined(event: Event) -> str:
     return f"sandbox: {event['sandbox']}" + (f", {'with' if event['network'] else 'no'} network" if confined else "")
 
 
-def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[str, str] | None:
+def said(event: Event, max_attempts: int, *, elsewhere: bool = False, full: bool = False) -> tuple[str, str] | None:
     """The line for one event and its style; None for what only the status line shows, or is folded.
 
-    `elsewhere`: who reads it sits beside the run, and not at its terminal.
+    `elsewhere`: who reads it sits beside the run, and not at its terminal. `full`: nothing is folded.
     """
     match event["event"]:
         case "run_started":
@@ -34,7 +60,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False) -> tuple[s
             some = ", ".join(event["left_out"][:5])
             return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
         case "check_finished":
-            return _check_line(event)
+            return _check_line(event, full=full)
         case "baseline_reused":
             return f"  baseline reused from {event['run']}, judged {event['judged_at']} (--no-cache judges anew)", "dim"
         case "rerun":
@@ -137,18 +163,33 @@ def _context_line(event: Event) -> tuple[str, str]:
     return f"  the conversation had {left} ({event['how']})", ""
 
 
-def _check_line(event: Event) -> tuple[str, str]:
+def _check_line(event: Event, *, full: bool) -> tuple[str, str]:
+    """How a check ended and, where it failed, why: the lines that `kotef check` and the reports show, too."""
     status = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
     ran = f", {counted(event['executed'], 'test')} ran" if event["executed"] is not None else ""
     failing = f", {event['failing']} failed" if event["failing"] else ""
-    summary = "" if event["passed"] else f"\n    {event['kind']}: {one_line(event['summary'])}"
-    summary += "\n    the rest was not run: these were red before and have to pass first" if event["partial"] else ""
-    unsaid = [text for text in event.get("obstructions", ()) if text not in event["summary"]]
-    summary += "".join(f"\n    sandbox: {one_line(text, 200)}" for text in unsaid)
     head = "baseline" if event["visit"] == 0 else "verifier"
-    return f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s){summary}", "green" if event[
-        "passed"
-    ] else "red"
+    lines = [f"  {head}: {event['check']}: {status}{ran}{failing} ({event['seconds']:.1f} s)"]
+    if not event["passed"]:
+        lines.extend(_why_lines(event, full=full))
+    if event["partial"]:
+        lines.append("    the rest was not run: these were red before and have to pass first")
+    unsaid = [text for text in event.get("obstructions", ()) if text not in event["summary"]]
+    lines.extend(f"    sandbox: {one_line(text, 200)}" for text in unsaid)
+    return "\n".join(lines), "green" if event["passed"] else "red"
+
+
+def _why_lines(event: Event, *, full: bool) -> list[str]:
+    """A line for each failure, the first few of them; the summary where a check names none."""
+    failures = list(event.get("failures", ()))
+    kind = event["kind"] or "unknown"
+    if not failures:
+        return [f"    {kind}: {one_line(event['summary'])}"]
+    shown = failures if full else failures[:WHY]
+    about = "" if kind == "test_failure" else f"{kind}: "
+    lines = [f"    ✗ {about}{one_line(failure, 300)}" for failure in shown]
+    hidden = max(event["failing"], len(failures)) - len(shown)
+    return [*lines, f"      and {hidden:,} more (`kotef report` has them)"] if hidden > 0 else lines
 
 
 def _restored_line(event: Event) -> str:
@@ -167,6 +208,6 @@ def _verdict_lines(event: Event) -> tuple[str, str] | None:
         lines.append(f"  put back before judging: {', '.join(event['put_back'][:8])}")
     if event["left"]:
         lines.append(f"  left, because somebody else changed them: {', '.join(event['left'][:8])}")
-    if event["visit"] and not event["passed"]:
+    if event["visit"] and not event["passed"] and event["detail"] not in TOLD_BY_CHECKS:
         lines.append(f"  not verified: {one_line(event['summary'], 300)}")
     return ("\n".join(lines), "green" if event["passed"] else "red") if lines else None
