@@ -15,7 +15,7 @@ _NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
-class FileDiff(NamedTuple):
+class ShownFile(NamedTuple):
     """One file of a patch."""
 
     path: str
@@ -34,7 +34,7 @@ def coloured(diff: str, *, indent: str = "") -> Text:
     return Text("\n").join(Text(indent + line, style=_STYLES.get(line[:1], "")) for line in lines)
 
 
-def file_diffs(patch: str) -> Iterator[FileDiff]:
+def file_diffs(patch: str) -> Iterator[ShownFile]:
     """The files of a patch as git writes it."""
     path, lines = "", list[str]()
     old = new = 0
@@ -48,12 +48,12 @@ def file_diffs(patch: str) -> Iterator[FileDiff]:
             lines.append(line)
         elif line.startswith("diff --git "):
             if path:
-                yield FileDiff(path, tuple(lines))
+                yield ShownFile(path, tuple(lines))
             path, lines = line.rpartition(" b/")[2], []
         elif not line.startswith((*_NOISE, "+++ ")):
             lines.append(line)  # a change of mode, a binary file, a rename
     if path:
-        yield FileDiff(path, tuple(lines))
+        yield ShownFile(path, tuple(lines))
 
 
 @dataclass(slots=True)
@@ -69,14 +69,14 @@ class ShownDiffs:
         if key in self._edits:
             return False
         self._edits.add(key)
-        self.note(FileDiff(path, tuple(diff.split("\n"))))
+        self.note(ShownFile(path, tuple(diff.split("\n"))))
         return True
 
-    def note(self, shown: FileDiff) -> None:
+    def note(self, shown: ShownFile) -> None:
         """Remember one file."""
         self._lines.setdefault(shown.path, set()).update(shown.changed)
 
-    def has(self, diff: FileDiff) -> bool:
+    def has(self, diff: ShownFile) -> bool:
         """Whether every line that this one changes was shown."""
         return bool(diff.changed) and diff.changed <= self._lines.get(diff.path, set())
 

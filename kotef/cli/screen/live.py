@@ -14,7 +14,7 @@ from rich.text import Text
 
 from kotef.cli.screen.budget import clock
 from kotef.cli.screen.console import console, is_live
-from kotef.cli.screen.diffs import FileDiff, ShownDiffs, coloured, file_diffs
+from kotef.cli.screen.diffs import ShownDiffs, ShownFile, coloured, file_diffs
 from kotef.cli.screen.event_text import QUIET_EVENTS, said, steps_told
 from kotef.cli.screen.model_text import live_words, word_lines
 from kotef.cli.screen.prompts import TerminalPrompts
@@ -64,7 +64,7 @@ class Screen:
     """The steps as they were printed last of all; empty once anything else was."""
     _words: str = ""
     """What a model has said of the answer that is still on its way."""
-    _edits: tuple[FileDiff, ...] = ()
+    _edits: tuple[ShownFile, ...] = ()
     """What the call at work has changed."""
     _shown: ShownDiffs = field(default_factory=ShownDiffs)
     _asking: TerminalPrompts | None = None
@@ -142,7 +142,7 @@ class Screen:
                 self._tell_words(event)
             case "edited":
                 lines = plain(event["diff"]).rstrip().split("\n")
-                self._edits = (*self._edits, FileDiff(event["path"], tuple(lines)))
+                self._edits = (*self._edits, ShownFile(event["path"], tuple(lines)))
             case "tool_finished":
                 self._take_call(event)
             case "verified" if event["visit"] and self.runs is not None:
@@ -201,7 +201,7 @@ class Screen:
         for line in call_lines(calls, told=told) if calls[told:] else ():
             self._tell(*line)
 
-    def _tell_edit(self, edit: FileDiff) -> None:
+    def _tell_edit(self, edit: ShownFile) -> None:
         """The hunks of an edit that was just made, folded."""
         if not any(edit.lines):
             return
