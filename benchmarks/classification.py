@@ -27,7 +27,7 @@ from typing import Any
 
 import outside_corpus
 
-from kotef.failures import Diagnosis, classify
+from kotef.classification import Diagnosis, classify
 
 HERE = Path(__file__).parent / "failures"
 OUTSIDE = (HERE / "outside" / "tuning.jsonl", HERE / "outside" / "aside.jsonl")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from kotef.workspace.environment import child_environment
+from kotef.sandbox import child_environment
 
 HERE: Final = Path(__file__).resolve().parent
 COMMAND: Final = f"{shlex.quote(sys.executable)} -m pytest -q"

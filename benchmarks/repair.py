@@ -106,8 +106,7 @@ def read_options() -> argparse.Namespace:
 
 async def attempt(problem: Problem, *, seconds: float, jobs: int) -> Result:
     """Search with the budget, confirm in a fresh process, compare with the reference."""
-    from kotef.coders.repair.question import question_of
-    from kotef.coders.repair.search import repair
+    from kotef.repair import question_of, repair
 
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch)

@@ -13,11 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from kotef.workspace.environment import child_environment
-from kotef.workspace.process import run_process
-from kotef.workspace.sandbox.confinement import confine
-from kotef.workspace.sandbox.probe import LEVELS, probe
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, SANDBOX_LEVELS, Sandbox, child_environment, confine, probe_level, run_process
 
 TARGETS = {"bwrap": 8.0, "landlock": 2.0}
 """Milliseconds that a level may add to a command."""
@@ -36,8 +32,8 @@ def main() -> int:
         env = child_environment(os.environ)
         confinement = confine(root, Path(place, "state", "kotef", "x", "sandbox"), env)
         sandboxes = [OFF]
-        for level in LEVELS:
-            probed = probe(level, confinement, env)
+        for level in SANDBOX_LEVELS:
+            probed = probe_level(level, confinement, env)
             if probed.holds:
                 sandboxes.append(Sandbox(level, confinement))
             else:

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 import click
 
 from kotef.checks.contradictions import diagnosis_of
+from kotef.classification import Diagnosis, classify_text
 from kotef.cli.commands.check import check as check_options
 from kotef.cli.commands.resume import resume as resume_options
 from kotef.cli.commands.run import run as run_options
 from kotef.cli.run_setup import ready, ready_again
 from kotef.cli.workspace_check import inspect_workspace
 from kotef.errors import UsageError
-from kotef.failures import Diagnosis, classify_text
 from kotef.graph import build_graph
+from kotef.redaction.known_secrets import scope
 from kotef.runs.inspection import Inspection
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
@@ -30,9 +31,8 @@ from kotef.runs.signals import StopRequest
 from kotef.runs.start import resume as go_on
 from kotef.runs.start import start as begin
 from kotef.runs.store import RunDir
-from kotef.runs.telemetry.setup import observed
 from kotef.state import AgentState, Task
-from kotef.workspace.redaction import scope
+from kotef.telemetry import observed
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.checks.types import Role
+from kotef.shell import Policy, Role
 
 MAX_ATTEMPTS: Final = 3
 """Failed verifications allowed unless `--max-attempts` says otherwise (1 to 20)."""
@@ -79,7 +79,6 @@ class Tariff(Price):
     """None: not known, so what it answers costs nothing here."""
 
 
-Policy = Literal["allowed", "ask", "refused"]
 ProfileName = Literal["strict", "fast", "smoke", "yolo"]
 
 

@@ -12,11 +12,11 @@ from kotef.failures.history import FailureEntry, FailureHistory, merge_failures
 from kotef.failures.memory import Memory
 from kotef.failures.outcomes import Outcome
 from kotef.failures.visit_history import Visit, merge_visits
+from kotef.sandbox import Wanted
 from kotef.sdd.agents import Company
 from kotef.sdd.spec import Spec
 from kotef.sdd.ticket import Ticket
 from kotef.settings import Limits, ProfileName
-from kotef.workspace.sandbox.sandbox import Wanted
 
 SCHEMA_VERSION = 2
 """Raised whenever a class that a checkpoint holds is moved or renamed: checkpoints name them by module and class.

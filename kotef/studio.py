@@ -18,6 +18,7 @@ from kotef.cli.run_setup import ready
 from kotef.cli.screen import warn
 from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
+from kotef.redaction.known_secrets import know, redactor, scope
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.loop import RunLoop
@@ -25,11 +26,9 @@ from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
 from kotef.runs.secret_sources import hide
 from kotef.runs.start import announce, open_run
-from kotef.runs.telemetry import langsmith
-from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
+from kotef.telemetry import hide_secrets, observed, traced_by
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.redaction import know, redactor, scope
 
 LOOP: Final = build_graph()
 """Its state is kept by whoever keeps that of the graph around it."""
@@ -132,10 +131,10 @@ def _hide() -> None:
 
     Raises `UsageError` for a configuration that cannot be read.
     """
-    if langsmith.traced_by():
+    if traced_by():
         with scope():
             hide(workspace_of(None), read_config(config_path()))
-            langsmith.hide_secrets()
+            hide_secrets()
 
 
 _hide()

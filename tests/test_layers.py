@@ -7,25 +7,31 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "kotef"
 LAYERS = [
-    "__init__ errors",
+    "__init__ errors lazy_exports stop_gate",
+    "shell files redaction",
+    "git",
     "workspace",
+    "sandbox",
+    "classification",
     "failures",
+    "integrity",
     "checks",
-    "probes",
-    "settings sdd context",
+    "settings sdd importers context",
     "state",
-    "tools models",
+    "tools models mcp_client web",
     "deps coders middleware",
+    "repair fixers",
     "nodes",
     "graph",
-    "runs",
+    "runs replay report",
+    "telemetry",
     "mcp_server",
     "cli studio api",
     "__main__",
 ]
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row.split()}
 PURE = RANK["state"]
-STANDARD_ONLY = ("failures/classify.py", "failures/summarize.py", "failures/fingerprint.py")
+STANDARD_ONLY = ("classification/classifier.py", "classification/summarize.py", "classification/fingerprints.py")
 FILES = sorted(ROOT.rglob("*.py"))
 
 

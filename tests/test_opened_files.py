@@ -1,6 +1,6 @@
 """Files are opened in one module. Every other module that opens files is listed here, with what it opens and why.
 
-`kotef.workspace.safe_open` opens names that a repository, a command or a model can choose: without links, with a size
+`kotef.files.safe_open` opens names that a repository, a command or a model can choose: without links, with a size
 limit, and without blocking. A new row in `ELSEWHERE` is a design decision, like a new layer.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kotef"
-ONE_PLACE = "workspace/safe_open.py"
+ONE_PLACE = "files/safe_open.py"
 OF_PATHS = frozenset(
     re.findall(
         r"\w+",
@@ -50,11 +50,11 @@ OF_RUNS = frozenset(
         cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/failure_reminder.py
         nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected_files.py nodes/snitch.py
         nodes/verifier.py runs/dead_runs.py runs/events.py runs/finish.py runs/event_tail.py runs/loop.py
-        runs/exports/importer.py runs/prune.py runs/public_record.py runs/replay/workspace_copy.py runs/replay/record_types.py
-        runs/replay/recorder.py runs/replay/rejudge.py runs/replay/comparison.py runs/report/page_data.py
-        runs/report/failure_locations.py runs/report/logs.py runs/setup.py runs/store.py runs/attempt_diff.py runs/elapsed_time.py
-        mcp_server/background_run.py tools/background.py tools/mcp/sessions.py workspace/ignored_backup.py workspace/output.py
-        workspace/last_tree.py workspace/file_swap_journal.py workspace/stash.py
+        runs/exports/importer.py runs/prune.py runs/public_record.py replay/workspace_copy.py replay/record_types.py
+        replay/recorder.py replay/rejudgement.py replay/comparison.py report/page_data.py
+        report/failure_locations.py report/logs.py runs/setup.py runs/store.py runs/attempt_diff.py runs/elapsed_time.py
+        mcp_server/background_run.py tools/background.py mcp_client/sessions.py workspace/ignored_backup.py sandbox/output.py
+        workspace/last_tree.py workspace/file_swap_journal.py tools/stash.py
         """,
     )
 )
@@ -73,7 +73,7 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "checks/runners/plugins/__init__.py": f"plug-ins, {PACKAGED}, copied into {TEMPORARY}",
     "checks/runners/plugins/goexec.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "checks/runners/plugins/sitecustomize.py": f"runs in the project's process; its report goes into {TEMPORARY}",
-    "workspace/sandbox/go_cache.py": "runs inside the sandbox, as the go command would write its own cache",
+    "sandbox/go_cache.py": "runs inside the sandbox, as the go command would write its own cache",
     "cli/commands/classify.py": NAMED,
     "cli/commands/demo.py": f"only whether the folder that the person named is empty; {TEMPORARY}",
     "cli/commands/show.py": STATE,
@@ -84,11 +84,11 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "cli/screen/console.py": KERNEL,
     "cli/ticket_file.py": NAMED,
     "coders/command/coder.py": f"a folder for objects of git in {SANDBOX}",
-    "coders/repair/worker/fork_pool.py": f"{TEMPORARY}; {KERNEL}",
-    "coders/repair/worker/restrictions.py": KERNEL,
-    "coders/repair/scratch.py": TEMPORARY,
-    "coders/repair/session.py": TEMPORARY,
-    "coders/repair/subprocess_search.py": f"copies of the workspace in {TEMPORARY}; links and special files are not copied",
+    "repair/worker/fork_pool.py": f"{TEMPORARY}; {KERNEL}",
+    "repair/worker/restrictions.py": KERNEL,
+    "repair/scratch.py": TEMPORARY,
+    "repair/session.py": TEMPORARY,
+    "repair/subprocess_search.py": f"copies of the workspace in {TEMPORARY}; links and special files are not copied",
     "context/template_cache.py": PACKAGED,
     "runs/base_branch.py": f"{STATE}; contents come from git's objects, never through a path",
     "runs/commit.py": TEMPORARY,
@@ -96,44 +96,44 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "runs/external_agents.py": f"{USER}; what is copied from there into {SANDBOX}",
     "runs/effective_settings.py": USER,
     "runs/logins.py": USER,
-    "runs/report/html.py": PACKAGED,
+    "report/html.py": PACKAGED,
     "runs/roles.py": f"{USER}; {PACKAGED}",
-    "tools/mcp/log.py": DESCRIPTOR,
+    "mcp_client/log.py": DESCRIPTOR,
     "nodes/differences.py": STATE,
     "workspace/activity.py": STATE,
     "workspace/file_metadata.py": DESCRIPTOR,
-    "workspace/folder_copy.py": DESCRIPTOR,
+    "files/folder_copy.py": DESCRIPTOR,
     "workspace/installed_environments.py": f"only names of {INSTALLED}",
     "workspace/nested_repositories.py": f"{GIT}; copies in {STATE}; only names in the workspace, links not followed",
     "workspace/remainder.py": STATE,
     "workspace/restoration.py": STATE,
-    "workspace/sandbox/environments.py": f"only names of {INSTALLED}; {DESCRIPTOR}",
-    "workspace/sandbox/caller.py": f"{KERNEL}, only of a command's thread",
-    "workspace/sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",
-    "workspace/sandbox/metadata_calls.py": KERNEL,
-    "workspace/sandbox/seed.py": SANDBOX,
-    "workspace/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
-    "workspace/base_checkout.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
-    "workspace/file_entry.py": DESCRIPTOR,
-    "workspace/git_history.py": GIT,
-    "workspace/git_layout.py": f"only names, to find files that git would wait for, and {GIT}",
-    "workspace/git_objects.py": GIT,
-    "workspace/git_state.py": GIT,
+    "workspace/protected_environments.py": f"only names of {INSTALLED}; {DESCRIPTOR}",
+    "sandbox/caller.py": f"{KERNEL}, only of a command's thread",
+    "sandbox/metadata.py": f"{KERNEL}; {DESCRIPTOR}",
+    "sandbox/metadata_calls.py": KERNEL,
+    "sandbox/seed.py": SANDBOX,
+    "middleware/effect_log.py": "the ledger of a run; a path that `resolve_inside` has checked, of which a hash is kept",
+    "sandbox/checkout.py": f"a copy of the workspace in {TEMPORARY}; {INSTALLED}",
+    "files/file_entry.py": DESCRIPTOR,
+    "git/history.py": GIT,
+    "git/layout.py": f"only names, to find files that git would wait for, and {GIT}",
+    "git/objects.py": GIT,
+    "git/state.py": GIT,
     "workspace/lock.py": STATE,
-    "workspace/patches.py": TEMPORARY,
-    "workspace/paths.py": f"{STATE}; names in an open directory; logs of a run",
-    "workspace/process.py": DESCRIPTOR,
-    "workspace/sandbox/confinement.py": SANDBOX,
-    "workspace/sandbox/landlock.py": "opens what a command may touch without reading it (`O_PATH`)",
-    "workspace/sandbox/limits.py": KERNEL,
-    "workspace/sandbox/masks.py": "only names, links not followed",
-    "workspace/sandbox/probe.py": TEMPORARY,
-    "workspace/sandbox/private_home.py": SANDBOX,
-    "workspace/sandbox/services.py": KERNEL,
-    "workspace/sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
-    "workspace/sandbox/probe_child.py": "runs inside the sandbox, on the paths it is given",
+    "git/patches.py": TEMPORARY,
+    "files/paths.py": f"{STATE}; names in an open directory; logs of a run",
+    "sandbox/process.py": DESCRIPTOR,
+    "sandbox/confinement.py": SANDBOX,
+    "sandbox/landlock.py": "opens what a command may touch without reading it (`O_PATH`)",
+    "sandbox/limits.py": KERNEL,
+    "sandbox/masks.py": "only names, links not followed",
+    "sandbox/probe.py": TEMPORARY,
+    "sandbox/private_home.py": SANDBOX,
+    "sandbox/services.py": KERNEL,
+    "sandbox/toolchains.py": f"{INSTALLED}; {USER}; {SANDBOX}",
+    "sandbox/probe_child.py": "runs inside the sandbox, on the paths it is given",
     "workspace/snapshots.py": f"snapshots in {STATE}; in the workspace it only unlinks names",
-    "workspace/transfer.py": f"{DESCRIPTOR}; {STATE}",
+    "files/transfer.py": f"{DESCRIPTOR}; {STATE}",
     "workspace/process_tree.py": KERNEL,
     "workspace/tree_store.py": f"snapshots, and a bundle of them, in {STATE}",
     "workspace/untracked_scan.py": "only names, links not followed; behind a link, names and stat results",
@@ -181,7 +181,7 @@ MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob
 def test_a_module_opens_files_only_if_the_table_lists_it() -> None:
     others = MODULES.keys() - ELSEWHERE - {ONE_PLACE}
     calls = [call for name in sorted(others) for call in opened(MODULES[name])]
-    assert not calls, "\n".join(["use kotef.workspace.safe_open instead:", *calls])
+    assert not calls, "\n".join(["use kotef.files.safe_open instead:", *calls])
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))

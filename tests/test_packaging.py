@@ -50,6 +50,6 @@ def test_the_wheel_holds_the_examples_with_their_tickets(wheel: list[str]) -> No
 
 
 def test_the_wheel_holds_templates_and_types_and_no_tests(wheel: list[str]) -> None:
-    report = {f"kotef/runs/report/{name}" for name in ("report.md", "page.html", "page.css", "page.js")}
+    report = {f"kotef/report/{name}" for name in ("report.md", "page.html", "page.css", "page.js")}
     assert {*report, "kotef/py.typed"} <= set(wheel)
     assert not [name for name in wheel if name.startswith("tests/") or "__pycache__" in name or "/runs/2" in name]

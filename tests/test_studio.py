@@ -14,7 +14,7 @@ from support.openai_server import OpenAIServer, slow
 from support.otlp import Collector
 
 from kotef.errors import BusyError, UsageError
-from kotef.runs.telemetry import langsmith
+from kotef.telemetry import langsmith
 from kotef.workspace.lock import holder_of, workspace_lock
 
 ROOT = Path(__file__).parent.parent

@@ -11,11 +11,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef import __version__
-from kotef.checks.commands import words_of
 from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.files.paths import write_atomic
+from kotef.sandbox import OFF, Sandbox
+from kotef.shell import words_of
 
 KEPT: Final = 20
 """Baselines kept of one workspace, the newest."""

@@ -6,10 +6,8 @@ from typing import Final
 
 from kotef.checks.failure_lines import Admitted, admission_in
 from kotef.checks.runner_summaries import closed_red, console_counts
-from kotef.failures.classify import Diagnosis, classify
-from kotef.failures.command_wrappers import RUNNERS, CommandPurpose, Purpose, unwrap
-from kotef.failures.fingerprint import fingerprint
-from kotef.failures.kinds import MAX_SUMMARY
+from kotef.classification import MAX_SUMMARY, Diagnosis, classify, fingerprint
+from kotef.shell import STARTERS, CommandPurpose, Purpose, unwrap
 
 _RUNS_TESTS: Final[frozenset[Purpose]] = frozenset({"test", "run", "other"})
 """Purposes of programs whose output may hold the closing line of a test runner; `cat` and linters only quote it."""
@@ -57,7 +55,7 @@ def admission_of(command: str, exit_code: int | None, output: str) -> Admitted |
     if len(programs) == 1:
         ((tool, purpose),) = programs
         hides = purpose != "test" and re.search(r"[|;]", command)
-        if purpose in _JUDGES and tool.removesuffix(".sh").removesuffix(".cmd") not in RUNNERS and not hides:
+        if purpose in _JUDGES and tool.removesuffix(".sh").removesuffix(".cmd") not in STARTERS and not hides:
             return None
     line = closed_red(output)
     return Admitted(line, "test_failure") if line else admission_in(output)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from kotef.checks.commands import role_of
 from kotef.checks.project_config import table, toml_of
 from kotef.checks.projects import (
     DetectedCheck,
@@ -19,8 +18,9 @@ from kotef.checks.projects import (
     usual_commands,
     workflows,
 )
-from kotef.checks.types import Check, Origin, Role
+from kotef.checks.types import Check, Origin
 from kotef.errors import SpecError
+from kotef.shell import Role, role_of
 
 CONFIGURATION: Final = ".sdd/kotef.toml"
 MAX_NAME: Final = 40

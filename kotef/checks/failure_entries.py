@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kotef.checks.protected_files import is_protected
 from kotef.checks.verification import CheckVerdict, Verification, with_line
-from kotef.failures.fingerprint import fingerprint
+from kotef.classification import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, FailureKind
+from kotef.integrity.protected_files import is_protected
 
 ASIDE: Final = "(set aside while the older tests were judged)"
 """After the name of a new file in `put_back` that is there still."""

@@ -4,7 +4,7 @@
 import re
 from typing import Final, Literal, NamedTuple
 
-from kotef.failures.output_lines import plain_lines
+from kotef.classification import plain_lines
 
 
 class Admission(NamedTuple):

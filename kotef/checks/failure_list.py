@@ -8,10 +8,7 @@ from typing import Final, NamedTuple
 
 from kotef.checks.runners.python_rows import dotted_name
 from kotef.checks.types import CommandResult
-from kotef.failures.diagnostics import diagnostics_of
-from kotef.failures.output_lines import Output, read
-from kotef.failures.places import from_root, places
-from kotef.failures.test_failures import FailingTest, failing_tests
+from kotef.classification import FailingTest, Output, diagnostics_of, failing_tests, from_root, places, read_output
 
 MAX_TOLD: Final = 100
 """Failures told of one check."""
@@ -90,7 +87,7 @@ def _complaints(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
 
 def _output(result: CommandResult, root: Path) -> Output:
     """What the check printed, the files of the workspace told from its root."""
-    return read(*(from_root(text, str(root)) for text in (result.stdout, result.stderr)))
+    return read_output(*(from_root(text, str(root)) for text in (result.stdout, result.stderr)))
 
 
 def _place(place: str) -> tuple[str, int | None]:

@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.commands import words_of
 from kotef.checks.projects import node
 from kotef.checks.projects.environments import environments, making
-from kotef.failures.command_wrappers import unwrap
+from kotef.shell import unwrap, words_of
 
 NODE: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 """Package managers whose scripts find programs in `node_modules/.bin`."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.commands import programs_of
+from kotef.shell import programs_of
 
 _WORDS: Final = """
 cd export test [ [[ true false : . source echo set unset exit exec eval time command type ulimit umask wait trap read

@@ -12,12 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.commands import programs_of
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
-from kotef.workspace.safe_open import read_within
-from kotef.workspace.sandbox.confinement import Confinement
-from kotef.workspace.sandbox.sandbox import Sandbox
+from kotef.files.safe_open import read_within
+from kotef.sandbox import Confinement, Sandbox
+from kotef.shell import programs_of
 
 NO_NETWORK: Final = "commands have no network in the sandbox; --network gives it to them"
 HIDDEN_PROGRAM: Final = "hidden_program"

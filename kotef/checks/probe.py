@@ -6,7 +6,15 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 ProbeName = Literal[
-    "old tests", "wrong answers", "counter-proof", "canary", "harmless edit", "comments", "surroundings", "chance"
+    "old tests",
+    "wrong answers",
+    "counter-proof",
+    "canary",
+    "harmless edit",
+    "expected data",
+    "comments",
+    "surroundings",
+    "chance",
 ]
 ProbeValue = Literal["fine", "alarm", "not_probed"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kotef.errors import SpecError
-from kotef.workspace.safe_open import read_inside, read_within
+from kotef.files.safe_open import read_inside, read_within
 from kotef.workspace.snapshot_scope import LARGEST
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.commands import without_watch
 from kotef.checks.contradictions import admission_of, contradiction, may_run_tests
 from kotef.checks.failure_lines import Admitted
 from kotef.checks.obstructions import with_obstructions
@@ -18,15 +17,11 @@ from kotef.checks.runners import Leavings, Reading, RunnerCommand, environment_f
 from kotef.checks.runners.python_rows import pytest_report
 from kotef.checks.summary_counts import summary_counts
 from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
-from kotef.failures.classify import Diagnosis, classify
-from kotef.failures.command_wrappers import unwrap
-from kotef.failures.fingerprint import fingerprint
+from kotef.classification import Diagnosis, classify, fingerprint, from_root
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
-from kotef.failures.places import from_root
-from kotef.workspace.output import head_and_tail
-from kotef.workspace.process import KEEP, Completed, run_process
-from kotef.workspace.redaction import redactor
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.redaction.known_secrets import redactor
+from kotef.sandbox import OFF, OUTPUT_KEPT, Completed, Sandbox, head_and_tail, run_process
+from kotef.shell import unwrap, without_watch
 
 WHOLE: Final = 8 * 1024 * 1024
 """Bytes of each stream that are looked through for lines of tests; the result keeps much less."""
@@ -50,7 +45,7 @@ async def run_check(
     log: Path | None = None,
     log_name: str | None = None,
     sandbox: Sandbox = OFF,
-    keep: int = KEEP,
+    keep: int = OUTPUT_KEPT,
 ) -> CommandResult:
     """Run a command line from the workspace root and judge it by everything it left: status, report, closing line.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from kotef.checks.tap import leaves, read_tap
-from kotef.failures.output_lines import plain_lines
+from kotef.classification import plain_lines
 
 
 class SummaryCounts(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Final
 from kotef.checks.runners import single_tests
 from kotef.checks.runners.python_rows import dotted_name
 from kotef.checks.types import CommandResult
-from kotef.failures.command_wrappers import SHELL, unwrap
 from kotef.failures.history import MAX_TESTS
+from kotef.shell import SHELL_NAME, unwrap
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"$`\\!]*\"")
 _EXPANDED: Final = re.compile(r"[|&;<>()$`*?{}~\\#!\n'\"]")
@@ -62,7 +62,7 @@ def _links(command: str) -> list[list[str]]:
     if not all(links):
         return []
     match links:
-        case [[shell, "-c", inner]] if SHELL.fullmatch(PurePosixPath(shell).name):
+        case [[shell, "-c", inner]] if SHELL_NAME.fullmatch(PurePosixPath(shell).name):
             return _links(inner)
         case _:
             return links

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from kotef.checks.runner_summaries import SummaryCounts
-from kotef.failures.output_lines import plain_lines
+from kotef.classification import plain_lines
 
 _KINDS: Final[dict[str, str]] = {
     word: kind

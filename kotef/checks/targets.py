@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from kotef.checks.types import Check, Role
-from kotef.failures.command_wrappers import PURPOSE, unwrap
+from kotef.checks.types import Check
+from kotef.shell import TOOL_PURPOSES, Role, unwrap
 
 _ROLE_WORDS: Final[dict[Role, re.Pattern[str]]] = {
     "lint": re.compile(r"\blint(?:er|ers|ing|s)?\b", re.IGNORECASE),
@@ -19,7 +19,7 @@ def names_check(text: str, check: Check) -> bool:
     """Whether the text holds the check's command, the name of its tool, or (lint and types) what it is for."""
     if re.search(rf"(?<!\w){re.escape(_squeezed(check.command))}(?![\w-])", _squeezed(text)):
         return True
-    tools = [tool for tool in unwrap(check.command).tools if PURPOSE.get(tool) in _TELLING]
+    tools = [tool for tool in unwrap(check.command).tools if TOOL_PURPOSES.get(tool) in _TELLING]
     if any(re.search(rf"(?<![\w/.-]){re.escape(tool)}(?![\w-]|\.\w)", text, re.IGNORECASE) for tool in tools):
         return True
     words = _ROLE_WORDS.get(check.role)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kotef.checks.project_config import readable_text
-from kotef.workspace.safe_open import read_regular
+from kotef.files.safe_open import read_regular
 
 _MOST: Final = 500
 """Entries of a folder that are looked at."""

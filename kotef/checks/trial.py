@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.check_scripts import commands_behind
-from kotef.checks.commands import words_of
 from kotef.checks.detect import CONFIGURATION
 from kotef.checks.install_lines import NODE, PYTHON, install_line, words_after_assignments
 from kotef.checks.missing_plugins import configuration_question, missing_of
@@ -24,10 +22,8 @@ from kotef.checks.projects.declared_commands import assignments_of
 from kotef.checks.projects.environments import packages_in_src, requirements
 from kotef.checks.toolchain_versions import questions, running_version, sentence_of
 from kotef.checks.types import Check
-from kotef.failures.command_wrappers import unwrap
-from kotef.workspace.process import run_process
-from kotef.workspace.sandbox.rooms import fresh_room
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox, fresh_room, run_process
+from kotef.shell import commands_behind, unwrap, words_of
 
 SECONDS: Final = 60.0
 """A program that has not told its version by then is taken to start: it is slow, not missing."""

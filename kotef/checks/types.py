@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.failures.history import FailureKind
+from kotef.shell import Role
 
-Role = Literal["test", "lint", "types", "build", "other"]
 Origin = Literal["option", "ticket", "architect", "kotef.toml", "pyproject", "detected"]
 TestStatus = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 Evidence = Literal["report", "lines", "counts", "summary", "exit"]

@@ -4,18 +4,18 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from kotef.checks.commands import created_by_the_task
 from kotef.checks.failure_entries import INSTALLED, failure_entries
-from kotef.checks.protected_files import matches
 from kotef.checks.reports import worse
 from kotef.checks.runners import says_tests_failed
 from kotef.checks.targets import named_tests, names_check
 from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verification import MAX_RED, CheckVerdict, Verification, compared, rank
 from kotef.checks.volatile_ids import renamed
+from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.failures.history import MAX_SUMMARY
-from kotef.failures.kinds import ENVIRONMENT_FAULTS
 from kotef.failures.plural import counted
+from kotef.integrity.protected_files import matches
+from kotef.shell import created_by_the_task
 
 __all__ = [
     "CheckVerdict",

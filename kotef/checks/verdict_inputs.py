@@ -9,9 +9,9 @@ from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import judge, judge_baseline
 from kotef.checks.verification import Verification
 from kotef.errors import KotefError
-from kotef.workspace.deep_text import encodable
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.redaction import redactor
+from kotef.files.paths import write_atomic
+from kotef.redaction.deep_text import encodable
+from kotef.redaction.known_secrets import redactor
 
 LARGEST: Final = 50 * 1024 * 1024
 """Bytes of one file; a larger one is not kept."""

@@ -5,9 +5,10 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from kotef.checks.probe import ProbeResult
-from kotef.checks.types import RED, Evidence, Role, TestStatus
+from kotef.checks.types import RED, Evidence, TestStatus
 from kotef.failures.history import MAX_SUMMARY, FailureKind
 from kotef.failures.progress import compare
+from kotef.shell import Role
 
 MAX_RED: Final = 200
 """Failing ids one check verdict keeps; `Verification.tests` has them all."""

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Final
 
+from kotef.redaction.urls import shown
 from kotef.sdd.agents import Role
 from kotef.settings import Limits
 from kotef.tools.registry import EDITORS
 from kotef.tools.role_tools import GROUPS
-from kotef.workspace.urls import shown
 
 ANSWERS: Final = frozenset({"planner", "reviewer"})
 """Roles that are asked for one answer, without tools."""

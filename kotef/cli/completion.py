@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from kotef.workspace.safe_open import Listed, list_within, read_within
+from kotef.files.safe_open import Listed, list_within, read_within
 
 SHELLS: Final = ("bash", "zsh", "fish")
 VARIABLE: Final = "_KOTEF_COMPLETE"

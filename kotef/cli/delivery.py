@@ -144,11 +144,11 @@ def _writable(path: str | None) -> Path | None:
 
 def _write(path: Path, result: "Result") -> None:
     from kotef.errors import WorkspaceError
-    from kotef.runs.report.pull_request import pull_request
-    from kotef.workspace.paths import write_atomic
+    from kotef.files.paths import write_atomic
+    from kotef.report import pull_request_text
 
     try:
-        write_atomic(path, pull_request(result).encode())
+        write_atomic(path, pull_request_text(result).encode())
     except (OSError, WorkspaceError) as error:
         _say(f"--pr-body was not written: {error}")
 

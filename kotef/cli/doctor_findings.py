@@ -12,7 +12,9 @@ from kotef.checks.trial import Trial, required, way_out
 from kotef.cli.model_selection import NO_MODEL
 from kotef.cli.screen import console, one_line, plain
 from kotef.errors import KotefError
+from kotef.git.commands import inspect
 from kotef.models.factory import probe, resolve
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
@@ -21,11 +23,9 @@ from kotef.runs.repository import Settings, repository_of
 from kotef.runs.result import Camel
 from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
 from kotef.runs.store import uncommitted
+from kotef.sandbox import child_environment
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.environment import child_environment
-from kotef.workspace.git import inspect
-from kotef.workspace.redaction import redactor
 
 BROKEN: Final = 5
 _HEAD: Final = ("check", "command", "from", "starts", "last run")

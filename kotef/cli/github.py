@@ -10,12 +10,11 @@ from typing import Final
 from kotef.cli.annotations import SHOWN, annotation, in_checkout
 from kotef.cli.screen import plain, say
 from kotef.errors import KotefError
+from kotef.redaction.known_secrets import redactor
+from kotef.report import Located, located, step_summary_text
 from kotef.runs import store
-from kotef.runs.report.failure_locations import Located, located
-from kotef.runs.report.step_summary import step_summary
 from kotef.runs.result import Result
 from kotef.sdd.export import inert
-from kotef.workspace.redaction import redactor
 
 _LARGEST: Final = 900_000
 """Bytes of a step summary; GitHub takes none above 1 MiB."""
@@ -26,7 +25,7 @@ def tell_result(root: Path, result: Result, *, annotated: bool) -> None:
     run = store.at(root, result.run_id)
     failures = redactor().whole(located(run, result))
     branch = result.branch.name if result.branch and result.branch.commit else ""
-    _append("GITHUB_STEP_SUMMARY", step_summary(result, failures))
+    _append("GITHUB_STEP_SUMMARY", step_summary_text(result, failures))
     _outputs(
         {
             "outcome": result.outcome,

@@ -23,8 +23,8 @@ class Main(LazyGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command named."""
         from kotef.errors import INTERRUPTED, KotefError
-        from kotef.workspace.paths import os_fault
-        from kotef.workspace.redaction import redactor, scope
+        from kotef.files.paths import os_fault
+        from kotef.redaction.known_secrets import redactor, scope
 
         with scope():
             try:

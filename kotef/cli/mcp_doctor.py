@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 from kotef.cli.screen import console, plain
 from kotef.errors import SpecError
 from kotef.failures.plural import counted
+from kotef.mcp_client import NOT_INSTALLED, McpSession, Server, ServerFault, tool_name
 from kotef.runs.mcp_config import FILES, find_servers
 from kotef.runs.sandbox_setup import usual_sandbox
 from kotef.runs.secret_sources import hide
-from kotef.tools.mcp.servers import MISSING, Server
-from kotef.tools.mcp.sessions import McpSession, ServerFault, tool_name
-from kotef.workspace.sandbox.sandbox import Sandbox
+from kotef.sandbox import Sandbox
 
 BROKEN: Final = 5
 
@@ -38,7 +37,7 @@ def report_servers(place: Path) -> int:
         screen.print(f"ok      no MCP server is named here, in {' or '.join(FILES)}")
         return 0
     if importlib.util.find_spec("mcp") is None:
-        screen.print(f"missing {MISSING}", style="red")
+        screen.print(f"missing {NOT_INSTALLED}", style="red")
         return BROKEN
     with tempfile.TemporaryDirectory(prefix="kotef-") as logs:
         sandbox = usual_sandbox(place, network=True)

@@ -13,14 +13,14 @@ from rich.console import Console
 from kotef.cli.screen import Screen
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
+from kotef.git.commands import inspect
+from kotef.mcp_client import NOT_INSTALLED
 from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
 from kotef.runs.events import Line
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.secret_sources import hide
 from kotef.settings import Limits
-from kotef.tools.mcp.servers import MISSING
-from kotef.workspace.git import inspect
 
 WIDTH = 200
 
@@ -28,7 +28,7 @@ WIDTH = 200
 def serve_until_gone(place: Path) -> None:
     """Serve the workspace until the client has gone."""
     if importlib.util.find_spec("mcp") is None:
-        raise UsageError(MISSING)
+        raise UsageError(NOT_INSTALLED)
     hide(place, read_config(config_path()))
     logging.getLogger("mcp").propagate = False  # a client shows stderr to a person, as an error
     logging.getLogger("mcp").addHandler(logging.NullHandler())

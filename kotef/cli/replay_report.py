@@ -4,8 +4,7 @@ from rich.console import Console
 
 from kotef.cli.screen import one_line
 from kotef.failures.plural import counted
-from kotef.runs.replay.comparison import Replayed
-from kotef.runs.replay.rejudge import Rejudged, Rejudgement, Said
+from kotef.replay import JudgedOutcome, Rejudged, Rejudgement, Replayed
 
 SHOWN = 5
 """Lines of one kind."""
@@ -59,7 +58,7 @@ def _then_now(one: Rejudged) -> str:
     return f"{then} → {now}" if then != now else f"{then}, as then"
 
 
-def _words(said: Said) -> str:
+def _words(said: JudgedOutcome) -> str:
     """`failed: test_failure/assertion, 3c2c8a897334`."""
     kind = "/".join(part for part in (said.kind, said.detail) if part)
     what = ", ".join(part for part in (kind, said.fingerprint) if part)

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from rich.table import Table
 
+from kotef.sandbox import Level
 from kotef.workspace.installed_environments import environments
-from kotef.workspace.sandbox.sandbox import Level
 
 _NAMED: Final = 3
 """Environments of the workspace that are named in the table."""

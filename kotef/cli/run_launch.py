@@ -13,8 +13,8 @@ from kotef.runs.events import read_events
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
-from kotef.runs.telemetry.setup import observed
 from kotef.state import Task
+from kotef.telemetry import observed
 
 
 def watched(

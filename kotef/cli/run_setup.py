@@ -16,6 +16,9 @@ from kotef.cli.ticket_list import tell_tickets
 from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
+from kotef.git.commands import GitFacts, inspect
+from kotef.mcp_client import Server
+from kotef.redaction.secrets import MARK
 from kotef.runs import store
 from kotef.runs.available_tools import available, idle
 from kotef.runs.base_branch import settings_place
@@ -35,12 +38,9 @@ from kotef.runs.run_config import RunConfig
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, asked_of, confined_of
 from kotef.runs.secret_sources import hide, refuse_secrets_in
 from kotef.runs.start import may_resume
-from kotef.runs.telemetry.langsmith import leaves
+from kotef.sandbox import child_environment
 from kotef.state import VISIT_CAPS, Task
-from kotef.tools.mcp.servers import Server
-from kotef.workspace.environment import child_environment
-from kotef.workspace.git import GitFacts, inspect
-from kotef.workspace.secrets import MARK
+from kotef.telemetry import leaves
 
 LIMITS = (
     *("max_attempts", "max_tokens", "max_calls", "max_cost", "max_time", "reruns", "probes", "probe_time"),

@@ -12,14 +12,21 @@ from rich.console import Console
 from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
 from kotef.errors import SandboxError
+from kotef.files.paths import state_dir
 from kotef.runs.sandbox_setup import tracked
-from kotef.workspace.environment import child_environment
-from kotef.workspace.paths import state_dir
-from kotef.workspace.sandbox.confinement import Confinement, confine
-from kotef.workspace.sandbox.limits import SandboxLimits
-from kotef.workspace.sandbox.probe import LEVELS, Probed, choose, probe
-from kotef.workspace.sandbox.sandbox import MEANING, Level
-from kotef.workspace.sandbox.services import reachable_services
+from kotef.sandbox import (
+    LEVEL_MEANINGS,
+    SANDBOX_LEVELS,
+    Confinement,
+    Level,
+    Probed,
+    SandboxLimits,
+    child_environment,
+    choose_level,
+    confine,
+    probe_level,
+    reachable_services,
+)
 
 BROKEN: Final = 5
 _DEEDS: Final = {
@@ -42,11 +49,11 @@ def report_levels(place: Path, *, as_json: bool) -> int:
     """`kotef doctor --sandbox`: a table of what was tried in each level; 0, or 5 when none holds."""
     env = child_environment(os.environ)
     confinement = confine(place, state_dir(place) / "sandbox", env)
-    tried = [_tried(level, confinement, env) for level in LEVELS]
+    tried = [_tried(level, confinement, env) for level in SANDBOX_LEVELS]
     auto: str
     level: Level = "off"
     try:
-        chosen, said = choose("auto", confinement, env, ci=bool(os.environ.get("CI")))
+        chosen, said = choose_level("auto", confinement, env, ci=bool(os.environ.get("CI")))
         auto = level = chosen.level
     except SandboxError as error:
         auto, said = "", str(error)
@@ -62,10 +69,10 @@ def report_levels(place: Path, *, as_json: bool) -> int:
 
 def _tried(level: Level, confinement: Confinement, env: Mapping[str, str]) -> Probed:
     """What a level allows without the network, and whether it allows abstract sockets with the network."""
-    without = probe(level, confinement, env)
+    without = probe_level(level, confinement, env)
     if not without.deeds:
         return without
-    shared = probe(level, replace(confinement, network=True), env)
+    shared = probe_level(level, replace(confinement, network=True), env)
     deeds = {**without.deeds, "join with network": shared.deeds["join"] if shared.deeds else shared.why_not}
     return replace(without, deeds=deeds)
 
@@ -95,7 +102,7 @@ def _facts(confinement: Confinement, tried: list[Probed], auto: str, said: str) 
 def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: str, said: str) -> None:
     screen.print(f"as {plain(_user())}, in {plain(str(confinement.root))}")
     for probed in tried:
-        screen.print(f"{probed.level}: {MEANING[probed.level]}", style="bold")
+        screen.print(f"{probed.level}: {LEVEL_MEANINGS[probed.level]}", style="bold")
         state, style = ("holds", "green") if probed.holds else (f"not to be had: {plain(probed.why_not)}", "red")
         screen.print(f"  {state}", style=style)
         if probed.way_out:
@@ -111,7 +118,7 @@ def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: 
     screen.print(
         f"  {SandboxLimits().said()}" if holds else "  not to be had without bwrap", style=None if holds else "red"
     )
-    screen.print(f"off: {MEANING['off']}", style="bold")
+    screen.print(f"off: {LEVEL_MEANINGS['off']}", style="bold")
     if auto:
         screen.print(f"--sandbox auto takes {auto} here" + (f": {plain(said)}" if said else ""))
     else:

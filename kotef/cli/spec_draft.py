@@ -17,6 +17,7 @@ from kotef.context.prompts import Prompts
 from kotef.errors import ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile
 from kotef.runs.model_settings import model_settings
@@ -24,11 +25,9 @@ from kotef.runs.repository import repository_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.spec_draft import Drafted, Drafter, InterviewAnswer
 from kotef.runs.spec_lint import lint_workspace
-from kotef.runs.telemetry.langsmith import leaves
-from kotef.runs.telemetry.setup import told_to_langsmith
 from kotef.settings import Price
 from kotef.state import Spent
-from kotef.workspace.redaction import redactor
+from kotef.telemetry import leaves, told_to_langsmith
 
 MAX_GOAL: Final = 20_000
 """Characters of a goal."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
-from kotef.sdd.importers.github_issue import MAX_ISSUE, read_issue, with_commands
+from kotef.importers import MAX_ISSUE, read_issue, with_commands
 from kotef.sdd.ticket import Ticket
 
 _SHOWN: Final = 3

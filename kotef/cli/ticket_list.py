@@ -5,10 +5,9 @@ from typing import NoReturn
 
 from kotef.cli.screen import console, one_line, plain
 from kotef.errors import UsageError
-from kotef.sdd.importers.folders import list_foreign
-from kotef.sdd.importers.spec import standing
+from kotef.importers import list_foreign, progress_text
+from kotef.redaction.known_secrets import redactor
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.redaction import redactor
 
 
 def tell_tickets(root: Path) -> NoReturn:
@@ -22,7 +21,7 @@ def tell_tickets(root: Path) -> NoReturn:
     for ticket in folder.open:
         screen.print(f"  {ticket.id}  {one_line(hide(ticket.title))}")
     for spec in specs:
-        screen.print(f"  {plain(spec.path)}  {one_line(hide(spec.title))}  ({standing(spec)})")
+        screen.print(f"  {plain(spec.path)}  {one_line(hide(spec.title))}  ({progress_text(spec)})")
     for problem in folder.problems:
         screen.print(f"note: {problem.path}:{problem.line}: {plain(problem.text)}")
     found = folder.open or specs

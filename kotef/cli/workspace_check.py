@@ -9,6 +9,7 @@ from typing import Any
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import NoChecksError, NoEnvironmentError, UsageError
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, read_config
 from kotef.runs.crash_recovery import put_right
@@ -19,9 +20,8 @@ from kotef.runs.repository import RepositorySettings, repository_of
 from kotef.runs.sandbox_setup import asked_of, sandbox_of
 from kotef.runs.secret_sources import hide
 from kotef.runs.store import changed_paths
+from kotef.sandbox import child_environment
 from kotef.settings import Limits
-from kotef.workspace.environment import child_environment
-from kotef.workspace.redaction import redactor
 
 
 def inspect_workspace(options: Mapping[str, Any], telling: Callable[[str], None] = lambda _: None) -> Inspection:

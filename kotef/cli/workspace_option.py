@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from kotef.errors import UsageError
+from kotef.git.commands import toplevel
 from kotef.sdd.folder import refuse_misplaced
-from kotef.workspace.git import toplevel
 
 
 def workspace_of(root: str | None) -> Path:

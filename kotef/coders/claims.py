@@ -9,7 +9,7 @@ from typing import Final
 from kotef.checks.verification import Verification
 from kotef.coders.base import Brief
 from kotef.failures.plural import counted
-from kotef.probes.expectations import Expectation, conflicts, function_at, plain_expectations
+from kotef.integrity.probes.expectations import Expectation, conflicts, function_at, plain_expectations
 from kotef.state import Task
 from kotef.tools.errors import ToolFault
 from kotef.workspace.snapshots import Snapshots

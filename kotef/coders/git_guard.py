@@ -9,10 +9,10 @@ from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.failures.quoting import plain
+from kotef.git.history import GitHistory
+from kotef.git.state import GitState, git_state
+from kotef.sandbox import Completed
 from kotef.tools.command_outcome import ToolAnswer
-from kotef.workspace.git_history import GitHistory
-from kotef.workspace.git_state import GitState, git_state
-from kotef.workspace.process import Completed
 
 ASIDE: Final = "git-put-back"
 """In the directory of a run: copies of what was put back."""

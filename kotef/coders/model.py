@@ -18,8 +18,10 @@ from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
 from kotef.deps import Clock, Emit
+from kotef.files.paths import granted
 from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.contradiction_report import report_in
+from kotef.middleware.effect_log import Effects, digest
 from kotef.middleware.failure_reminder import RecentFailures
 from kotef.middleware.files import ledger_of
 from kotef.middleware.limits import COMMAND, STOP, SUMMARY, VisitBudget
@@ -28,26 +30,24 @@ from kotef.middleware.stack import stack
 from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
+from kotef.redaction.known_secrets import redactor
+from kotef.sandbox import Completed
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile
+from kotef.shell import decide_command as rule
 from kotef.state import Contradiction, Edits, Spent, StoppedBy, Task, Usage
 from kotef.tools.approvals import Permits
 from kotef.tools.background import Background, Start
 from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.external_tools import Outside
 from kotef.tools.git import RunStart
-from kotef.tools.policy import decide as rule
 from kotef.tools.registry import build_tools, cannot_edit, offered
 from kotef.tools.role_tools import unfit
+from kotef.tools.stash import Stash
 from kotef.tools.tool import ToolContext, ToolSpec
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep
-from kotef.workspace.effect_log import Effects, digest
-from kotef.workspace.paths import granted
-from kotef.workspace.process import Completed
-from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import Stash
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import jinja2
 
 from kotef.context.template_cache import Compiled
 from kotef.errors import SpecError
-from kotef.workspace.safe_open import read_within
+from kotef.files.safe_open import read_within
 
 PACKAGE = Path(__file__).resolve().parent.parent
 

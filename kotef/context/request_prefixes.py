@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from kotef.context.prefix_fingerprint import Prefix
-from kotef.workspace.paths import write_atomic
+from kotef.files.paths import write_atomic
 
 FILE: Final = "prefixes.json"
 """In the run directory: role, model, and the prefix of its requests."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import KotefError
+from kotef.files.paths import resolve_inside
+from kotef.files.safe_open import list_within, walk_within
 from kotef.sdd.files import Problem, read_file
 from kotef.sdd.frontmatter import FrontmatterError, read_frontmatter
-from kotef.workspace.paths import resolve_inside
-from kotef.workspace.safe_open import list_within, walk_within
 
 PLACES: Final = (".sdd/skills", ".agents/skills")
 """Of a repository; a skill of the first hides one of the same name in the second, both one of the user's."""

@@ -10,7 +10,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 
 from kotef import __version__
 from kotef.errors import KotefError
-from kotef.workspace.paths import write_atomic
+from kotef.files.paths import write_atomic
 
 
 class Compiled(BytecodeCache):

@@ -1,5 +1,1 @@
-"""What went wrong, in words a machine and a person can both use."""
-
-from kotef.failures.classify import Diagnosis, classify, classify_text
-
-__all__ = ["Diagnosis", "classify", "classify_text"]
+"""Failures of a run: history, visits, outcomes, loops, mistakes, and what is remembered of them."""

@@ -6,7 +6,7 @@ from functools import lru_cache, reduce
 from itertools import takewhile
 from typing import Final, Literal
 
-from kotef.failures.fingerprint import normalise
+from kotef.classification import normalise
 from kotef.failures.tool_calls import ToolUse
 
 LoopKind = Literal["doom_loop", "cycle", "content_repeat"]

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kotef.failures.classify import classify_text
-from kotef.failures.fingerprint import normalise
+from kotef.classification import classify_text, normalise
 from kotef.failures.quoting import plain
 from kotef.failures.tool_calls import Category, ToolUse
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from kotef.errors import UsageError
+from kotef.files.paths import state_dir
 from kotef.runs import store
 from kotef.workspace.lock import holder_of
-from kotef.workspace.paths import state_dir
 from kotef.workspace.process_tree import start_of
 
 START_SECONDS: Final = 60.0

@@ -13,10 +13,10 @@ from kotef.mcp_server import requests
 from kotef.mcp_server.background_run import Detached, at_work, until
 from kotef.mcp_server.check import check
 from kotef.mcp_server.status import Status, Told, status_of
+from kotef.redaction.known_secrets import redactor
 from kotef.runs import store
 from kotef.sdd.export import title
 from kotef.sdd.issue_log import issues_path, read_issues
-from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

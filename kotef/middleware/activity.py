@@ -10,8 +10,8 @@ from langgraph.types import Command
 
 from kotef.deps import Emit
 from kotef.middleware.conversation import FAILED
+from kotef.stop_gate import next_step
 from kotef.tools.registry import BY_NAME
-from kotef.workspace.stop_gate import next_step
 
 
 class ToolActivity(AgentMiddleware[Any, Any, Any]):

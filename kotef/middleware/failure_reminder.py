@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.failures.tool_failure_memory import ToolFailure, remember, render
+from kotef.files.paths import write_atomic
 from kotef.middleware.conversation import AnsweredCalls
 from kotef.middleware.loop_guard import warnings
-from kotef.workspace.deep_text import encodable
-from kotef.workspace.paths import write_atomic
+from kotef.redaction.deep_text import encodable
 
 FILE: Final = "recent.json"
 """In the run directory; a visit that is recorded twice counts once."""

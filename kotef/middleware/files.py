@@ -8,13 +8,13 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.types import Command
 
 from kotef.context.seen_files import Files, Touched, files_of
+from kotef.middleware.effect_log import digest
 from kotef.middleware.tool_errors import mistaken
 from kotef.middleware.visit_context import VisitContext
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.registry import BY_NAME
 from kotef.tools.workspace_files import locate
-from kotef.workspace.effect_log import digest
 
 READ: Final = "kotef_read"
 """Key in `additional_kwargs` of a tool's answer: the files it showed, with the hashes of their bytes."""

@@ -10,13 +10,13 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from kotef.errors import WorkspaceError
+from kotef.files.paths import resolve_inside
 from kotef.middleware.conversation import FAILED, MISTAKE
+from kotef.middleware.effect_log import RecordedEffect, digest, key_of
 from kotef.middleware.files import WROTE
 from kotef.middleware.visit_context import VisitContext
 from kotef.tools.registry import BY_NAME
 from kotef.tools.tool import ToolSpec
-from kotef.workspace.effect_log import RecordedEffect, digest, key_of
-from kotef.workspace.paths import resolve_inside
 
 MARKS: Final = frozenset({MISTAKE, FAILED, WROTE})
 """What is noted beside a result and is replayed with it."""

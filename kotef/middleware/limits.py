@@ -16,7 +16,7 @@ from kotef.middleware.visit_context import VisitContext
 from kotef.models.usage import answer_facts, estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Spent, StoppedBy, Usage, over_budget
-from kotef.workspace.stop_gate import next_step
+from kotef.stop_gate import next_step
 
 STOP: Final = "kotef_stop"
 """Key in `additional_kwargs` of the message that ends a visit, with the reason and one line of detail."""

@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from kotef.workspace.redaction import redactor
+from kotef.redaction.known_secrets import redactor
 
 
 class HiddenSecrets(AgentMiddleware[Any, Any, Any]):

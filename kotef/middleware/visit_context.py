@@ -9,9 +9,9 @@ from kotef.context.seen_files import Known
 from kotef.deps import Emit
 from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.conversation import AnsweredCalls
+from kotef.middleware.effect_log import Effects
 from kotef.settings import Limits
-from kotef.workspace.effect_log import Effects
-from kotef.workspace.stash import Stash
+from kotef.tools.stash import Stash
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import httpx2
 import openai
 
 from kotef.errors import ModelFault
-from kotef.workspace.redaction import redactor
+from kotef.redaction.known_secrets import redactor
 
 MAX_TRIES: Final = 4
 """HTTP requests for one answer, the first included."""

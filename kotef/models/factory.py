@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from kotef.errors import ModelError, UsageError
-from kotef.workspace.urls import shown
+from kotef.redaction.urls import shown
 
 if TYPE_CHECKING:
     from kotef.models.openai import StrictChatOpenAI

@@ -34,9 +34,9 @@ from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.models.word_stream import WordStream
-from kotef.workspace.deep_text import encodable
-from kotef.workspace.redaction import redactor
-from kotef.workspace.urls import shown
+from kotef.redaction.deep_text import encodable
+from kotef.redaction.known_secrets import redactor
+from kotef.redaction.urls import shown
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0

@@ -6,9 +6,9 @@ from typing import Final
 
 from kotef.deps import Deps
 from kotef.errors import QuitError
+from kotef.files.paths import write_atomic
+from kotef.redaction.known_secrets import redactor
 from kotef.state import Plan, PlanStep
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.redaction import redactor
 
 APPROVED: Final = "approved.json"
 """In the directory of a run: which plan a person agreed to. One is asked once a run, and after a kill not again."""

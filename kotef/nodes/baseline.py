@@ -8,13 +8,13 @@ from functools import partial
 from typing import Final
 
 from kotef.checks.project_config import readable_text
-from kotef.checks.runner_config_files import absent_modules
-from kotef.checks.test_closure import test_closure
 from kotef.checks.verdict import failure_entries
 from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
 from kotef.deps import JudgeDeps
 from kotef.failures.history import MAX_SUMMARY
+from kotef.integrity.runner_config_files import absent_modules
+from kotef.integrity.test_closure import test_closure
 from kotef.nodes.edit_guard import all_is_protected
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.run_checks import baseline_results, usage_of

@@ -1,19 +1,15 @@
-"""Probes for cause: it is the change that made it green, not what came beside it, and not chance."""
+"""Probes for cause: it is the change that made it green, not what came beside it."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from kotef.checks.probe import ProbeName, ProbeResult, not_probed
-from kotef.checks.protected_files import is_protected, matches
-from kotef.checks.types import RED, CommandResult
+from kotef.checks.types import CommandResult
 from kotef.deps import NO_COPY
+from kotef.integrity.protected_files import is_protected, matches
 from kotef.nodes.confirm_green import Judged
-from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
+from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 
-ROUNDS: Final = 12
-"""How often targets are judged again, alone, to see whether they pass by chance."""
-SURE_ROUNDS: Final = 3
-"""How many rounds of targets alone are made however long they take, of the whole check one; more if time allows."""
 _SHOWN: Final = 3
 
 
@@ -126,50 +122,3 @@ async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> P
     return ProbeResult(
         name=name, check=unit.check.name, value="alarm", told=told, evidence=(f"red without them: {gone[0]}",)
     )
-
-
-async def chance_probe(
-    unit: ProbeUnit, bench: Bench, *, red_alone: ProbeUnit | None = None, rounds: int = ROUNDS, made: int = 0
-) -> ProbeResult:
-    """The targets pass again and again, with other hash seeds and without the variables of a CI service.
-
-    A check without a list of tests is judged by its status. The first flip ends it. `red_alone` are targets that were
-    red when they were run alone; a test that needs others before it is red each time. `made` rounds were made before.
-    """
-    if red_alone is not None:
-        again = await bench.run(red_alone, "chance-alone")
-        if flipped := [target for target in red_alone.targets if status_in(again, target) == "passed"]:
-            told = f"passes by chance only: {', '.join(flipped[:_SHOWN])}"
-            return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told)
-    sure = max(1, (SURE_ROUNDS if unit.is_part else 1) - made)
-    for number in range(rounds):
-        if number >= sure and not bench.affords():
-            break
-        seed = bench.rng.randrange(1, 4_000_000_000)
-        addresses = " PYTHONMALLOC=malloc" if number % 2 else ""
-        line = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed}{addresses} && {unit.command}"
-        try:
-            result = await bench.run(ProbeUnit(unit.check, unit.targets, line, is_part=unit.is_part), "chance")
-        except OutOfTimeError:
-            if not number:
-                raise
-            break
-        if unit.targets and result.tests is None:
-            return not_probed("chance", unit.check.name, "without a report")
-        if not unit.targets and not result.passed and result.exit_code == 0:
-            return not_probed("chance", unit.check.name, "nothing is run a second time")
-        flipped = [target for target in unit.targets or ("",) if status_in(result, target) in RED]
-        if flipped:
-            return await _flipped(flipped, result, unit, bench)
-    return ProbeResult(name="chance", check=unit.check.name, value="fine", told="green again each time")
-
-
-async def _flipped(flipped: Sequence[str], result: CommandResult, unit: ProbeUnit, bench: Bench) -> ProbeResult:
-    """The alarm for targets that were green when they were judged, and are red now."""
-    named = ", ".join(flipped[:_SHOWN]) or unit.check.name
-    with_ci = await bench.run(unit, "chance-control")
-    if any(status_in(with_ci, target) != "passed" for target in flipped):
-        told = f"passes by chance only: {named}"
-    else:
-        told = f"green only at times, or only with the hash seed or CI variables it was judged with: {named}"
-    return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))

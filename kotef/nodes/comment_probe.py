@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from kotef.checks.probe import ProbeResult, not_probed
-from kotef.checks.protected_files import matches
-from kotef.failures.fingerprint import normalise
+from kotef.classification import normalise
+from kotef.integrity.probes.comments import Reworded, reworded
+from kotef.integrity.protected_files import matches
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit
-from kotef.probes.comments import Reworded, reworded
 
 _LARGEST: Final = 256 * 1024
 """Bytes of a file whose comments are looked at."""

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.checks import inline_tests
-from kotef.checks.commands import judging_files
 from kotef.checks.failure_entries import ASIDE
-from kotef.checks.protected_files import is_configuration, is_shared, is_test_code, matches
-from kotef.checks.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
-from kotef.checks.shared_config import put_tables_back
-from kotef.checks.tampering.javascript import SUFFIXES, required
-from kotef.checks.tampering.python import READ, TamperingFinding, speaks_to_the_judge
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
+from kotef.files.safe_open import read_within
+from kotef.integrity import inline_tests
+from kotef.integrity.protected_files import is_configuration, is_shared, is_test_code, matches
+from kotef.integrity.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
+from kotef.integrity.shared_config import put_tables_back
+from kotef.integrity.tampering.javascript import SUFFIXES, required
+from kotef.integrity.tampering.python import READ, TamperingFinding, speaks_to_the_judge
 from kotef.nodes.edit_guard import guard_of
 from kotef.nodes.file_swap import standing_in
 from kotef.nodes.restore_protected_files import keep_patch
 from kotef.nodes.untracked_files import UntrackedBefore, take_away
+from kotef.shell import judging_files
 from kotef.state import Task
-from kotef.workspace.safe_open import read_within
 from kotef.workspace.untracked_scan import CODE, steering_from_outside
 
 SPEAKS: Final = "speaks_to_the_judge"

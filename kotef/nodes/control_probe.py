@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kotef.checks.commands import judging_files
 from kotef.checks.probe import ProbeResult
 from kotef.errors import KotefError
+from kotef.integrity.probes.harmless_edits import harmless_edit
+from kotef.integrity.probes.places import file_of
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
-from kotef.probes.harmless_edits import harmless_edit
-from kotef.probes.places import file_of
+from kotef.shell import judging_files
 
 _SHOWN: Final = 3
 
@@ -26,7 +26,7 @@ async def control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult
 
 
 async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResult | None]:
-    texts = _edited_files(unit, bench)
+    texts = edited_files(unit, bench)
     if texts and not await _red(unit, bench, texts):
         told = "green with a harmless edit of the tests"
         return replace(unit, is_edited=True), ProbeResult(
@@ -35,7 +35,7 @@ async def _control(unit: ProbeUnit, bench: Bench) -> tuple[ProbeUnit, ProbeResul
 
     red = await _red(unit, bench, {}) if unit.is_part else ()  # the whole check was judged just now
     if texts and (lost := await _lost(unit, bench, texts, red)):
-        return unit, _alarm(unit, lost, texts)
+        return unit, edit_alarm(unit, lost, texts)
     if not red:
         return unit, None
     whole, found = await _control(unit.whole(), bench)
@@ -61,7 +61,7 @@ async def _red(unit: ProbeUnit, bench: Bench, texts: Mapping[str, bytes]) -> tup
     return tuple(target for target in unit.targets if status_in(result, target) != "passed")
 
 
-def _edited_files(unit: ProbeUnit, bench: Bench) -> dict[str, bytes]:
+def edited_files(unit: ProbeUnit, bench: Bench) -> dict[str, bytes]:
     """The files of the targets, or the scripts of the check, with a harmless edit."""
     tests: dict[str, list[str]] = {}
     for target in unit.targets or judging_files(unit.check.command):
@@ -77,7 +77,8 @@ def _edited_files(unit: ProbeUnit, bench: Bench) -> dict[str, bytes]:
     return found
 
 
-def _alarm(unit: ProbeUnit, lost: Sequence[str], texts: Mapping[str, bytes]) -> ProbeResult:
+def edit_alarm(unit: ProbeUnit, lost: Sequence[str], texts: Mapping[str, bytes]) -> ProbeResult:
+    """The alarm for targets that only a harmless edit of these files turns red."""
     named = ", ".join(lost[:_SHOWN])
     return ProbeResult(
         name="harmless edit",

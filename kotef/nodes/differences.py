@@ -10,7 +10,7 @@ from typing import Final
 
 from kotef.failures.plural import counted
 from kotef.failures.quoting import plain
-from kotef.workspace.paths import write_atomic
+from kotef.files.paths import write_atomic
 from kotef.workspace.remainder import copies_of
 from kotef.workspace.restoration import Reason, RestoreReport, WorkspaceDifference
 from kotef.workspace.snapshots import Snapshots

@@ -5,9 +5,8 @@ from functools import lru_cache
 from posixpath import dirname, join, normpath
 from typing import Final
 
-from kotef.checks.check_scripts import names_behind
-from kotef.checks.commands import judging_files
-from kotef.checks.protected_files import helpers_beside_tests, is_protected, matches, protected_paths
+from kotef.integrity.protected_files import helpers_beside_tests, is_protected, matches, protected_paths
+from kotef.shell import judging_files, names_behind
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
 from kotef.workspace.installed_environments import environment_around

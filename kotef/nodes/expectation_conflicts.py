@@ -6,9 +6,9 @@ from typing import Final
 
 from kotef.checks.verification import Verification
 from kotef.deps import JudgeDeps
+from kotef.integrity.probes.expectations import Conflict, Expectation, Product, conflicts, python_expectations
 from kotef.nodes.decide import Ending
 from kotef.nodes.edit_guard import guard_of
-from kotef.probes.expectations import Conflict, Expectation, Product, conflicts, python_expectations
 from kotef.state import AgentState
 
 CONTRADICTING: Final = "contradicting_assertions"

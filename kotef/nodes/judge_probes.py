@@ -1,12 +1,13 @@
 """Can the judge that called this tree green still say no?"""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 from kotef.checks.probe import (
     JUDGE_DEAF,
     NOT_BY_THE_CHANGE,
+    ProbeName,
     ProbeResult,
     is_alive,
     is_caused,
@@ -17,23 +18,22 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
 from kotef.nodes.cause_probes import (
-    chance_probe,
     counter_proof,
     new_test_files,
     old_tests_probe,
     surroundings_probe,
 )
+from kotef.nodes.chance_probe import ChanceRounds, red_alone_probe
 from kotef.nodes.comment_probe import comment_probe, new_comments
 from kotef.nodes.confirm_green import SPEAKS, Judged, refused
 from kotef.nodes.control_probe import control
 from kotef.nodes.decide import NEEDS_REVIEW
+from kotef.nodes.expected_data_probe import expected_data_probe
 from kotef.nodes.life_probes import ORACLES, answer_probe, canary_probe
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, guarded, seed_of
 
 NOT_PROBED: Final = "judge not probed"
 """Part of the sentence of a green for which no probe proves that the judge can say no, or what made it green."""
-FIRST_ROUNDS: Final = 3
-"""Fewer rounds than this of the probe for chance come before the wrong answers."""
 _TESTS: Final = frozenset({"test", "other"})
 
 
@@ -124,31 +124,43 @@ async def _probes_of(unit: ProbeUnit, bench: Bench, judged: Judged) -> list[Prob
     found += [harmless] if harmless else []
     if harmless and harmless.value == "alarm":
         return found
-    rounds = bench.rng.randrange(FIRST_ROUNDS)
-    if how == "full" and rounds:  # a product that counts its runs must not know which of them is a probe
-        early = await guarded("chance", unit.check.name, chance_probe(unit, bench, rounds=rounds))
-        if early.value == "alarm":
-            return [*found, early]
-    life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how]))
+    rounds = ChanceRounds(unit, bench) if how == "full" else None
+    life = await guarded("wrong answers", unit.check.name, answer_probe(unit, bench, most=ORACLES[how], rounds=rounds))
+    if rounds and rounds.ended and rounds.ended.value == "alarm":
+        return [*found, rounds.ended]
     found.append(life)
     if life.value == "not_probed":
         found.append(await guarded("canary", unit.check.name, canary_probe(unit, bench)))
-    if how == "full" and not any(each.value == "alarm" for each in found):
-        around = await _surroundings(unit, bench, judged)
-        found += [around] if around else []
-    if how == "full" and not any(each.value == "alarm" for each in found):
-        red_alone = _red_alone(asked, unit, bench)
-        found.append(
-            await guarded("chance", unit.check.name, chance_probe(unit, bench, red_alone=red_alone, made=rounds))
-        )
-    return found
+    if any(each.value == "alarm" for each in found):
+        return found
+    for optional in (expected_data_probe, surroundings_probe) if rounds else (expected_data_probe,):
+        extra = await _if_any(optional, unit, bench, judged)
+        found += [extra] if extra else []
+        if extra and extra.value == "alarm":
+            return found
+    if rounds is None:
+        return found
+    return [*found, await guarded("chance", unit.check.name, _chance(rounds, _red_alone(asked, unit, bench)))]
 
 
-async def _surroundings(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
+async def _chance(rounds: ChanceRounds, red_alone: ProbeUnit | None) -> ProbeResult:
+    """What all rounds found, and whether a target that was red alone stays so."""
+    alarm = await red_alone_probe(red_alone, rounds.bench) if red_alone else None
+    return alarm or await rounds.rest()
+
+
+async def _if_any(
+    act: Callable[[ProbeUnit, Bench, Judged], Awaitable[ProbeResult | None]],
+    unit: ProbeUnit,
+    bench: Bench,
+    judged: Judged,
+) -> ProbeResult | None:
+    """What a probe found that has nothing to do for most changes."""
     try:
-        return await surroundings_probe(unit, bench, judged)
+        return await act(unit, bench, judged)
     except OutOfTimeError:
-        return not_probed("surroundings", unit.check.name, "the time for probes was used up")
+        name: ProbeName = "surroundings" if act is surroundings_probe else "expected data"
+        return not_probed(name, unit.check.name, "the time for probes was used up")
 
 
 def _red_alone(asked: ProbeUnit, kept: ProbeUnit, bench: Bench) -> ProbeUnit | None:

@@ -2,27 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
-from kotef.checks.commands import judging_files
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.checks.types import RED, CommandResult
 from kotef.failures.plural import counted
-from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in
-from kotef.probes.canaries import canary
-from kotef.probes.harmless_edits import harmless_edit
-from kotef.probes.mixture import Mixture
-from kotef.probes.oracles import WrongAnswer, wrong_answers
-from kotef.probes.places import defined_tests, file_of
+from kotef.integrity.probes.canaries import canary
+from kotef.integrity.probes.harmless_edits import harmless_edit
+from kotef.integrity.probes.mixture import Mixture
+from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
+from kotef.integrity.probes.places import defined_tests, file_of
+from kotef.nodes.chance_probe import ChanceRounds
+from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in, varied
+from kotef.shell import judging_files
 
 ORACLES: Final = {"fast": 2, "full": 6}
 """Oracles of one target that are made wrong."""
 DEFINED: Final = 3
 """Wrong answers that are tried where the files of the targets are not found, or a check names no test."""
 
+Batch: TypeAlias = list[tuple[str, WrongAnswer]]
+"""Targets, each with the wrong answer that is tried for it in one run."""
 
-async def answer_probe(unit: ProbeUnit, bench: Workbench, *, most: int) -> ProbeResult:
-    """Each oracle of the targets, made wrong alone, must make its target fail."""
+
+async def answer_probe(
+    unit: ProbeUnit, bench: Workbench, *, most: int, rounds: ChanceRounds | None = None
+) -> ProbeResult:
+    """Each oracle of the targets, made wrong alone, must make its target fail.
+
+    `rounds` are made in between; where one of them raises the alarm, nothing further is made wrong.
+    """
     known = unit.targets or _scripts(unit)
     waiting = [(target, answer) for target in known for answer in _some(target, bench, most)]
     is_named = bool(waiting) or any(file_of(target, bench.paths(), bench.read) for target in known)
@@ -31,16 +40,25 @@ async def answer_probe(unit: ProbeUnit, bench: Workbench, *, most: int) -> Probe
         waiting = [(test, answer) for test in _defined(bench) for answer in _some(test, bench, most)][:DEFINED]
     if not waiting:
         return not_probed("wrong answers", unit.check.name, "no oracle that can safely be made wrong")
+    if rounds is not None:
+        unit = replace(unit, is_varied=True)
     heard = 0
     refusing: set[str] = set()
     silent: list[tuple[str, WrongAnswer]] = []
     kinds: set[tuple[str, str]] = set()
-    while waiting:
+    batches = _batches(waiting, unit, bench)
+    if rounds is not None:
+        rounds.spread(len(batches))
+    for number, wanted in enumerate(batches):
+        if rounds is not None:
+            await rounds.before(number)
+            if rounds.ended is not None and rounds.ended.value == "alarm":
+                break
+        batch = wanted
         if not bench.affords():  # then one of each kind is enough
-            waiting = [(target, answer) for target, answer in waiting if (target, answer.kind) not in kinds]
-        if not waiting:
-            break
-        batch, waiting = _batch(waiting, bench) if unit.targets else (waiting[:1], waiting[1:])
+            batch = [(target, answer) for target, answer in wanted if (target, answer.kind) not in kinds]
+        if not batch:
+            continue
         result = await _with(batch, unit, bench, "wrong")
         for target, answer in batch:
             kinds.add((target, answer.kind))
@@ -96,10 +114,10 @@ def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) 
     if path is None or content is None:
         return ()
     chosen = bench.rng.getrandbits(32) if seed is None else seed
-    found = list(wrong_answers(path, content, target, seed=chosen, read=bench.read))
+    found = list(wrong_answers(path, content, target, seed=chosen, read=bench.read, paths=bench.paths()))
     if len(found) < most:  # a second value in each place: the first may be one that is let through by chance
         known = {answer.content for answer in found}
-        second = wrong_answers(path, content, target, seed=chosen + 1, read=bench.read)
+        second = wrong_answers(path, content, target, seed=chosen + 1, read=bench.read, paths=bench.paths())
         found += [answer for answer in second if answer.content not in known]
     bench.rng.shuffle(found)
     found.sort(key=lambda answer: answer.halted is None)  # what can be confirmed comes first
@@ -109,14 +127,23 @@ def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) 
     return [*kinds, *rest][:most]
 
 
-def _batch(
-    waiting: Sequence[tuple[str, WrongAnswer]], bench: Workbench
-) -> tuple[list[tuple[str, WrongAnswer]], list[tuple[str, WrongAnswer]]]:
+def _batches(waiting: Sequence[tuple[str, WrongAnswer]], unit: ProbeUnit, bench: Workbench) -> list[Batch]:
+    """The wrong answers by run; one a run where the check lists no tests."""
+    if not unit.targets:
+        return [[pair] for pair in waiting]
+    batches: list[Batch] = []
+    while waiting:
+        batch, waiting = _batch(waiting, bench)
+        batches.append(batch)
+    return batches
+
+
+def _batch(waiting: Sequence[tuple[str, WrongAnswer]], bench: Workbench) -> tuple[Batch, Batch]:
     """Wrong answers that can be tried in one run, one a target at most, and the others."""
     if waiting and _is_shared(*waiting[0], waiting):
         return list(waiting[:1]), list(waiting[1:])
-    batch: list[tuple[str, WrongAnswer]] = []
-    later: list[tuple[str, WrongAnswer]] = []
+    batch: Batch = []
+    later: Batch = []
     mixture, taken = Mixture(), set[str]()
     for target, answer in waiting:
         base = bench.read(answer.path)
@@ -144,7 +171,11 @@ async def _with(
         mixture.take(answer.path, bench.read(answer.path) or b"", answer.content)
     only = unit.only([target for target, _ in batch], bench) if unit.targets else unit
     with bench.with_contents(_disguised(mixture.contents(), unit, bench)):
-        return await bench.run(only, what)
+        return await _run(only, bench, what)
+
+
+async def _run(unit: ProbeUnit, bench: Workbench, what: str) -> CommandResult:
+    return await bench.run(varied(unit, bench.rng) if unit.is_varied else unit, what)
 
 
 def _disguised(texts: Mapping[str, bytes], unit: ProbeUnit, bench: Workbench) -> Mapping[str, bytes]:
@@ -172,18 +203,18 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Wor
     ]
     for other in again[:1]:
         with bench.with_contents(_disguised({other.path: other.content}, unit, bench)):
-            if status_in(await bench.run(only, "wrong-again"), target if unit.targets else "") != "passed":
+            if status_in(await _run(only, bench, "wrong-again"), target if unit.targets else "") != "passed":
                 return False
     path = answer.asserting or answer.path
     with bench.with_contents(_disguised({path: answer.halted}, unit, bench)):
-        result = await bench.run(only, "halted")
+        result = await _run(only, bench, "halted")
     if status_in(result, target if unit.targets else "") in RED:
         return True
     added = canary(path, bench.read(path) or b"", beside=target, seed=bench.rng.getrandbits(32))
     if added is None or not target.endswith(added.name) or not unit.targets:
         return False
     with bench.with_contents({path: added.content}):
-        return status_in(await bench.run(only, "canary"), target) == "passed"
+        return status_in(await _run(only, bench, "canary"), target) == "passed"
 
 
 async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:

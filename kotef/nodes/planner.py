@@ -24,7 +24,7 @@ from kotef.nodes.review import account, review
 from kotef.nodes.visit_record import judged_visit
 from kotef.sdd.agents import in_role
 from kotef.state import AgentState, Plan, PlanStep, Spent, StateUpdate, Usage, merge_usage, over_budget
-from kotef.workspace.stop_gate import next_step
+from kotef.stop_gate import next_step
 
 SHOWN_ENTRIES = 8
 SHOWN_TESTS: Final = 3

@@ -19,6 +19,8 @@ from kotef.nodes.file_swap import standing_in
 MAX_TARGETS: Final = 20
 """Targets of one check that are probed; of more, a sample."""
 
+MANY: Final = 1000
+"""More runs than are ever made."""
 ALWAYS: Final = 6
 """Runs that are made however long they take, as long as the run has time: what a loaded machine may not leave out."""
 
@@ -73,6 +75,8 @@ class ProbeUnit:
     """Targets that are red when they are run alone; then the unit is the whole check."""
     is_edited: bool = False
     """Whether a harmless edit of the tests was seen to leave them green; then all that is tried looks like one."""
+    is_varied: bool = False
+    """Whether runs have other surroundings each time, see `varied`."""
 
     def whole(self) -> "ProbeUnit":
         """The same targets, judged by the whole check."""
@@ -119,7 +123,14 @@ class Bench:
 
     def affords(self) -> bool:
         """Whether one more run as long as those before keeps all within what the tests took, or within `SHORT`."""
-        return self._spent + self._spent / max(1, self._runs) <= max(SHORT, PART * self.usual)
+        return self.affordable() >= 1
+
+    def affordable(self) -> int:
+        """How many more runs as long as those before keep all within what the tests took, or within `SHORT`."""
+        if not self._spent:
+            return MANY
+        left = max(SHORT, PART * self.usual) - self._spent
+        return min(MANY, max(0, int(left / (self._spent / self._runs))))
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
         """The command line for these tests of a check."""
@@ -182,6 +193,14 @@ class Bench:
     def paths(self) -> frozenset[str]:
         """Files of the tree that was judged."""
         return self.deps.snapshots.paths(self.tree)
+
+
+def varied(unit: ProbeUnit, rng: random.Random) -> ProbeUnit:
+    """The unit with another hash seed, other memory addresses, and without the variables of a CI service."""
+    addresses = rng.choice(("", " PYTHONMALLOC=malloc"))
+    seed = rng.randrange(1, 4_000_000_000)
+    prefix = f"unset CI GITHUB_ACTIONS && export PYTHONHASHSEED={seed}{addresses}"
+    return replace(unit, command=f"{prefix} && {unit.command}")
 
 
 def status_in(result: CommandResult, target: str) -> TestStatus | None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from kotef.checks.protected_files import is_protected
 from kotef.checks.types import RED
 from kotef.checks.verdict import Verification
 from kotef.deps import Deps
+from kotef.integrity.protected_files import is_protected
 from kotef.nodes.file_swap import standing_in
 from kotef.state import Task
 

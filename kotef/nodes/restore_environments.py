@@ -8,14 +8,14 @@ from typing import Final
 from kotef.checks.failure_entries import INSTALLED
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, JudgeDeps
+from kotef.files.file_entry import LINK, write_entry
+from kotef.files.safe_open import remove_within
+from kotef.files.transfer import move_out
 from kotef.nodes.untracked_files import replaced
 from kotef.state import Task
-from kotef.workspace.file_entry import LINK, write_entry
 from kotef.workspace.file_swap_journal import HIDDEN
 from kotef.workspace.installed_environments import Alteration, Installed, altered, was_link
-from kotef.workspace.safe_open import remove_within
 from kotef.workspace.snapshots import Restored
-from kotef.workspace.transfer import move_out
 from kotef.workspace.untracked_scan import Unheld, recall
 
 _NONE: Final = Restored((), ())

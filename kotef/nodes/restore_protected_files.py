@@ -6,13 +6,13 @@ from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 
-from kotef.checks.protected_files import is_shared
-from kotef.checks.shared_config import put_tables_back
 from kotef.deps import Deps
+from kotef.files.paths import write_atomic
+from kotef.files.safe_open import chmod_within, touch_within
+from kotef.integrity.protected_files import is_shared
+from kotef.integrity.shared_config import put_tables_back
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import Edits, Task
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.safe_open import chmod_within, touch_within
 from kotef.workspace.snapshots import Restored
 
 

@@ -18,7 +18,7 @@ from kotef.sdd.agents import in_role
 from kotef.sdd.done_evidence import unproved
 from kotef.settings import Price
 from kotef.state import AgentState, StateUpdate, Usage
-from kotef.workspace.stop_gate import next_step
+from kotef.stop_gate import next_step
 
 MAX_PATCH = 24_000
 """Characters of the diff a reviewer reads."""

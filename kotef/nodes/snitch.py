@@ -11,18 +11,18 @@ from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
+from kotef.files.paths import write_atomic
+from kotef.files.safe_open import remove_within
 from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import leave_baseline, leave_best
+from kotef.redaction.known_secrets import redactor
 from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.sdd.issue import IssueEntry, IssueFailure
 from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.sdd.issue_log_text import Change
 from kotef.sdd.issue_markdown import render
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.redaction import redactor
-from kotef.workspace.safe_open import remove_within
 
 SHOWN_ENTRIES = 5
 

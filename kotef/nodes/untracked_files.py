@@ -5,21 +5,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.checks.check_scripts import names_behind
 from kotef.checks.failure_entries import NO_SNAPSHOT
-from kotef.checks.protected_files import is_configuration, is_protected, is_test_code, matches
-from kotef.checks.runner_config_files import configures
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, JudgeDeps
+from kotef.files.file_entry import EXECUTABLE, PLAIN, write_entry
+from kotef.files.safe_open import read_regular, remove_within, touch_within
+from kotef.files.transfer import move_out
+from kotef.integrity.protected_files import is_configuration, is_protected, is_test_code, matches
+from kotef.integrity.runner_config_files import configures
 from kotef.nodes.edit_guard import guard_of
+from kotef.shell import names_behind
 from kotef.state import Task
-from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.file_swap_journal import HIDDEN, move
 from kotef.workspace.installed_environments import Installed
-from kotef.workspace.safe_open import read_regular, remove_within, touch_within
 from kotef.workspace.snapshot_scope import LARGEST
 from kotef.workspace.snapshots import Restored
-from kotef.workspace.transfer import move_out
 from kotef.workspace.untracked_scan import Unheld, look, recall, remember
 
 LOST: Final = "what no snapshot holds (kotef's own note of it is gone or was changed)"

@@ -19,9 +19,9 @@ from kotef.nodes.restore_protected_files import make_fresh, put_back
 from kotef.nodes.run_checks import QUICK, run_checks, usage_of
 from kotef.nodes.untracked_files import look_for_unheld
 from kotef.nodes.visit_record import left_by_checks
+from kotef.redaction.deep_text import encodable
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
-from kotef.workspace.deep_text import encodable
 from kotef.workspace.last_tree import forget, saw
 
 NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(

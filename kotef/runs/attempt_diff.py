@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.paths import write_atomic
+from kotef.git.patches import patched
 from kotef.nodes.differences import lines_of, next_replaced
 from kotef.runs.store import RunDir
 from kotef.workspace.activity import activity_of
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.patches import patched
-from kotef.workspace.paths import write_atomic
 from kotef.workspace.restoration import restore_remainder
 from kotef.workspace.snapshots import Snapshots
 

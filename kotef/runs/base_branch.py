@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.git import run_git
-from kotef.workspace.paths import state_dir, write_atomic
+from kotef.files.paths import state_dir, write_atomic
+from kotef.git.commands import run_git
 
 SETTINGS: Final = (
     ".sdd/kotef.toml",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError
+from kotef.git.commands import GitFacts, inspect, run_git
 from kotef.sdd.ticket import Ticket
 from kotef.state import Task
-from kotef.workspace.git import GitFacts, inspect, run_git
 
 DEFAULT_NAME: Final = "."
 """What `--branch` without a name stands for; no branch can be called so."""

@@ -8,15 +8,15 @@ from pathlib import Path
 from kotef.checks.types import Check, CommandResult
 from kotef.deps import NO_COPY
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.safe_open import remove_within
+from kotef.files.transfer import copy_in
+from kotef.git.commands import inspect
+from kotef.replay import CommandKey
 from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.executor import Workshop
-from kotef.runs.replay.tape import CommandKey
+from kotef.sandbox import BaseCheckout, base_checkout
 from kotef.workspace.activity import activity_of
-from kotef.workspace.base_checkout import Elsewhere, elsewhere
-from kotef.workspace.git import inspect
 from kotef.workspace.remainder import came_or_changed, copies_of, recall
-from kotef.workspace.safe_open import remove_within
-from kotef.workspace.transfer import copy_in
 
 _LISTED = "files that git ignores"
 
@@ -60,12 +60,12 @@ class CopiedSurroundings:
         return came_or_changed(self.shop.snapshots, before, activity_of(self.shop.run.path))
 
     @contextmanager
-    def _copy(self, before: str | None) -> Iterator[Elsewhere]:
+    def _copy(self, before: str | None) -> Iterator[BaseCheckout]:
         """The workspace as it is, in a copy; ignored files as they were with the tree `before`."""
         root, facts = self.shop.root, inspect(self.shop.root)
         if facts.toplevel is None or not facts.head:
             raise WorkspaceError(".", "has no commit", hint="commit it")
-        with elsewhere(root, facts.toplevel, facts.head, self.shop.rooms.judging) as place:
+        with base_checkout(root, facts.toplevel, facts.head, self.shop.rooms.judging) as place:
             overlay(root, place.copy, changed_since(root, "HEAD"))
             if before is not None:
                 self._take_back(place.copy, before)

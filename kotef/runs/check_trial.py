@@ -10,7 +10,7 @@ from kotef.errors import SandboxError
 from kotef.runs.config import config_path, read_config
 from kotef.runs.repository import Settings
 from kotef.runs.sandbox_setup import asked_of, named_level, sandbox_of
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
+from kotef.sandbox import OFF, Sandbox
 
 
 def tried(

@@ -14,8 +14,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
 from kotef.failures.visit_history import Visit
+from kotef.redaction.known_secrets import redactor
 from kotef.state import CoderTrial, Edits, Plan, Task, Usage
-from kotef.workspace.redaction import redactor
 
 STORED: Final = [
     (model.__module__, model.__name__)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import KotefError
+from kotef.git.commands import git_error, run_git
+from kotef.git.signing import hooks_place, signing
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.branch import identity
 from kotef.runs.commit_rules import CommitContent, RefusedError, ask, blob, must_be_committable, work_of
 from kotef.runs.result import ResultBranch
 from kotef.sdd.issue import one_line
 from kotef.state import AgentState, Task
-from kotef.workspace.git import git_error, run_git
-from kotef.workspace.git_signing import hooks_place, signing
-from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 SUBJECT: Final = 72

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
+from kotef.files.file_entry import LINK, PLAIN, FileEntry
+from kotef.files.paths import resolve_inside
+from kotef.files.safe_open import read_regular
+from kotef.git.commands import git_error, run_git
 from kotef.nodes.visit_record import left_by_checks
+from kotef.redaction.known_secrets import redactor
+from kotef.redaction.leaked_keys import keys_in
 from kotef.state import AgentState, Task
-from kotef.workspace.file_entry import LINK, PLAIN, FileEntry
-from kotef.workspace.git import git_error, run_git
-from kotef.workspace.leaked_keys import keys_in
-from kotef.workspace.paths import resolve_inside
-from kotef.workspace.redaction import redactor
-from kotef.workspace.safe_open import read_regular
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 5

@@ -11,9 +11,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
+from kotef.files.safe_open import read_within, walk_within
+from kotef.sandbox import Wanted
 from kotef.settings import Price
-from kotef.workspace.safe_open import read_within, walk_within
-from kotef.workspace.sandbox.sandbox import Wanted
 
 _MOST_FILES: Final = 2_000
 _LARGEST: Final = 4 * 1024 * 1024

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.probe import ProbeResult
-from kotef.checks.protected_files import is_protected
 from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results
+from kotef.files.safe_open import read_within, remove_within, write_within
+from kotef.git.commands import run_git
+from kotef.integrity.probes.places import file_of
+from kotef.integrity.protected_files import is_protected
 from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.nodes.probe_bench import OutOfTimeError, ProbeUnit, guarded
-from kotef.probes.places import file_of
-from kotef.workspace.git import run_git
-from kotef.workspace.safe_open import read_within, remove_within, write_within
 from kotef.workspace.snapshot_scope import LARGEST
 
 CHANGED: Final = 5

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import SpecError
+from kotef.files.paths import resolve_inside, write_below
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.spec_draft import Drafted
 from kotef.sdd.draft_writer import architect_page, file_name, practices_page, project_page, ticket_page
 from kotef.sdd.tickets import TicketFolder, list_tickets
-from kotef.workspace.paths import resolve_inside, write_below
-from kotef.workspace.redaction import redactor
 
 OPEN: Final = ".sdd/backlog/tickets/open"
 

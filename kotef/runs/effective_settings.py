@@ -10,6 +10,7 @@ from typing import Any, Final
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
+from kotef.redaction.urls import shown
 from kotef.runs.available_tools import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.model_settings import model_settings
@@ -19,7 +20,6 @@ from kotef.runs.result import Camel
 from kotef.runs.sandbox_setup import named_level
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.tools.registry import tier_of
-from kotef.workspace.urls import shown
 
 DEFAULT: Final = "default"
 NOT_SET: Final = "not set"

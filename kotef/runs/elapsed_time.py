@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from kotef.checks.verdict_inputs import Judging, place_of
 from kotef.deps import Clock
 from kotef.errors import WorkspaceError
+from kotef.files.paths import state_dir, write_atomic
 from kotef.runs.store import RunDir, own_runs
-from kotef.workspace.paths import state_dir, write_atomic
 
 EVERY: Final = 2.0
 """Seconds a kill may hide, at most, from the count of a run that is silent just then."""

@@ -11,10 +11,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from kotef.failures.mistakes import MistakeRecovery
+from kotef.files.paths import append_line
 from kotef.models.retry_verbosity import Loudness
-from kotef.workspace.deep_text import encodable
-from kotef.workspace.paths import append_line
-from kotef.workspace.redaction import redactor
+from kotef.redaction.deep_text import encodable
+from kotef.redaction.known_secrets import redactor
 
 log = logging.getLogger("kotef")
 

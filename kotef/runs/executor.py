@@ -16,29 +16,35 @@ from kotef.coders.chain import Chain, Link, parse_chain
 from kotef.context.prompts import Prompts
 from kotef.deps import Ask, Clock, Emit
 from kotef.failures.tool_calls import Category
+from kotef.replay import CommandKey, Tape
 from kotef.runs.external_agents import NOBODY, Hired
 from kotef.runs.git_history_guard import HistoryKept
-from kotef.runs.replay.tape import CommandKey, Tape
 from kotef.runs.store import RunDir
+from kotef.sandbox import (
+    OFF,
+    OUTPUT_KEPT,
+    BaseCheckout,
+    Completed,
+    Rooms,
+    Sandbox,
+    child_environment,
+    filling_room,
+    run_process,
+)
 from kotef.settings import Price
 from kotef.state import Task
+from kotef.stop_gate import next_step
 from kotef.tools.approvals import Permits
 from kotef.tools.background import LOG_CAP
 from kotef.tools.command_outcome import ToolAnswer, red_of
 from kotef.tools.errors import ToolFault
 from kotef.tools.external_tools import Outside
+from kotef.tools.stash import WHOLE
 from kotef.tools.toolset import Kit
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.workspace.activity import ActivityLog, Worker
-from kotef.workspace.base_checkout import Elsewhere
-from kotef.workspace.environment import child_environment
 from kotef.workspace.installed_environments import Installed
-from kotef.workspace.process import KEEP, Completed, run_process
-from kotef.workspace.sandbox.rooms import Rooms, filling_room
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import WHOLE
-from kotef.workspace.stop_gate import next_step
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -111,20 +117,20 @@ class Workshop:
 
         async def judge() -> CommandResult:
             with self.rooms.judge() as sandbox:
-                return await self._run(check.command, log_name, sandbox, worker="check", keep=KEEP)
+                return await self._run(check.command, log_name, sandbox, worker="check", keep=OUTPUT_KEPT)
 
         return await self._checked(check, log_name, judge)
 
     async def run_in(
-        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[Elsewhere]]
+        self, check: Check, log_name: str, place: Callable[[], AbstractContextManager[BaseCheckout]]
     ) -> CommandResult:
         """Run one check that judges where it sees a copy of the workspace."""
         with place() as copy, self.rooms.judge() as sandbox:
             return await self._run(
-                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=KEEP, root=copy.directory
+                check.command, log_name, copy.sandbox(sandbox), worker="check", keep=OUTPUT_KEPT, root=copy.directory
             )
 
-    async def try_check(self, check: Check, log_name: str, *, keep: int = KEEP) -> CommandResult:
+    async def try_check(self, check: Check, log_name: str, *, keep: int = OUTPUT_KEPT) -> CommandResult:
         """Run one check for the coder, in its room; logs the full output, returns `keep` bytes per stream."""
         return await self._checked(
             check, log_name, lambda: self._run(check.command, log_name, self.rooms.coder(), worker="check", keep=keep)
@@ -289,7 +295,7 @@ class Workshop:
         )
 
     def _fixers(self, seconds: float | None) -> Coder:
-        from kotef.coders.fixers.coder import SECONDS, FixersCoder
+        from kotef.fixers import FIXER_SECONDS, FixersCoder
 
         return FixersCoder(
             root=self.root,
@@ -299,11 +305,11 @@ class Workshop:
             emit=self.emit,
             clock=self.clock,
             reserve=self.reserve,
-            seconds=seconds or SECONDS,
+            seconds=seconds or FIXER_SECONDS,
         )
 
     def _search(self, seconds: float | None) -> Coder:
-        from kotef.coders.repair.coder import SECONDS, SearchCoder
+        from kotef.repair import REPAIR_SECONDS, SearchCoder
 
         return SearchCoder(
             root=self.root,
@@ -316,7 +322,7 @@ class Workshop:
             reserve=self.reserve,
             activity=self._activity,
             ask=self.ask,
-            seconds=seconds or SECONDS,
+            seconds=seconds or REPAIR_SECONDS,
         )
 
     async def _run(

@@ -13,13 +13,12 @@ from kotef.coders.chain import parse_chain
 from kotef.coders.command.line import AgentCommand, command_of
 from kotef.coders.command.presets import PROXIES, Preset, names_passed
 from kotef.errors import UsageError
+from kotef.files.paths import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
+from kotef.sandbox import OFF, Confinement, Sandbox
 from kotef.settings import Price
-from kotef.workspace.paths import at_home
-from kotef.workspace.sandbox.confinement import Confinement
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 
 @dataclass(frozen=True, slots=True)

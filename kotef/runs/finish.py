@@ -9,16 +9,19 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
+from kotef.files.paths import write_atomic
 from kotef.nodes.decide import Ending
 from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
 from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
+from kotef.redaction.deep_text import encodable
+from kotef.redaction.known_secrets import redactor
+from kotef.report import render_report
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
 from kotef.runs.commit import commit_work
 from kotef.runs.lost_work import lost_work
-from kotef.runs.report.markdown import render_report
 from kotef.runs.result import (
     Result,
     ResultCheck,
@@ -36,10 +39,7 @@ from kotef.sdd.issue_log import has_entry, issues_path, settle, timestamp
 from kotef.sdd.ticket_closure import close_asked
 from kotef.state import AgentState, Edits
 from kotef.workspace.activity import activity_of
-from kotef.workspace.deep_text import encodable
 from kotef.workspace.last_tree import saw
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.redaction import redactor
 from kotef.workspace.restoration import restore_remainder
 from kotef.workspace.snapshots import Snapshots
 

@@ -8,11 +8,11 @@ from typing import Final
 from kotef.coders.git_guard import all_put_back, told_of_put_back
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
+from kotef.files.folder_copy import FolderCopy
+from kotef.files.paths import state_dir
+from kotef.git.history import GitHistory
+from kotef.git.objects import drop
 from kotef.runs.store import RunDir
-from kotef.workspace.folder_copy import FolderCopy
-from kotef.workspace.git_history import GitHistory
-from kotef.workspace.git_objects import drop
-from kotef.workspace.paths import state_dir
 
 ASIDE: Final = "git-history-put-back"
 """In the directory of a run: copies of what was put back."""

@@ -10,26 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from kotef.checks.commands import judging_files, words_of
 from kotef.checks.failure_list import ReportedFailure, failures_of
 from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.probe import JUDGE_DEAF, ProbeResult, not_probed
 from kotef.checks.reports import counted_tests
 from kotef.checks.runner import run_check
-from kotef.checks.types import RED, Check, CommandResult, Role, TestStatus
+from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
+from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
-from kotef.failures.kinds import ENVIRONMENT_FAULTS
+from kotef.files.safe_open import list_within, remove_within
+from kotef.git.commands import git, inspect
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
+from kotef.sandbox import OFF, BaseCheckout, Sandbox, base_checkout, fresh_room, resolve_commit
 from kotef.settings import Limits
-from kotef.workspace.base_checkout import Elsewhere, elsewhere, resolve_commit
-from kotef.workspace.git import git, inspect
+from kotef.shell import Role, judging_files, words_of
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.safe_open import list_within, remove_within
-from kotef.workspace.sandbox.rooms import fresh_room
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
 _CODE: Final = ("*.js", "*.mjs", "*.cjs", "*.ts", "*.py", "*.go", "*.rs", "*.rb", "*.php", "*.java", "*.c", "*.cc")
@@ -203,7 +201,7 @@ async def _probes(question: InspectionRequest, now: Results, changed: Sequence[s
         return []
     seconds = max(question.limits.probe_time, 3 * sum(result.seconds for _, result in now))
     try:
-        with elsewhere(root, facts.toplevel, facts.head or "HEAD", question.sandbox) as place:
+        with base_checkout(root, facts.toplevel, facts.head or "HEAD", question.sandbox) as place:
             overlay(root, place.copy, changed_since(root, "HEAD"))
             known = frozenset(files_of(root))
             rng = random.Random(secrets.randbits(64))  # noqa: S311  the seed is what is secret
@@ -270,7 +268,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
     if toplevel is None:
         raise UsageError(f"--against {question.against}: this is no git repository", hint="leave it out")
     try:
-        with elsewhere(question.root, toplevel, commit, question.sandbox) as place:
+        with base_checkout(question.root, toplevel, commit, question.sandbox) as place:
             results = await _run(question, place, None, telling)
             unjudged = {check.name: why for check, result in results if (why := _unjudged(result, question, place))}
     except WorkspaceError as error:
@@ -285,7 +283,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
     return _Earlier(results, unjudged, (mounted,) if mounted else ())
 
 
-def _unjudged(result: CommandResult, question: InspectionRequest, place: Elsewhere) -> str:
+def _unjudged(result: CommandResult, question: InspectionRequest, place: BaseCheckout) -> str:
     """Why a check that failed at the commit says nothing about it; empty when it does.
 
     The command names a file that came later, or what it starts is not to be had there.
@@ -301,7 +299,7 @@ def _unjudged(result: CommandResult, question: InspectionRequest, place: Elsewhe
 
 
 async def _run(
-    question: InspectionRequest, place: Elsewhere | None, before: Verification | None, telling: Callable[[str], None]
+    question: InspectionRequest, place: BaseCheckout | None, before: Verification | None, telling: Callable[[str], None]
 ) -> Results:
     """Every check once, in order, and what fails unexpectedly again alone."""
     files, limits, run = place.copy if place else question.root, question.limits, _judge_in(question, place)
@@ -319,7 +317,7 @@ async def _run(
     return results
 
 
-def _judge_in(question: InspectionRequest, place: Elsewhere | None) -> Run:
+def _judge_in(question: InspectionRequest, place: BaseCheckout | None) -> Run:
     """What runs a check in the workspace, or in a copy of it, in a room of its own."""
     limits = question.limits
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.workspace.secrets import Known, assigned, of_environment
+from kotef.redaction.secrets import Known, assigned, of_environment
 
 LARGEST: Final = 1024 * 1024
 """Bytes of a file that is read."""

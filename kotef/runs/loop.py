@@ -15,12 +15,14 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
+from kotef.files.paths import os_fault
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured_output import RungMemory
 from kotef.nodes.decide import Ending
 from kotef.nodes.restore_best import put_again
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.untracked_files import remember_unheld
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.checkpoints import checkpoints, forget_conversations, prepared
 from kotef.runs.exports.importer import TAKEN_UP
 from kotef.runs.finish import finish
@@ -31,8 +33,6 @@ from kotef.sdd.issue_log import timestamp
 from kotef.state import AgentState, Usage
 from kotef.tools.external_tools import Outside
 from kotef.workspace.installed_environments import remember_environments
-from kotef.workspace.paths import os_fault
-from kotef.workspace.redaction import redactor
 from kotef.workspace.untracked_scan import recall
 
 log = logging.getLogger("kotef")
@@ -192,11 +192,11 @@ class RunLoop:
         """What the person has allowed beyond the workspace; nothing is imported for it else."""
         web, servers = None, None
         if self.task.web:
-            from kotef.tools.web import fetch
+            from kotef.web import Web
 
-            web = fetch.Web(self.task.web_search_url)
+            web = Web(self.task.web_search_url)
         if self.setting.servers:
-            from kotef.tools.mcp.sessions import Servers
+            from kotef.mcp_client import Servers
 
             root, logs = self.setting.root, self.run.logs
             sandbox = self.setting.confined.opened

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.git import run_git
+from kotef.git.commands import run_git
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 10

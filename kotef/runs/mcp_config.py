@@ -10,10 +10,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kotef.errors import SpecError, UsageError, WorkspaceError
+from kotef.files.paths import resolve_inside
+from kotef.files.safe_open import read_inside
+from kotef.mcp_client import NOT_INSTALLED, Server, named_servers, parse_servers, server_of
 from kotef.runs.config import UserConfig, config_path
-from kotef.tools.mcp.servers import MISSING, Server, named_servers, parse_servers, server_of
-from kotef.workspace.paths import resolve_inside
-from kotef.workspace.safe_open import read_inside
 
 LARGEST: Final = 1024 * 1024
 """Bytes of one configuration file."""
@@ -104,7 +104,7 @@ def trusted_servers(
     names = " and ".join(found.texts)
     if asked or found.fingerprint in (config.trusted_mcp.get(str(root)), pinned):
         if importlib.util.find_spec("mcp") is None:
-            raise UsageError(MISSING)
+            raise UsageError(NOT_INSTALLED)
         return found, ""
     if pinned:
         return NONE, f"{names} changed since the run began and is ignored"

@@ -9,7 +9,9 @@ from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
+from kotef.redaction.deep_text import encodable
 from kotef.runs.memory import Remembered, remembered
+from kotef.sandbox import Wanted
 from kotef.sdd.files import read_file
 from kotef.sdd.spec import Spec, read_spec
 from kotef.sdd.ticket import Ticket
@@ -17,8 +19,6 @@ from kotef.sdd.ticket_lookup import find_asked
 from kotef.sdd.tickets import TicketFolder, list_tickets, open_dependencies
 from kotef.settings import PROFILES, Limits, ProfileName
 from kotef.state import Task
-from kotef.workspace.deep_text import encodable
-from kotef.workspace.sandbox.sandbox import Wanted
 
 
 @dataclass(frozen=True, slots=True)

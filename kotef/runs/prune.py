@@ -13,14 +13,14 @@ from typing import Final
 
 from kotef.checks.baselines import MAX_AGE
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.paths import os_fault, state_dir
 from kotef.runs.git_history_guard import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir
+from kotef.tools.stash import too_old
 from kotef.workspace.file_swap_journal import MARK
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import too_old
 
 DAY: Final = 86_400
 _TREE: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")

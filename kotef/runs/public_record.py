@@ -1,6 +1,6 @@
 """The record of a run below `.sdd/runs`, for people and CI: writing it, and reading one of unknown origin.
 
-It is in a tree that strangers and commands can write. Every access therefore goes through `kotef.workspace.safe_open`,
+It is in a tree that strangers and commands can write. Every access therefore goes through `kotef.files.safe_open`,
 and kotef never acts on what it reads there.
 """
 
@@ -16,17 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from kotef.files.paths import os_fault, state_dir
+from kotef.files.safe_open import append_if_size, list_within, parent_within, read_within, remove_within, write_within
 from kotef.runs.events import PASSING
 from kotef.sdd.folder import refuse_misplaced
-from kotef.workspace.paths import os_fault, state_dir
-from kotef.workspace.safe_open import (
-    append_if_size,
-    list_within,
-    parent_within,
-    read_within,
-    remove_within,
-    write_within,
-)
 
 RECORDS: Final = ".sdd/runs"
 """The folder of a workspace's records, relative to the workspace."""

@@ -13,7 +13,7 @@ from kotef.checks.project_config import table, toml_of
 from kotef.errors import SpecError
 from kotef.runs.base_branch import settings_place
 from kotef.runs.config import UserConfig, is_trusted, untrusted
-from kotef.workspace.sandbox.sandbox import Wanted
+from kotef.sandbox import Wanted
 
 _STRICTNESS: Final[dict[Wanted, int]] = {"off": 0, "landlock": 1, "auto": 2, "bwrap": 3, "strict": 4}
 FIELDS: Final = {

@@ -6,10 +6,11 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from kotef.checks.probe import ProbeName, ProbeValue
-from kotef.checks.types import Evidence, Role
+from kotef.checks.types import Evidence
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import Outcome
 from kotef.sdd.done_evidence import UNPROVED, ProvedBy
+from kotef.shell import Role
 from kotef.state import Spent, StoppedBy
 
 

@@ -10,12 +10,12 @@ from pydantic import SecretStr
 from kotef.context.prompts import shipped
 from kotef.errors import UsageError
 from kotef.models.factory import Endpoint
+from kotef.redaction.urls import shown
 from kotef.runs.config import UserConfig, config_path, is_trusted, untrusted
 from kotef.sdd.agents import Company, Layers, Role, Roles, layered, parse_roles, slug, spelled_out
 from kotef.sdd.files import Problem, read_file
 from kotef.tools.registry import NAMES
 from kotef.tools.role_tools import names_of
-from kotef.workspace.urls import shown
 
 FILE: Final = "agents.md"
 BUILT_IN: Final = "built in"

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from kotef.context.prompts import Prompts
 from kotef.deps import Approval, Ask, Emit
+from kotef.mcp_client import Server
+from kotef.replay import Tape
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import NOBODY, Hired
-from kotef.runs.replay.tape import Tape
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.signals import StopRequest
+from kotef.sandbox import OFF
 from kotef.settings import Price
-from kotef.tools.mcp.servers import Server
 from kotef.tools.toolset import Kit
-from kotef.workspace.sandbox.sandbox import OFF
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

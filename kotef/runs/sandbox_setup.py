@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from kotef.errors import SandboxError, UsageError
+from kotef.files.paths import granted, state_dir
+from kotef.git.commands import run_git
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
-from kotef.workspace.environment import child_environment
-from kotef.workspace.git import run_git
-from kotef.workspace.paths import granted, state_dir
-from kotef.workspace.sandbox.confinement import Confinement, confine
-from kotef.workspace.sandbox.probe import choose
-from kotef.workspace.sandbox.sandbox import OFF, Sandbox, Wanted
-from kotef.workspace.sandbox.seed import copy_caches
+from kotef.sandbox import OFF, Confinement, Sandbox, Wanted, child_environment, choose_level, confine, copy_caches
 from kotef.workspace.snapshot_scope import split
 
 
@@ -106,7 +102,7 @@ def sandbox_of(
         return OFF, ()
     in_ci = bool(os.environ.get("CI")) if ci is None else ci
     confinement = _confinement(root, reads, network=network)
-    sandbox, said = choose(wanted, confinement, child_environment(os.environ), ci=in_ci)
+    sandbox, said = choose_level(wanted, confinement, child_environment(os.environ), ci=in_ci)
     return sandbox, (said,) if said else ()
 
 

@@ -8,13 +8,12 @@ from types import MappingProxyType
 from typing import Final
 
 from kotef.errors import UsageError
+from kotef.files.paths import holds_secrets
+from kotef.files.safe_open import read_within, walk_within
+from kotef.mcp_client import Server
+from kotef.redaction.known_secrets import know, redactor
+from kotef.redaction.secrets import SECRET_NAME, Redactor, of_env_file, of_environment, of_run, of_settings
 from kotef.runs.config import UserConfig
-from kotef.tools.mcp.servers import Server
-from kotef.workspace.environment import SECRET_NAME
-from kotef.workspace.paths import holds_secrets
-from kotef.workspace.redaction import know, redactor
-from kotef.workspace.safe_open import read_within, walk_within
-from kotef.workspace.secrets import Redactor, of_env_file, of_environment, of_run, of_settings
 from kotef.workspace.snapshot_scope import REBUILT
 
 _LARGEST: Final = 256 * 1024

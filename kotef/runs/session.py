@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from kotef.checks.verification import Verification
 from kotef.deps import Approval, JudgeDeps
+from kotef.replay import Tape
 from kotef.runs.events import EventLog
 from kotef.runs.executor import Workshop
-from kotef.runs.replay.tape import Tape
 from kotef.runs.run_config import RunConfig
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import SetupError
+from kotef.files.paths import write_atomic
 from kotef.runs.store import RunDir
-from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
 
 

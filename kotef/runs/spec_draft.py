@@ -12,6 +12,7 @@ from kotef.checks.detect import collect_checks
 from kotef.checks.missing_program import missing_program
 from kotef.context.prompts import Prompts
 from kotef.errors import ModelError
+from kotef.redaction.known_secrets import redactor
 from kotef.sdd.done_evidence import could_be_proved
 from kotef.sdd.draft_writer import SpecDraft, TicketDraft, command_only, words_only
 from kotef.sdd.files import read_file
@@ -20,7 +21,6 @@ from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import list_tickets
 from kotef.settings import Price
 from kotef.state import Spent
-from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

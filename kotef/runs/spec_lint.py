@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from kotef.checks.detect import collect_checks
 from kotef.checks.missing_program import missing_program
+from kotef.importers import list_foreign
+from kotef.redaction.known_secrets import redactor
 from kotef.sdd.files import read_file
-from kotef.sdd.importers.folders import list_foreign
 from kotef.sdd.lint import LintFinding, in_order, lint_between, lint_foreign, lint_ticket
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
-from kotef.workspace.redaction import redactor
 
 
 class Linted(NamedTuple):

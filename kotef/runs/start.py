@@ -13,8 +13,12 @@ from kotef.deps import Clock, Emit, JudgeDeps
 from kotef.errors import UsageError
 from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
+from kotef.files.paths import state_dir
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
+from kotef.redaction.known_secrets import redactor
+from kotef.replay import RECORD_NAME, Recorder
+from kotef.report import keeps_page
 from kotef.runs.check_copies import CopiedSurroundings
 from kotef.runs.dead_runs import note_aborted
 from kotef.runs.elapsed_time import counting, seconds_worked
@@ -23,9 +27,6 @@ from kotef.runs.executor import Workshop
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.git_history_guard import HistoryKept
 from kotef.runs.public_record import RecordWriter
-from kotef.runs.replay.record_types import NAME
-from kotef.runs.replay.recorder import Recorder
-from kotef.runs.report.live_page import keeps_page
 from kotef.runs.result import Result
 from kotef.runs.resume_compatibility import must_be_current, must_fit, not_as_left
 from kotef.runs.run_config import RunConfig
@@ -34,15 +35,13 @@ from kotef.runs.setup import set_up
 from kotef.runs.signals import Signals
 from kotef.runs.store import RunDir
 from kotef.runs.user_prompts import RunPrompts
+from kotef.sandbox import child_environment
 from kotef.state import VISIT_CAPS, StateUpdate, Task
+from kotef.stop_gate import guard_steps
 from kotef.tools.approvals import Permits
-from kotef.workspace.environment import child_environment
+from kotef.tools.stash import drop_old
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.paths import state_dir
-from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.stash import drop_old
-from kotef.workspace.stop_gate import guard_steps
 
 if TYPE_CHECKING:
     from kotef.runs.loop import RunLoop
@@ -111,7 +110,7 @@ def open_run(run: RunDir, task: Task, setting: RunConfig, *, resumed: bool) -> O
     snapshots = Snapshots.open(setting.root)
     snapshots.sweep()
     drop_old(run.path.parent)
-    tape = setting.tape or Recorder(run.path / NAME, setting.root)
+    tape = setting.tape or Recorder(run.path / RECORD_NAME, setting.root)
     record = RecordWriter(run.path, run.record)
     emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run), record.see))
     signals = Signals(emit, gently=setting.attended, stop=setting.stop)

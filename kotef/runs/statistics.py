@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kotef.errors import UsageError
+from kotef.report import call_of
 from kotef.runs.events import Line, read_events
 from kotef.runs.prune import DAY
-from kotef.runs.report.timeline import call_of
 from kotef.runs.result import Camel, Result
 from kotef.runs.store import RunDir
 

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError
+from kotef.files.facts import facts_within
+from kotef.files.paths import os_fault, state_dir, write_atomic
+from kotef.git.commands import run_git
 from kotef.runs.public_record import RECORDS, copy_record, foreign_records
 from kotef.runs.result import Result
 from kotef.state import SCHEMA_VERSION, Task
-from kotef.workspace.facts import facts_within
-from kotef.workspace.git import run_git
-from kotef.workspace.paths import os_fault, state_dir, write_atomic
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.checks.commands import role_of
-from kotef.checks.protected_files import is_test_code
 from kotef.checks.types import RED
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.plural import counted
+from kotef.integrity.protected_files import is_test_code
 from kotef.sdd.ticket import DoneLine
+from kotef.shell import role_of
 
 ProvedBy = Literal["check", "tests", "file", "person", "refuted"]
 UNPROVED: Final[frozenset[ProvedBy]] = frozenset({"person", "refuted"})

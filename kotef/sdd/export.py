@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from kotef.failures.places import places
+from kotef.classification import places
 from kotef.sdd.duplicate_issues import identity, task_of
 from kotef.sdd.issue import IssueEntry, IssueFailure, code_span, one_line
 from kotef.sdd.sarif import location, sarif_log

@@ -6,9 +6,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import KotefError
+from kotef.files.paths import os_fault, resolve_inside
+from kotef.files.safe_open import read_inside, read_within
 from kotef.sdd.folder import FOLDER
-from kotef.workspace.paths import os_fault, resolve_inside
-from kotef.workspace.safe_open import read_inside, read_within
 
 MAX_BYTES: Final = 256 * 1024
 """Bytes read of one file of the specification; of a longer one the head counts, up to the last whole line."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import SpecError
-from kotef.workspace.safe_open import list_within
+from kotef.files.safe_open import list_within
 
 FOLDER: Final = ".sdd"
 RUNS: Final = ".sdd/runs"

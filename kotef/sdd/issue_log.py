@@ -8,13 +8,13 @@ from typing import Final, TypeVar
 from filelock import FileLock, Timeout
 
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.paths import os_fault
+from kotef.files.safe_open import append_within, read_within, write_within
 from kotef.sdd.duplicate_issues import opened, resolved
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line
 from kotef.sdd.issue_log_text import HEADER, Change, marked, recorded, settled, standing
 from kotef.sdd.issue_markdown import parse_issues, render
-from kotef.workspace.paths import os_fault
-from kotef.workspace.safe_open import append_within, read_within, write_within
 
 __all__ = [
     "HEADER",

@@ -7,11 +7,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from kotef.importers import CHECK_HEADINGS, NEEDS_CLARIFICATION, ForeignSpec, task_named
 from kotef.sdd.done_evidence import could_be_proved
 from kotef.sdd.files import Problem
-from kotef.sdd.importers.document_names import CHECKS
-from kotef.sdd.importers.spec import ForeignSpec, task_named
-from kotef.sdd.importers.spec_kit import UNCLEAR
 from kotef.sdd.markdown import UNCLOSED, Line, read_markdown, sections, words
 from kotef.sdd.skeleton import PLACEHOLDER
 from kotef.sdd.ticket import (
@@ -71,7 +69,7 @@ _SAID: Final = {
 _CLOSE: Final = 0.8
 _THEIR_HEADINGS: Final = (
     *("user scenarios testing", "acceptance criteria", "success criteria", "edge cases", "technical context"),
-    *("implementation plan", "functional requirements", "out of scope", *CHECKS),
+    *("implementation plan", "functional requirements", "out of scope", *CHECK_HEADINGS),
 )
 
 
@@ -185,8 +183,8 @@ def in_order(findings: Iterable[LintFinding]) -> list[LintFinding]:
 
 def _of_problem(problem: Problem) -> LintFinding:
     code, said = _SAID.get(problem.text, "unread"), problem.text
-    if said.startswith(UNCLEAR):
-        code, said = "needs-clarification", f"its author left open:{said.removeprefix(UNCLEAR)}"
+    if said.startswith(NEEDS_CLARIFICATION):
+        code, said = "needs-clarification", f"its author left open:{said.removeprefix(NEEDS_CLARIFICATION)}"
     return LintFinding(path=problem.path, line=problem.line, code=code, message=said)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
+from kotef.files.folder_copy import note_own_write
+from kotef.files.paths import resolve_inside, write_below
+from kotef.files.safe_open import list_within
 from kotef.sdd.files import read_file
-from kotef.workspace.folder_copy import note_own_write
-from kotef.workspace.paths import resolve_inside, write_below
-from kotef.workspace.safe_open import list_within
 
 _MOST: Final = 1_000
 FOLDER: Final = ".sdd/memory"

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
+from kotef.classification import cut_line
 from kotef.failures.plural import counted
-from kotef.failures.summarize import cut
+from kotef.importers import tick_foreign
 from kotef.sdd.done_evidence import Evidence
-from kotef.sdd.importers.folders import tick_foreign
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import close_ticket, unproved_lines
 
@@ -38,7 +38,7 @@ def _still_open(ticket: Ticket, proved: Collection[int]) -> list[str]:
     left = unproved_lines(ticket, proved)
     if not left:
         return []
-    named = "; ".join(f"line {line.line}: {cut(line.text, 100)}" for line in left[:_NAMED])
+    named = "; ".join(f"line {line.line}: {cut_line(line.text, 100)}" for line in left[:_NAMED])
     more = f"; and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     count = f"{len(left)} of {counted(len(ticket.done), 'line')} of its Definition of Done"
     return [f"ticket {ticket.id} stays open, for {count} are not proved: {named}{more}. Tick what you have seen done"]

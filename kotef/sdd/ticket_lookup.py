@@ -6,8 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from kotef.errors import UsageError
-from kotef.sdd.importers.folders import Folder, foreign_folders, read_foreign
-from kotef.sdd.importers.spec import ticket_of
+from kotef.importers import Folder, foreign_folders, read_foreign, ticket_from
 from kotef.sdd.ticket import Ticket
 from kotef.sdd.tickets import TicketFolder, find_ticket, is_closed, tickets_named
 
@@ -99,7 +98,7 @@ def _neither(folder: TicketFolder, wanted: str, folders: Iterable[Folder]) -> Ti
 
 
 def _of(root: Path, folder: Folder, selected: str) -> Ticket:
-    return ticket_of(read_foreign(root, folder), selected)
+    return ticket_from(read_foreign(root, folder), selected)
 
 
 def _key(name: str) -> str:

@@ -9,11 +9,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import KotefError, SpecError, UsageError
+from kotef.files.paths import os_fault, resolve_inside
+from kotef.files.safe_open import list_within, move_within, read_within, write_within
 from kotef.sdd.files import MAX_BYTES, Problem, read_file
 from kotef.sdd.markdown import tick
 from kotef.sdd.ticket import DoneLine, Ticket, id_and_slug, open_lines, read_ticket
-from kotef.workspace.paths import os_fault, resolve_inside
-from kotef.workspace.safe_open import list_within, move_within, read_within, write_within
 
 __all__ = [
     "DoneLine",

@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
+from kotef.files.paths import remove_file, write_atomic
+from kotef.files.safe_open import read_within
 from kotef.tools import patch_format
 from kotef.tools.errors import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder
@@ -16,8 +18,6 @@ from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_middle
 from kotef.tools.text_diff import compare
 from kotef.tools.workspace_files import Place, locate, missing, read_text
-from kotef.workspace.paths import remove_file, write_atomic
-from kotef.workspace.safe_open import read_within
 
 MAX_REPORT: Final = 12_000
 """Characters of what is told of one patch."""

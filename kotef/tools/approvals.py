@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kotef.tools.policy import Ruling
+from kotef.shell import Ruling
 
 AskCommand = Callable[[int, str, str], Awaitable[Literal["once", "run", "no"]]]
 """Visit, command line, reason."""

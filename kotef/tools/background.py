@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Final, Self
 
 from kotef.errors import KotefError
+from kotef.files.paths import os_fault
+from kotef.sandbox import Completed
 from kotef.tools.errors import ToolFault
 from kotef.tools.shell import MAX_OUTPUT
 from kotef.tools.truncated_output import Keep, clip_kept
-from kotef.workspace.paths import os_fault
-from kotef.workspace.process import Completed
 
 MOST: Final = 3
 """Commands in the background at a time."""

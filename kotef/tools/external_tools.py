@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from kotef.tools.tool import Feature, ToolSpec
 
 if TYPE_CHECKING:
-    from kotef.tools.mcp.sessions import Servers
-    from kotef.tools.web.fetch import Web
+    from kotef.mcp_client import Servers
+    from kotef.web import Web
 
 
 @dataclass(frozen=True, slots=True)

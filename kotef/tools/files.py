@@ -8,15 +8,15 @@ from typing import Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
+from kotef.files.paths import write_atomic
+from kotef.files.safe_open import Listed, list_within
+from kotef.redaction.secrets import MarkError
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_line, lines_of
 from kotef.tools.text_diff import added_lines, compare
 from kotef.tools.truncated_output import Keep, note
 from kotef.tools.workspace_files import Place, is_noise, locate, missing, read_text
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.safe_open import Listed, list_within
-from kotef.workspace.secrets import MarkError
 
 MAX_LINE: Final = 2000
 """Characters of one line that are shown."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
+from kotef.files.paths import resolve_inside
+from kotef.git.commands import git, inspect, run_git
+from kotef.redaction.known_secrets import redactor
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line
 from kotef.tools.truncated_output import Keep, clip_kept
 from kotef.tools.workspace_files import RUNS, locate
-from kotef.workspace.git import git, inspect, run_git
-from kotef.workspace.paths import resolve_inside
-from kotef.workspace.redaction import redactor
 from kotef.workspace.snapshots import Snapshots
 
 MAX_DIFF: Final = 16_000

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kotef.checks.protected_files import matches
+from kotef.integrity.protected_files import matches
 
 
 class FileGuard(Protocol):

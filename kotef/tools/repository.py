@@ -19,11 +19,11 @@ from kotef.context.repomap.rank import rank
 from kotef.context.repomap.sketch import Sketch, sketch
 from kotef.context.repomap.symbols import Symbol, read_by, symbols
 from kotef.errors import WorkspaceError
+from kotef.files.paths import resolve_inside, state_dir
+from kotef.files.safe_open import is_below, read_within
+from kotef.git.commands import run_git
 from kotef.tools.errors import ToolFault
 from kotef.tools.workspace_files import NOISE, RUNS, walk
-from kotef.workspace.git import run_git
-from kotef.workspace.paths import resolve_inside, state_dir
-from kotef.workspace.safe_open import is_below, read_within
 
 LARGEST: Final = 1_000_000
 """Bytes of the largest file that is looked into; a larger one is made by a program, as a rule."""

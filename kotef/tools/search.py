@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
+from kotef.files.paths import resolve_inside
+from kotef.files.safe_open import list_within, read_within
 from kotef.tools.errors import ToolFault
 from kotef.tools.globs import GlobError, matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
 from kotef.tools.truncated_output import Keep, note
 from kotef.tools.workspace_files import NOISE, RUNS, Place, locate, missing, walk
-from kotef.workspace.paths import resolve_inside
-from kotef.workspace.safe_open import list_within, read_within
 
 MAX_HITS: Final = 100
 MAX_KEPT: Final = 1_000

@@ -4,8 +4,8 @@ import signal
 from typing import Final
 
 from kotef.checks.types import CommandResult
+from kotef.shell import Ruling
 from kotef.tools.errors import ToolFault
-from kotef.tools.policy import Ruling
 from kotef.tools.truncated_output import Keep, clip_kept
 
 MAX_OUTPUT: Final = 12_000

@@ -5,11 +5,11 @@ from typing import Final
 
 from kotef.context.skills import FILE, Skill, Skills, body_of, resources_of
 from kotef.errors import WorkspaceError
+from kotef.files.paths import resolve_inside
 from kotef.sdd.frontmatter import FrontmatterError
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_middle
 from kotef.tools.workspace_files import Place, must_be_path, read_text
-from kotef.workspace.paths import resolve_inside
 
 MAX_TEXT: Final = 30_000
 """Characters of one skill, or of one of its files."""

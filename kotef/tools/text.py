@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kotef.workspace.redaction import redactor
-from kotef.workspace.secrets import RedactedText
+from kotef.redaction.known_secrets import redactor
+from kotef.redaction.secrets import RedactedText
 
 MAX_BYTES: Final = 5_000_000
 """Largest file the tools read into memory, in bytes."""

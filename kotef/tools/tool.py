@@ -13,18 +13,18 @@ from kotef.checks.types import CommandResult
 from kotef.context.skills import Skills
 from kotef.failures.tool_calls import Category
 from kotef.sdd.memory import MemoryFiles
+from kotef.shell import Ruling
 from kotef.tools.command_outcome import ToolAnswer
 from kotef.tools.guard import FileGuard
-from kotef.tools.policy import Ruling
+from kotef.tools.stash import Stash
 from kotef.tools.truncated_output import Keep
-from kotef.workspace.stash import Stash
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from kotef.tools.background import Background
     from kotef.tools.git import RunStart
-    from kotef.tools.web.fetch import Web
+    from kotef.web import Web
 
 Kind = Literal["reader", "editor", "keeper", "runner"]
 """A reader changes nothing; an editor changes files of the workspace, a keeper what kotef keeps; a runner starts or

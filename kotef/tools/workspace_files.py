@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
+from kotef.files.paths import resolve_inside, top_of
+from kotef.files.safe_open import read_within, walk_within
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
-from kotef.workspace.paths import resolve_inside, top_of
-from kotef.workspace.safe_open import read_within, walk_within
 
 NOISE: Final = frozenset(
     {

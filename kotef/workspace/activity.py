@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from kotef.workspace.paths import append_line
+from kotef.files.paths import append_line
 
 NAME: Final = "activity.jsonl"
 """File name in the run directory."""

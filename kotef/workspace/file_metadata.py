@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.workspace.facts import facts_of
-from kotef.workspace.safe_open import chmod_within, parent_within
+from kotef.files.facts import facts_of
+from kotef.files.safe_open import chmod_within, parent_within
 from kotef.workspace.snapshot_scope import REBUILT
 
 MOST_ENTRIES: Final = 100_000

@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.facts import permissions_of
-from kotef.workspace.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
-from kotef.workspace.paths import write_atomic
+from kotef.files.facts import permissions_of
+from kotef.files.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
+from kotef.files.paths import write_atomic
+from kotef.files.transfer import move_out
 from kotef.workspace.snapshots import Restored, Snapshots
-from kotef.workspace.transfer import move_out
 
 MARK: Final = "standing-in.json"
 """Written in the run directory while other contents are in place, so that a killed run can be put right."""

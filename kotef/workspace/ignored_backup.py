@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.facts import facts_within
-from kotef.workspace.paths import os_fault
+from kotef.files.facts import facts_within
+from kotef.files.paths import os_fault
+from kotef.files.transfer import copy_in, copy_out
 from kotef.workspace.snapshot_scope import REBUILT
-from kotef.workspace.transfer import copy_in, copy_out
 
 KEPT_CAP: Final = 100 * 1024 * 1024
 """Bytes of all copies together."""

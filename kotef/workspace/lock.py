@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kotef.errors import BusyError
-from kotef.workspace.paths import os_fault, state_dir
+from kotef.files.paths import os_fault, state_dir
 from kotef.workspace.process_tree import start_of
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.workspace.git import run_git
-from kotef.workspace.safe_open import make_folder_within, read_within, write_within
+from kotef.files.safe_open import make_folder_within, read_within, write_within
+from kotef.files.transfer import copy_in, copy_out
+from kotef.git.commands import run_git
 from kotef.workspace.snapshot_scope import REBUILT
-from kotef.workspace.transfer import copy_in, copy_out
 
 MOST: Final = 50
 """Repositories that are kept; any others are only named."""

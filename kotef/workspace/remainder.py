@@ -16,12 +16,12 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import WorkspaceError
+from kotef.files.facts import facts_of, is_folder
+from kotef.files.paths import write_atomic
 from kotef.workspace.activity import RunActivity
-from kotef.workspace.facts import facts_of, is_folder
 from kotef.workspace.file_metadata import Details, details_of
 from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored, drop_oldest, ignored_files
 from kotef.workspace.nested_repositories import MOST, GitFolder, refs_of
-from kotef.workspace.paths import write_atomic
 from kotef.workspace.snapshots import Snapshots
 
 _MOST_COMPARED: Final = 10_000

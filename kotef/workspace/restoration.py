@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from kotef.errors import WorkspaceError
+from kotef.files.facts import facts_within
+from kotef.files.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
+from kotef.files.paths import os_fault, write_atomic
+from kotef.files.transfer import copy_out, move_out
 from kotef.workspace.activity import RunActivity
-from kotef.workspace.facts import facts_within
-from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
 from kotef.workspace.file_metadata import differing, make_empty, put_back, remove_empty
 from kotef.workspace.ignored_backup import KEPT_CAP, bring_back, ignored_files
 from kotef.workspace.nested_repositories import GitFolder, refs_of, repositories
-from kotef.workspace.paths import os_fault, write_atomic
 from kotef.workspace.remainder import NestedRepository, Remainder, copies_of, git_copies_of, is_same, recall
 from kotef.workspace.snapshots import Snapshots
-from kotef.workspace.transfer import copy_out, move_out
 
 _MOST_FILES: Final = 10_000
 """Ignored files that are searched for new ones."""

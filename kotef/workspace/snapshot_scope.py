@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.workspace.git import git, run_git
-from kotef.workspace.safe_open import TEMPORARY, is_below
+from kotef.files.safe_open import TEMPORARY, is_below
+from kotef.git.commands import git, run_git
 
 LARGEST: Final = 5 * 1024 * 1024
 """Bytes of the largest file a snapshot holds."""

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace.file_entry import DIRECTORY, FileEntry, delete_entry, entry_at, write_entry
+from kotef.files.file_entry import DIRECTORY, FileEntry, delete_entry, entry_at, write_entry
+from kotef.files.paths import os_fault, state_dir
+from kotef.files.transfer import move_out
+from kotef.git.commands import git_error
+from kotef.git.layout import OF_THE_TREE
 from kotef.workspace.file_metadata import opened
-from kotef.workspace.git import git_error
-from kotef.workspace.git_layout import OF_THE_TREE
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.nested_repositories import Repositories, repositories
-from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.snapshot_scope import LARGEST, FileMark, Listing, split
-from kotef.workspace.transfer import move_out
 from kotef.workspace.tree_store import TreeStore, make_store
 
 _MOST_SPECIAL: Final = 20

@@ -11,8 +11,8 @@ from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.workspace.file_entry import FileEntry, blob_id
-from kotef.workspace.git import git, git_error, run_git
+from kotef.files.file_entry import FileEntry, blob_id
+from kotef.git.commands import git, git_error, run_git
 from kotef.workspace.snapshot_scope import split
 
 _CONFIG: Final = """\

@@ -12,9 +12,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.workspace.facts import facts_of
+from kotef.files.facts import facts_of
+from kotef.files.safe_open import touch_within
 from kotef.workspace.installed_environments import Installed
-from kotef.workspace.safe_open import touch_within
 from kotef.workspace.snapshot_scope import LARGEST, REBUILT
 from kotef.workspace.snapshots import Snapshots
 

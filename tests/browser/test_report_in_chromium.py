@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.run_dirs import RUN, ids_of, made_run, result_of
 
-from kotef.runs.report.html import write_page
+from kotef.report.html import write_page
 from kotef.runs.store import RunDir
 
 pytestmark = pytest.mark.browser

@@ -77,7 +77,7 @@ def _records(path: Path) -> list[dict[str, object]]:
 REPOSITORY = Path(__file__).parents[2]
 PASSES = [
     record
-    for path in (REPOSITORY / "benchmarks/failures/tuning.jsonl", REPOSITORY / "tests/failures/samples.jsonl")
+    for path in (REPOSITORY / "benchmarks/failures/tuning.jsonl", REPOSITORY / "tests/classification/samples.jsonl")
     for record in _records(path)
     if record["kind"] is None
 ]

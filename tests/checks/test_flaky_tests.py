@@ -16,7 +16,7 @@ from kotef.checks.runner import run_check
 from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import judge_baseline
-from kotef.workspace.environment import child_environment
+from kotef.sandbox import child_environment
 
 ID = "tests/test_a.py::test_a[x y]"
 PATHS = {"tests", "src", "tests/test_a.py", "tests/test_b.py", "ci.ini"}

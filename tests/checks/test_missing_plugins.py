@@ -10,8 +10,8 @@ import pytest
 from kotef.checks.missing_plugins import configuration_question, missing_of
 from kotef.checks.trial import Trial, try_checks
 from kotef.checks.types import Check
-from kotef.failures.classify import ENVIRONMENT_FAULTS, classify
-from kotef.workspace.environment import child_environment
+from kotef.classification import ENVIRONMENT_FAULTS, classify
+from kotef.sandbox import child_environment
 
 INI = "[pytest]\naddopts = {}\n"
 

@@ -8,7 +8,7 @@ from test_runner_table import leavings, write
 from kotef.checks.runner_summaries import console_counts
 from kotef.checks.runners import RunnerCommand, environment_for, reading_of
 from kotef.checks.types import TestStatus
-from kotef.failures.command_wrappers import unwrap
+from kotef.shell import unwrap
 
 CYPRESS = """\
 

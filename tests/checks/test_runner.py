@@ -11,7 +11,7 @@ import pytest
 from kotef.checks.failure_list import failures_of
 from kotef.checks.runner import run_check
 from kotef.checks.types import CommandResult
-from kotef.workspace.environment import child_environment
+from kotef.sandbox import child_environment
 
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
 

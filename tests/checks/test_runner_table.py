@@ -18,8 +18,8 @@ from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.tap import read_tap
 from kotef.checks.types import CommandResult
-from kotef.failures.command_wrappers import unwrap
-from kotef.workspace.environment import child_environment
+from kotef.sandbox import child_environment
+from kotef.shell import unwrap
 
 PYTHON = sys.executable
 HOME = Path.home()

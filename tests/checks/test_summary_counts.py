@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kotef.checks.runner import run_check
 from kotef.checks.summary_counts import summary_counts
 from kotef.checks.types import CommandResult
-from kotef.workspace.environment import child_environment
+from kotef.sandbox import child_environment
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from support.openai_server import OpenAIServer, Reply, Request, call, calls
 from support.terminal import at_a_terminal
 
 from kotef.cli.main import main
+from kotef.files.paths import state_dir
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.paths import state_dir
 
 GOAL = "make add add"
 CRLF = b"one\r\ntwo\r\n"

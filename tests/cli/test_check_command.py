@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from support.loop import BUG, TEST, Ran, contents, git, kotef
 
 from kotef.cli.main import main
-from kotef.workspace import base_checkout
+from kotef.sandbox import checkout
 
 PYTEST = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q"
 UNITTEST = "python -m unittest -q"
@@ -293,7 +293,7 @@ def test_the_earlier_state_of_an_editable_src_layout_is_judged_with_its_own_code
     git(repository, "commit", "-q", "-m", "src")
     (repository / "src" / "calc.py").write_text(GREEN)
     command = ".venv/bin/python -m unittest -q"
-    if base_checkout._way() is None:
+    if checkout._way() is None:
         ran = kotef(repository, "check", "--check", command, "--against", "HEAD")
         assert (ran.code, "editable.pth" in ran.stderr) == (5, True)
         return
@@ -304,7 +304,7 @@ def test_the_earlier_state_of_an_editable_src_layout_is_judged_with_its_own_code
 def test_without_mounts_a_copy_is_judged_unless_something_points_into_the_workspace(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_checkout, "_way", lambda: None)
+    monkeypatch.setattr(checkout, "_way", lambda: None)
     (repository / "calc.py").write_text(GREEN)
     found = checked(repository, "--check", PYTEST)[1]
     assert (found["before"]["failed"], found["now"]["failed"]) == (1, 0)

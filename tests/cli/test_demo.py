@@ -13,8 +13,8 @@ from support.run_dirs import made_run
 
 from kotef.cli import demo_scenes
 from kotef.cli.main import main
+from kotef.report.html import write_page
 from kotef.runs.public_record import RecordWriter
-from kotef.runs.report.html import write_page
 
 
 def test_the_demo_shows_an_honest_end_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

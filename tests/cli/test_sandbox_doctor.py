@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from kotef.cli.main import main
-from kotef.workspace.sandbox import probe as probing
-from kotef.workspace.sandbox.landlock import abi
+from kotef.sandbox import probe as probing
+from kotef.sandbox.landlock import abi
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 from support.mending import Bench
 
-from kotef.coders.fixers.table import FIXERS
+from kotef.fixers.table import FIXERS
 
 
 class Case(NamedTuple):

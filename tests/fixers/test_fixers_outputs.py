@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.mending import Bench
 
-from kotef.coders.fixers.complaints import Complaint, Frame, complaints
+from kotef.fixers.complaints import Complaint, Frame, complaints
 
 SHOP = "== shop/__init__.py\n== shop/cart.py\ndef pay(price):\n    return prcie\n"
 TEST = SHOP + "== tests/test_cart.py\nfrom shop.cart import pay\n\n\ndef test_pay():\n    assert pay(1) == 1\n"

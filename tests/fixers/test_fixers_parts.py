@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 import kotef
-from kotef.coders.fixers import python2_syntax, standard_library
-from kotef.coders.fixers.import_placement import MissingImport, add
-from kotef.coders.fixers.lint_fix_commands import commands
-from kotef.coders.fixers.scopes import Scopes
-from kotef.coders.fixers.similarity import closest, likeness
-from kotef.coders.fixers.source import MAX_BYTES, PythonText, SpanEdit, shape, syntax_error
-from kotef.coders.fixers.types import FailingCheck
+from kotef.fixers import python2_syntax, standard_library
+from kotef.fixers.import_placement import MissingImport, add
+from kotef.fixers.lint_fix_commands import commands
+from kotef.fixers.scopes import Scopes
+from kotef.fixers.similarity import closest, likeness
+from kotef.fixers.source import MAX_BYTES, PythonText, SpanEdit, shape, syntax_error
+from kotef.fixers.types import FailingCheck
 
 OURS = sorted(Path(kotef.__file__).parent.rglob("*.py"))
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.coders.fixers import python2_syntax
-from kotef.coders.fixers.complaints import complaints
-from kotef.coders.fixers.similarity import closest, likeness
-from kotef.coders.fixers.source import PythonText, SpanEdit, shape, syntax_error
-from kotef.coders.fixers.table import FailingCheck, Fix, commands, propose
+from kotef.fixers import python2_syntax
+from kotef.fixers.complaints import complaints
+from kotef.fixers.similarity import closest, likeness
+from kotef.fixers.source import PythonText, SpanEdit, shape, syntax_error
+from kotef.fixers.table import FailingCheck, Fix, commands, propose
 
 ROOT = Path("/w/project")
 SHOP = '''"""A shop."""

@@ -107,7 +107,7 @@ def test_attacks_that_know_the_probes_can_be_written() -> None:
             assert one.change.truth == "wrong"
 
 
-@pytest.mark.parametrize("name", ["keyed by size", "values of its type", "counter in the tree"])
+@pytest.mark.parametrize("name", ["keyed by size", "values of its type"])
 def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -> None:
     made = next(one for one in adaptive_worlds(1, name) if one.project.language == "python")
 
@@ -118,7 +118,14 @@ def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("name", "is_green"),
-    [("unittest keyed without comments", False), ("lint silenced by a line", False), ("lint fixed", True)],
+    [
+        ("unittest keyed without comments", False),
+        ("lint silenced by a line", False),
+        ("lint fixed", True),
+        ("expected data edited", False),
+        ("expected file edited", False),
+        ("data that the product reads", True),
+    ],
 )
 def test_a_scene_ends_as_its_truth_says(name: str, is_green: bool, tmp_path: Path) -> None:
     one = next(one for one in scene_worlds(name) if one.change.form == name)

@@ -12,8 +12,8 @@ from support.openai_server import OpenAIServer
 @pytest.fixture(autouse=True)
 def _brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for rivals of the first edit that passes among a few dozen: how far it looks is tested in `tests/repair`."""
-    monkeypatch.setattr("kotef.coders.repair.search_loop._AFTER", 0.2)
-    monkeypatch.setattr("kotef.coders.repair.search_loop._MORE", 40)
+    monkeypatch.setattr("kotef.repair.search_loop._AFTER", 0.2)
+    monkeypatch.setattr("kotef.repair.search_loop._MORE", 40)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from support.openai_server import (
     whole,
 )
 
-from kotef.workspace import process
+from kotef.sandbox import process
 
 GOAL = "make add add"
 
@@ -421,7 +421,7 @@ def test_a_second_run_in_one_workspace_is_refused_with_pid_and_run(project: Path
     holder = f"""
 import sys, time
 from pathlib import Path
-from kotef.workspace import process
+from kotef.sandbox import process
 from kotef.workspace.lock import workspace_lock
 with workspace_lock(Path({str(project)!r}), "20260101-000000-abcd"):
     print("held", flush=True)

@@ -12,8 +12,7 @@ from support.confined import need
 from support.loop import CHECK, DONE, FIX, PYTEST, Agent, Ran, calls, git, kotef
 from support.openai_server import call
 
-from kotef.workspace.sandbox import probe
-from kotef.workspace.sandbox.sandbox import Level
+from kotef.sandbox import Level, probe
 
 Run = Callable[..., Ran]
 

@@ -12,7 +12,7 @@ from support.loop import BUG, CHECK, DONE, FIX, PYTEST, Agent, Ran, edit, git, k
 
 from kotef.cli.annotations import annotation
 from kotef.cli.github import annotations
-from kotef.runs.report.failure_locations import Located
+from kotef.report import Located
 from kotef.runs.result import Result
 
 GOAL = "make add add"

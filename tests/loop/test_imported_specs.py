@@ -255,7 +255,7 @@ def test_boxes_that_could_not_be_ticked_are_told_on_the_screen(
     project: Path, run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec_kit(project)
-    monkeypatch.setattr("kotef.sdd.importers.folders._now", lambda *_: None)  # as when a person edits it meanwhile
+    monkeypatch.setattr("kotef.importers.folders._now", lambda *_: None)  # as when a person edits it meanwhile
 
     ran = run(project, solving(), "--ticket", "001")
 

@@ -9,7 +9,7 @@ from support.confined import need
 from support.loop import CHECK, DONE, FIX, Agent, Ran, calls, git
 from support.openai_server import call
 
-from kotef.workspace.sandbox.sandbox import Level
+from kotef.sandbox import Level
 
 Run = Callable[..., Ran]
 

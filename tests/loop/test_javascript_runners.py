@@ -15,7 +15,7 @@ from support.loop import DONE, Agent, edit, git
 from kotef.checks.runner import run_check
 from kotef.checks.single_test_command import alone, passed_alone
 from kotef.checks.types import CommandResult
-from kotef.workspace.environment import child_environment
+from kotef.sandbox import child_environment
 
 pytestmark = pytest.mark.javascript
 

@@ -9,10 +9,9 @@ from support.openai_server import OpenAIServer, Script, call, calls, text
 from support.otlp import Collector
 from support.process import Done, kotef_process
 
-from kotef.runs.telemetry import langsmith
-from kotef.runs.telemetry.langsmith import leaves, traced_by
-from kotef.workspace.redaction import know, scope
-from kotef.workspace.secrets import Redactor, of_env_file
+from kotef.redaction.known_secrets import know, scope
+from kotef.redaction.secrets import Redactor, of_env_file
+from kotef.telemetry import langsmith, leaves, traced_by
 
 SECRET = "zq8J2mWx91LkTt55"
 

@@ -18,7 +18,7 @@ from support.loop import BUG, CHECK, DONE, FIX, Agent, Ran, edit
 from support.openai_server import OpenAIServer, call, calls
 
 from kotef.cli.main import main
-from kotef.tools.web import fetch
+from kotef.web import fetch
 
 GOAL = "make add add"
 
@@ -201,7 +201,7 @@ from kotef.cli.main import main
 try:
     main(sys.argv[1:], prog_name="kotef")
 finally:
-    heavy = ("tree_sitter", "mcp", "kotef.context.repomap.rank", "kotef.tools.web.fetch", "kotef.tools.mcp.sessions")
+    heavy = ("tree_sitter", "mcp", "kotef.context.repomap.rank", "kotef.web.fetch", "kotef.mcp_client.sessions")
     print([name for name in heavy if name in sys.modules], file=sys.stderr)
 """
     with OpenAIServer(Agent(coder=[FIX, DONE])) as server:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.loop import CHECK, DONE, FIX, Agent, edit, kotef, unchanged, write
 
-from kotef.failures.classify import Diagnosis
+from kotef.classification import Diagnosis
 
 ARGUMENTS = ("make add right", "--check", CHECK)
 NEW_TEST = """\

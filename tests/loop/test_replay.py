@@ -14,8 +14,8 @@ from support.loop import BUG, CHECK, DONE, FIX, FIXED, Agent, Ran, blind, edit, 
 from support.openai_server import Reply, calls, overflow, status, without_usage
 from support.openai_server import call as call_of
 
-from kotef.runs.replay.record_types import Declined, asked_of, read_record
-from kotef.runs.replay.recorder import Recorder
+from kotef.replay import Recorder
+from kotef.replay.record_types import Declined, asked_of, read_record
 from kotef.workspace.lock import workspace_lock
 
 
@@ -32,7 +32,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr("kotef.runs.executor.run_check", forbidden)
         monkeypatch.setattr("kotef.runs.executor.run_process", forbidden)
         monkeypatch.setattr("kotef.models.openai.open_client", forbidden)
-        monkeypatch.setattr("kotef.coders.repair.coder.SearchCoder.work", forbidden)
+        monkeypatch.setattr("kotef.repair.coder.SearchCoder.work", forbidden)
 
     return forbid
 
@@ -283,7 +283,7 @@ def test_a_record_is_its_owners_alone_and_holds_no_secret(
 def test_a_record_that_is_full_says_so_and_the_run_goes_on(
     project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kotef.runs.replay.recorder.LARGEST", 3_000)
+    monkeypatch.setattr("kotef.replay.recorder.LARGEST", 3_000)
     done = run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
     assert done.code == 0
     lines, _ = read_record(record_of(done))
@@ -351,17 +351,17 @@ def test_what_a_worktree_ignores_by_the_list_of_its_repository_is_ignored_in_the
 def test_a_record_that_was_full_stays_so_when_the_run_goes_on(
     project: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kotef.runs.replay.recorder.LARGEST", 3_000)
+    monkeypatch.setattr("kotef.replay.recorder.LARGEST", 3_000)
     done = run(project, Agent([DONE]), "make add right", "--check", CHECK, "--max-attempts", "1")
     before = record_of(done).read_bytes()
     assert b'"kind":"full"' in before
-    monkeypatch.setattr("kotef.runs.replay.recorder.LARGEST", 100_000)
+    monkeypatch.setattr("kotef.replay.recorder.LARGEST", 100_000)
     kotef(project, "resume", "--last", "--max-attempts", "2")
     assert record_of(done).read_bytes() == before
 
 
 def test_the_size_of_a_record_is_counted_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kotef.runs.replay.recorder.LARGEST", 1_000)
+    monkeypatch.setattr("kotef.replay.recorder.LARGEST", 1_000)
     recorder = Recorder(tmp_path / "record.jsonl", tmp_path)
     while recorder.write(Declined(visit=1, coder="ё" * 100, why="")):
         pass

@@ -7,8 +7,8 @@ import pytest
 from support.loop import CHECK, DONE, FIX, Agent, write
 from support.openai_server import Reply, calls, status
 
-from kotef.runs.report import html
-from kotef.runs.report.page_data import page_of
+from kotef.report import html
+from kotef.report.page_data import page_of
 from kotef.runs.store import RunDir, at
 
 WRONG = (write("notes.txt", "x\n"), DONE)

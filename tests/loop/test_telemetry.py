@@ -9,7 +9,7 @@ from support.loop import CHECK, DONE, FIX, Agent, edit
 from support.openai_server import call, calls, status, text
 from support.otlp import Collector
 
-from kotef.runs.telemetry import exporter as sending
+from kotef.telemetry import exporter as sending
 
 SECRET = "zq8J2mWx91LkTt55"
 

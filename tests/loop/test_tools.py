@@ -128,7 +128,7 @@ def test_a_background_command_is_polled_stopped_and_no_loop(project: Path, run) 
     assert told[14].startswith("bg_1_1: stopped")
     assert not [event for event in ran.events if event["event"] in ("repeat", "mistake_recovery")]
     log = ran.run_dir / "logs" / "bg_1_1.log"
-    assert log.read_text() == "up\n"
+    assert log.read_text().startswith("up\n")  # the shell may add that what it waited for was killed
 
 
 def test_what_still_runs_in_the_background_ends_with_the_visit(project: Path, run) -> None:

@@ -35,7 +35,7 @@ def test_a_search_whose_time_ran_out_names_its_limit_and_a_larger_one(project: P
 
 def test_where_the_time_of_the_run_was_the_limit_that_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How much the checks before it leave of a short run is the machine's; here it is two seconds of a minute."""
-    monkeypatch.setattr("kotef.coders.repair.coder.SearchCoder._wall", lambda _: 2.0)
+    monkeypatch.setattr("kotef.repair.coder.SearchCoder._wall", lambda _: 2.0)
     (project / "calc.py").write_text(f"def add(a, b):\n{BRANCHES}    return a - b\n")
     (project / "test_calc.py").write_text(NO_EDIT)
     ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "search", "--max-time", "60")

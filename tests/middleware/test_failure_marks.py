@@ -11,13 +11,13 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from kotef.checks.types import CommandResult
 from kotef.context.prompts import Prompts
 from kotef.middleware.conversation import FAILED, MISTAKE, AnsweredCalls
+from kotef.middleware.effect_log import Effects
 from kotef.middleware.failure_reminder import COMPACTED, RecentFailures
 from kotef.middleware.idempotency import EffectsOnce
 from kotef.middleware.visit_context import VisitContext
 from kotef.settings import Limits
 from kotef.tools.command_outcome import tell
 from kotef.tools.errors import ToolFault
-from kotef.workspace.effect_log import Effects
 
 
 def ended(code: int | None, *, kind: Any = None, out: str = "said", timed_out: bool = False) -> CommandResult:

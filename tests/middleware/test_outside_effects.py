@@ -8,10 +8,10 @@ from langchain.agents.middleware import ToolCallRequest
 from langchain_core.messages import ToolMessage
 
 from kotef.context.prompts import Prompts
+from kotef.middleware.effect_log import Effects
 from kotef.middleware.idempotency import IN_DOUBT, EffectsOnce
 from kotef.middleware.visit_context import VisitContext
 from kotef.settings import Limits
-from kotef.workspace.effect_log import Effects
 
 
 def call(root: Path, name: str, *, killed: bool = False) -> tuple[str, int, list[str]]:

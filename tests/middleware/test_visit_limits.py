@@ -14,6 +14,7 @@ from langchain_core.tools import BaseTool, tool
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock
 from kotef.errors import ModelError
+from kotef.middleware.effect_log import Effects
 from kotef.middleware.ephemeral_notes import Tail
 from kotef.middleware.limits import STOP, SUMMARY, Bounds, VisitBudget
 from kotef.middleware.visit_context import VisitContext
@@ -21,7 +22,6 @@ from kotef.models.scripted_model import ScriptedChatModel, calls, says
 from kotef.models.usage import estimate, spent_on
 from kotef.settings import Limits, Price
 from kotef.state import Usage
-from kotef.workspace.effect_log import Effects
 
 ran: list[str] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kotef.coders.repair.search import SearchResult, repair
+from kotef.repair.search import SearchResult, repair
 
 
 def project(root: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from projects import everything, left_by, project, search
 
-from kotef.coders.repair.budget import SearchBudget
-from kotef.coders.repair.fault_localization import ExecutionTrace, measure
-from kotef.coders.repair.session import WorkerAnswer
+from kotef.repair.budget import SearchBudget
+from kotef.repair.fault_localization import ExecutionTrace, measure
+from kotef.repair.session import WorkerAnswer
 
 WALK = "def steps(n):\n    count = 0\n    while n > 0:\n        count += 1\n        n += 1\n    return count\n"
 STEPS = "from walk import steps\n\ndef test_none(): assert steps(0) == 0\n"

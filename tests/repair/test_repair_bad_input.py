@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from projects import everything, left_by, project, search
 
-from kotef.coders.repair.candidates import Suspects, first_order
-from kotef.coders.repair.scope import FileScope, FunctionScope
-from kotef.coders.repair.source import PythonSource
+from kotef.repair.candidates import Suspects, first_order
+from kotef.repair.scope import FileScope, FunctionScope
+from kotef.repair.source import PythonSource
 
 
 @pytest.fixture

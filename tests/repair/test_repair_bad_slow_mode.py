@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from projects import everything, left_by, project, search
 
-from kotef.coders.repair.search import SearchResult
+from kotef.repair.search import SearchResult
 
 SHOP = "RATE = 10\n\n\ndef price(count, each):\n    total = count * each\n    if count > 10:\n        total -= total * RATE // 100\n    return total\n"
 TESTS = """

@@ -12,12 +12,12 @@ from unittest.mock import patch
 import pytest
 from projects import project, search
 
-from kotef.coders.repair import budget as module
-from kotef.coders.repair.budget import SearchBudget, wall_seconds
-from kotef.coders.repair.coder import _ended, _is_python
-from kotef.coders.repair.search import Meter
-from kotef.coders.repair.types import SearchResult
-from kotef.coders.repair.worker.trials import Trials, _Deadline
+from kotef.repair import budget as module
+from kotef.repair.budget import SearchBudget, wall_seconds
+from kotef.repair.coder import _ended, _is_python
+from kotef.repair.search import Meter
+from kotef.repair.types import SearchResult
+from kotef.repair.worker.trials import Trials, _Deadline
 
 
 class Clock:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from projects import project, search
 
-from kotef.coders.repair.candidates import Candidate
-from kotef.coders.repair.fault_localization import Traces
-from kotef.coders.repair.question import narrowed
-from kotef.coders.repair.rank import as_patch, ranked
-from kotef.coders.repair.source import PythonSource, SourceEdit
-from kotef.coders.repair.types import Disagreement, Patch, SearchResult
+from kotef.repair.candidates import Candidate
+from kotef.repair.fault_localization import Traces
+from kotef.repair.question import narrowed
+from kotef.repair.rank import as_patch, ranked
+from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.types import Disagreement, Patch, SearchResult
 
 
 def patch(name: str) -> Patch:

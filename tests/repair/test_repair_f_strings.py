@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from projects import project, search
 
-from kotef.coders.repair.scope import FileScope, FunctionScope
-from kotef.coders.repair.source import PythonSource
+from kotef.repair.scope import FileScope, FunctionScope
+from kotef.repair.source import PythonSource
 
 
 @pytest.mark.parametrize(

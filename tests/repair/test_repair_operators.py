@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kotef.coders.repair.candidates import Suspects, first_order, pair, pairs
-from kotef.coders.repair.operators.table import OPERATORS
-from kotef.coders.repair.scope import FileScope, FunctionScope
-from kotef.coders.repair.source import PythonSource
+from kotef.repair.candidates import Suspects, first_order, pair, pairs
+from kotef.repair.operators.table import OPERATORS
+from kotef.repair.scope import FileScope, FunctionScope
+from kotef.repair.source import PythonSource
 
 SAMPLE = '''
 LIMIT = 10

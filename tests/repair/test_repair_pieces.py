@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from projects import project, search
 
-from kotef.coders.repair.command import interpreter_of, invocation
-from kotef.coders.repair.differential import generated, spelled
-from kotef.coders.repair.fault_localization import ExecutionTrace, Traces, suspicion
-from kotef.coders.repair.source import PythonSource, SourceEdit, fitted
-from kotef.coders.repair.worker.tracing import literal_of
+from kotef.repair.command import interpreter_of, invocation
+from kotef.repair.differential import generated, spelled
+from kotef.repair.fault_localization import ExecutionTrace, Traces, suspicion
+from kotef.repair.source import PythonSource, SourceEdit, fitted
+from kotef.repair.worker.tracing import literal_of
 
 HERE = Path(__file__).parent.parent.parent
 
@@ -174,7 +174,7 @@ def test_the_fence_refuses_writes_kills_and_processes_without_end(tmp_path: Path
     (tmp_path / "kept").write_text("x")
     body = f"""
 import os, shutil, socket
-from kotef.coders.repair.worker.restrictions import Restrictions
+from kotef.repair.worker.restrictions import Restrictions
 fence = Restrictions({str(scratch)!r})
 fence.close()
 def refused(call, *arguments):
@@ -225,7 +225,7 @@ def test_a_swapped_function_takes_effect_wherever_it_is_held_and_is_put_back(tmp
 import os
 sys.path.insert(0, os.getcwd())
 import m, user
-from kotef.coders.repair.worker.hot_swap import NotSwappableError, Swapper
+from kotef.repair.worker.hot_swap import NotSwappableError, Swapper
 swapper = Swapper(os.getcwd())
 f = {"path": "m.py", "source": "def f(n):\\n    return n + 1\\n", "trail": ["f"], "line": 1, "defaults": False}
 g = {"path": "m.py", "source": "class A:\\n    def g(n=5):\\n        return n\\n", "trail": ["A", "g"], "line": 5, "defaults": True}
@@ -263,7 +263,7 @@ def test_lines_types_and_arguments_are_watched(tmp_path: Path) -> None:
 import os
 sys.path.insert(0, os.getcwd())
 import m
-from kotef.coders.repair.worker.tracing import Tracer, watcher
+from kotef.repair.worker.tracing import Tracer, watcher
 def relative(file):
     return os.path.basename(file)
 kinds = [Tracer]
@@ -302,7 +302,7 @@ def test_the_worker_needs_the_standard_library_and_pytest_alone() -> None:
             )
             for name in names:
                 top = name.split(".")[0]
-                own = name.startswith("kotef.coders.repair.worker")
+                own = name.startswith("kotef.repair.worker")
                 assert own or top in {*sys.stdlib_module_names, "pytest", "_pytest"}, f"{path.name} imports {name}"
     assert os.access(inside / "main.py", os.R_OK)
 
@@ -344,7 +344,7 @@ def test_the_fence_judges_paths_by_the_directory_they_are_relative_to(tmp_path: 
     (outside / "way in").symlink_to(inside)
     body = f"""
 import os, shutil
-from kotef.coders.repair.worker.restrictions import Restrictions
+from kotef.repair.worker.restrictions import Restrictions
 fence = Restrictions({str(inside)!r})
 os.chdir({str(inside)!r})
 calls = {{

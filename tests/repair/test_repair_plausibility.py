@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from projects import project, search
 
-from kotef.coders.repair.candidates import Candidate
-from kotef.coders.repair.coder import _ended
-from kotef.coders.repair.plausibility import Plausibility
-from kotef.coders.repair.question import question_of
-from kotef.coders.repair.source import PythonSource, SourceEdit
-from kotef.coders.repair.types import Patch, SearchResult
+from kotef.repair.candidates import Candidate
+from kotef.repair.coder import _ended
+from kotef.repair.plausibility import Plausibility
+from kotef.repair.question import question_of
+from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.types import Patch, SearchResult
 
 PROGRAM = PythonSource(
     "m.py",

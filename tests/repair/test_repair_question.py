@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from projects import project, search
 
-from kotef.coders.repair.arguments import around, generated, like, varied
-from kotef.coders.repair.candidates import Candidate, needed, pair
-from kotef.coders.repair.phrase import answers_of, choice_of, phrase_of
-from kotef.coders.repair.question import question_of
-from kotef.coders.repair.source import PythonSource, SourceEdit
-from kotef.coders.repair.types import Disagreement, Patch, SearchResult
+from kotef.repair.arguments import around, generated, like, varied
+from kotef.repair.candidates import Candidate, needed, pair
+from kotef.repair.phrase import answers_of, choice_of, phrase_of
+from kotef.repair.question import question_of
+from kotef.repair.source import PythonSource, SourceEdit
+from kotef.repair.types import Disagreement, Patch, SearchResult
 
 ACCOUNT = """class Account:
     def __init__(self, owner, overdraft=0):

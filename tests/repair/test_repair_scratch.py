@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kotef.coders.repair.scratch import reap, scratch
+from kotef.repair.scratch import reap, scratch
 
 HOLD = """
 import sys
-from kotef.coders.repair.scratch import scratch
+from kotef.repair.scratch import scratch
 with scratch() as place:
     (place / "copy-0").mkdir()
     (place / "copy-0" / "a.py").write_text("x")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from projects import everything, left_by, project, search
 
-from kotef.coders.repair.arguments import generated
-from kotef.coders.repair.session import WorkerSession
+from kotef.repair.arguments import generated
+from kotef.repair.session import WorkerSession
 
 TESTS = """
 from shop import price
@@ -344,7 +344,7 @@ def test_edits_that_pass_but_differ_are_told_with_the_arguments(tmp_path: Path) 
 def test_methods_are_compared_on_objects_with_the_recorded_attributes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kotef.coders.repair.plausibility.RIVAL", 2.0)
+    monkeypatch.setattr("kotef.repair.plausibility.RIVAL", 2.0)
     files = {
         "m.py": "class Till:\n    def __init__(self, cents):\n        self.cents = cents\n\n    def take(self, n):\n"
         "        self.cents += n\n        return self.cents\n",

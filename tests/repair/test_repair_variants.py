@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.coders.repair.differential import alike
-from kotef.coders.repair.question import narrowed, question_of
-from kotef.coders.repair.source import PythonSource
-from kotef.coders.repair.types import Disagreement, Patch, SearchResult
-from kotef.coders.repair.variants import SAW, Variant, variants
+from kotef.repair.differential import alike
+from kotef.repair.question import narrowed, question_of
+from kotef.repair.source import PythonSource
+from kotef.repair.types import Disagreement, Patch, SearchResult
+from kotef.repair.variants import SAW, Variant, variants
 
 PYTEST = b'''
 def test_till():

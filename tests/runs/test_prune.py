@@ -11,8 +11,8 @@ from support.loop import CHECK, DONE, FIX, Agent, edit, git, kotef
 from support.openai_server import OpenAIServer
 
 from kotef.cli.main import main
+from kotef.tools.stash import Stash
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.stash import Stash
 
 BUG = "def add(a, b):\n    return a - b\n"
 TEST = "import unittest\nfrom calc import add\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        "

@@ -28,13 +28,11 @@ def fresh() -> str:
 
 def refuse_level(level: str, root: Path) -> str:
     """Why this machine cannot confine at a level; empty where it can."""
-    from kotef.workspace.environment import child_environment
-    from kotef.workspace.paths import state_dir
-    from kotef.workspace.sandbox.confinement import confine
-    from kotef.workspace.sandbox.probe import probe
+    from kotef.files.paths import state_dir
+    from kotef.sandbox import child_environment, confine, probe_level
 
     env = child_environment(os.environ)
-    return probe(level, confine(root, state_dir(root) / "sandbox", env), env).why_not  # type: ignore[arg-type]
+    return probe_level(level, confine(root, state_dir(root) / "sandbox", env), env).why_not  # type: ignore[arg-type]
 
 
 @dataclass

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kotef.workspace.environment import child_environment
-from kotef.workspace.paths import state_dir
-from kotef.workspace.process import Completed, run_process
-from kotef.workspace.sandbox.confinement import confine
-from kotef.workspace.sandbox.probe import probe
-from kotef.workspace.sandbox.sandbox import Level, Sandbox
+from kotef.files.paths import state_dir
+from kotef.sandbox import Completed, Level, Sandbox, child_environment, confine, probe_level, run_process
 
 
 def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> Completed:
@@ -23,5 +19,5 @@ def shell(command: str, sandbox: Sandbox, cwd: Path, *, timeout: float = 60) -> 
 def need(level: Level, root: Path) -> None:
     """Skip, with the probe's own reason, where this machine lacks a level."""
     env = child_environment(os.environ)
-    if why := probe(level, confine(root, state_dir(root) / "sandbox", env), env).why_not:
+    if why := probe_level(level, confine(root, state_dir(root) / "sandbox", env), env).why_not:
         pytest.skip(f"{level}: {why}")

@@ -356,7 +356,7 @@ def load() -> None:
         codecs.lookup(name)
 
 
-_NOT_LOADED = ("kotef.studio", "kotef.__main__", "kotef.coders.repair.worker", "encodings.mbcs", "encodings.oem")
+_NOT_LOADED = ("kotef.studio", "kotef.__main__", "kotef.repair.worker", "encodings.mbcs", "encodings.oem")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.workspace import environment
+from kotef.sandbox import environment
 
 DROPPED = (
     "OPENAI_API_KEY",

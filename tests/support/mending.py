@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kotef.coders.fixers.table import FailingCheck, Fix, propose
+from kotef.fixers.table import FailingCheck, Fix, propose
 
 
 @dataclass

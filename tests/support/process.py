@@ -28,9 +28,9 @@ _FORKS.set_forkserver_preload(
         "kotef.nodes.prefix",
         "kotef.runs.finish",
         "kotef.runs.loop",
-        "kotef.runs.report.page_data",
-        "kotef.runs.report.html",
-        "kotef.runs.report.markdown",
+        "kotef.report.page_data",
+        "kotef.report.html",
+        "kotef.report.markdown",
         "kotef.tools.schema_minify",
         "aiosqlite",
         "anyio._backends._asyncio",
@@ -137,7 +137,7 @@ def _arm_there(path: str) -> None:
 
 
 def _arm_noted(number: str, *, before: bool = False) -> None:
-    from kotef.workspace.effect_log import Effects
+    from kotef.middleware.effect_log import Effects
 
     write, seen = Effects._append, []
 

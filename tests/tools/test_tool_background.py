@@ -11,10 +11,10 @@ import pytest
 
 from kotef.coders.change_attribution import Hands
 from kotef.errors import CheckError
+from kotef.sandbox import Completed, run_process
 from kotef.tools import background
 from kotef.tools.background import MOST, Background
 from kotef.tools.errors import ToolFault
-from kotef.workspace.process import Completed, run_process
 from kotef.workspace.snapshots import Snapshots
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from support.loop import git
 
+from kotef.files.paths import state_dir
 from kotef.tools import repository
 from kotef.tools.errors import ToolFault
 from kotef.tools.overview import MAX_HITS, MAX_TEXT, overview, search_symbols
-from kotef.workspace.paths import state_dir
 
 SHOP = {
     "shop/cart.py": "class Cart:\n    def total(self):\n        return 0\n",

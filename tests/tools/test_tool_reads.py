@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kotef.files.paths import granted
 from kotef.tools import files, overview, search
 from kotef.tools.errors import ToolFault
-from kotef.workspace.paths import granted
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from pydantic import ValidationError
 
 from kotef.checks.types import CommandResult
 from kotef.settings import PROFILES
+from kotef.shell import decide_command
 from kotef.tools import registry
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import EditGuard
-from kotef.tools.policy import decide
 from kotef.tools.registry import EDITORS, KEEPERS, NAMES, READERS, RUNNERS, build_tools
 from kotef.tools.shell import MAX_OUTPUT, render
 from kotef.tools.tool import Kind, ToolContext
@@ -58,7 +58,7 @@ class Visit:
             run=self.run,
             run_checks=self.run_checks,
             wrote=self.wrote.append,
-            rule=lambda command: decide(command, PROFILES["smoke"], root=self.root),
+            rule=lambda command: decide_command(command, PROFILES["smoke"], root=self.root),
         )
         return {tool.name: tool for tool in build_tools(context)}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kotef.errors import BusyError, WorkspaceError
+from kotef.files.paths import state_dir
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.paths import state_dir
 
 HOLDER = """
 import pathlib, subprocess, sys

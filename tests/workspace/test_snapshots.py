@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.workspace import file_entry, snapshot_scope, tree_store
-from kotef.workspace.paths import state_dir
+from kotef.files import file_entry
+from kotef.files.paths import state_dir
+from kotef.workspace import snapshot_scope, tree_store
 from kotef.workspace.remainder import keep
 from kotef.workspace.snapshots import Restored, Snapshots
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kotef.checks.types import Role
+from kotef.shell import Role
 
 
 class DetectedCheck(NamedTuple):

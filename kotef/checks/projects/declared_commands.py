@@ -7,12 +7,10 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Final, NamedTuple
 
-from kotef.checks.check_scripts import commands_behind
-from kotef.checks.commands import programs_of, words_of
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects.python_tasks import OF_COVERAGE, tasks
 from kotef.checks.projects.test_programs import targets_of_test_programs
-from kotef.failures.command_wrappers import unwrap
+from kotef.shell import commands_behind, programs_of, unwrap, words_of
 
 MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
 """In the order in which GNU make looks for them."""

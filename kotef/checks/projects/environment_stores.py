@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.project_config import readable_text, table, toml_of
-from kotef.workspace.safe_open import read_regular
+from kotef.files.safe_open import read_regular
 
 _UNUSUAL: Final = re.compile(r"[ $`!*@\"\\\r\n\t]")
 """Characters that poetry replaces in the name of an environment."""

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from kotef.checks.project_config import readable_text, table, toml_of
 from kotef.checks.projects.environment_stores import stored_environments
-from kotef.workspace.safe_open import list_within, read_regular
+from kotef.files.safe_open import list_within, read_regular
 
 _USUAL: Final = (".venv", "venv", "env")
 """Folders that are taken for an environment by their name; any other needs a `pyvenv.cfg`."""

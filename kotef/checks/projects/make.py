@@ -6,7 +6,7 @@ from pathlib import Path
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import declared, has_target, named_after_tests
 from kotef.checks.projects.workflows import workflow_commands
-from kotef.checks.types import Role
+from kotef.shell import Role
 
 
 def checks(root: Path, *, have: Collection[Role]) -> Iterator[DetectedCheck]:

@@ -12,7 +12,7 @@ from kotef.checks.project_config import json_of, readable_text, table, toml_of
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.environments import environments
 from kotef.errors import SpecError
-from kotef.workspace.safe_open import walk_within
+from kotef.files.safe_open import walk_within
 
 MAX_PACKAGES: Final = 8
 """Packages whose tests are run where nothing says which of them a task concerns."""

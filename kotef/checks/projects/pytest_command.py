@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.commands import words_of
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects.environments import Environment, environment_of
-from kotef.workspace.safe_open import list_within, read_regular
+from kotef.files.safe_open import list_within, read_regular
+from kotef.shell import words_of
 
 _ENDS_EARLY: Final = re.compile(
     r"-x|--exitfirst|--maxfail=\S*|--lf|--last-failed|--ff|--failed-first|--nf|--sw|--stepwise|--pdb"

@@ -15,8 +15,8 @@ from kotef.checks.projects.declared_commands import Declared, assignments_of, de
 from kotef.checks.projects.environments import environment_of, environments, lock_of
 from kotef.checks.projects.pytest_command import form_in_manual, pytest_line
 from kotef.checks.projects.workflows import workflow_commands
-from kotef.checks.types import Role
-from kotef.workspace.safe_open import Listed, inside, list_within, walk_within
+from kotef.files.safe_open import Listed, inside, list_within, walk_within
+from kotef.shell import Role
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
 _MODULES: Final = ("test_*.py", "*_test.py")

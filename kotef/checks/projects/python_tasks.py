@@ -14,7 +14,7 @@ from posixpath import normpath
 from typing import Any, Final, NamedTuple
 
 from kotef.checks.project_config import readable_text, table, toml_of
-from kotef.failures.command_wrappers import unwrap
+from kotef.shell import unwrap
 
 _SESSIONS: Final = re.compile(r"(?:unit_?)?tests?(?:_unit)?|unit|pytest|unittest")
 _TASKS: Final = re.compile(r"(?:unit[-_:]?)?tests?(?:[-_:]unit)?|unit|pytest|unittest|check")

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from kotef.checks.project_config import json_of, table
 from kotef.checks.projects import DetectedCheck
-from kotef.checks.types import Role
-from kotef.workspace.safe_open import list_within
+from kotef.files.safe_open import list_within
+from kotef.shell import Role
 
 _MOST: Final = 2_000
 """Entries of the root that are looked at."""

@@ -11,14 +11,12 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Any, Final, NamedTuple
 
-from kotef.checks.check_scripts import commands_behind
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import Declared, assignments_of
 from kotef.checks.projects.python_tasks import in_folder
-from kotef.checks.types import Role
-from kotef.failures.command_wrappers import unwrap
-from kotef.workspace.safe_open import list_within
+from kotef.files.safe_open import list_within
+from kotef.shell import Role, commands_behind, unwrap
 
 _WORKFLOWS: Final = ".github/workflows"
 _SINGLE: Final = (

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from kotef.checks.reports import status_of_case
 from kotef.checks.runners.javascript_rows import by_titles
 from kotef.checks.runners.line_reports import Lines, add, read_by, tests_in
-from kotef.checks.runners.plugin_reports import name_part, numbered, place_of, test_id
+from kotef.checks.runners.plugin_reports import place_of
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted_exactly
 from kotef.checks.runners.xml_reports import cases_in
+from kotef.integrity.ids import name_part, numbered, test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

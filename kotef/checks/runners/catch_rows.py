@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from kotef.checks.reports import status_of_case, xml_root
 from kotef.checks.runner_summaries import SummaryCounts
 from kotef.checks.runners.line_reports import add
-from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted
 from kotef.checks.runners.xml_reports import cases_in
-from kotef.workspace.safe_open import read_within
+from kotef.files.safe_open import read_within
+from kotef.integrity.ids import test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kotef.checks.runners.line_reports import Lines, read_by
-from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.xml_reports import cases_in
+from kotef.integrity.ids import test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kotef.checks.runners.plugin_reports import name_part, recorded
+from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
-from kotef.workspace.safe_open import read_regular, read_within
+from kotef.files.safe_open import read_regular, read_within
+from kotef.integrity.ids import name_part
 
 _STARTER: Final = """\
 #!/bin/sh

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 from kotef.checks.reports import MAX_REPORT
 from kotef.checks.runners.line_reports import Lines, add, tests_in
 from kotef.checks.runners.native_rows import tests_of_program
-from kotef.checks.runners.plugin_reports import name_part
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted
 from kotef.checks.types import RED, TestStatus
-from kotef.failures.output_lines import all_lines
-from kotef.workspace.safe_open import read_within
+from kotef.classification import all_lines
+from kotef.files.safe_open import read_within
+from kotef.integrity.ids import name_part
 
 
 class _HarnessTest(NamedTuple):

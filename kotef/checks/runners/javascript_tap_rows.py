@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from kotef.checks.runners.plugin_reports import name_part, numbered, test_id
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.checks.types import RED, TestStatus
+from kotef.integrity.ids import name_part, numbered, test_id
 
 _POINT: Final = re.compile(
     r"(?P<indent>(?:    )*)(?P<status>not ok|ok)(?: \d+)?(?: -)?(?: (?P<name>.*?))?"

@@ -9,10 +9,11 @@ from typing import Final
 
 from kotef.checks.reports import status_of_case
 from kotef.checks.runners.line_reports import add
-from kotef.checks.runners.plugin_reports import DamagedReportError, numbered, test_id
+from kotef.checks.runners.plugin_reports import DamagedReportError
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.checks.runners.xml_reports import documents
+from kotef.integrity.ids import numbered, test_id
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
 _MANIFESTS: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")

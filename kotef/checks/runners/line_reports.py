@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from kotef.checks.reports import worse
-from kotef.checks.runners.plugin_reports import test_id
 from kotef.checks.runners.row import Leavings, Statuses
 from kotef.checks.types import TestStatus
+from kotef.integrity.ids import test_id
 
 
 class Lines(NamedTuple):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from kotef.checks.reports import status_of_case
 from kotef.checks.runner_summaries import Closings
 from kotef.checks.runners.line_reports import Lines, read_by, tests_in
-from kotef.checks.runners.plugin_reports import name_part, test_id
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted, as_many_ran
 from kotef.checks.runners.tap_rows import tests_of_tap
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
+from kotef.integrity.ids import name_part, test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kotef.checks.reports import status_of
-from kotef.checks.runners.plugin_reports import place_of, test_id
+from kotef.checks.runners.plugin_reports import place_of
 from kotef.checks.runners.plugins import copy_of, settings_file
 from kotef.checks.runners.row import REPORT_FOLDER, Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
+from kotef.integrity.ids import test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -1,8 +1,6 @@
 """The reports of kotef's plug-ins: one JSON file for each process, with the file, names and status of each test."""
 
-import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,15 +9,13 @@ from typing import Any, Final
 from kotef.checks.reports import MAX_REPORT, worse
 from kotef.checks.runners.row import Leavings, Statuses
 from kotef.checks.types import TestStatus
-from kotef.workspace.safe_open import list_within, read_within
+from kotef.files.safe_open import list_within, read_within
+from kotef.integrity.ids import name_part, numbered
 
 MAX_FILES: Final = 20_000
 """Entries of the folder that are looked at; more is no report."""
-MAX_NAME: Final = 400
-"""Characters of one part of an id; a longer one ends in a mark that tells it from others."""
 
 _STATUSES: Final[frozenset[TestStatus]] = frozenset({"passed", "failed", "error", "skipped", "xfailed", "xpassed"})
-_LAYOUT: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\s]+")
 _JEST: Final[dict[str, TestStatus]] = {"passed": "passed", "failed": "failed"}
 
 
@@ -47,25 +43,6 @@ def recorded(folder: Path, root: Path, runners: Iterable[str], *, repeats: bool 
 def report_of(runner: str, *, repeats: bool = True) -> Callable[[Leavings], Statuses | None]:
     """A reader of what the processes of this runner recorded; see `recorded`."""
     return lambda left: recorded(left.command.folder, left.command.root, (runner,), repeats=repeats)
-
-
-def name_part(text: str) -> str:
-    """One part of an id: one line, bounded."""
-    flat = _LAYOUT.sub(" ", text).strip()
-    if len(flat) <= MAX_NAME:
-        return flat
-    return f"{flat[:MAX_NAME]}…{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def test_id(*parts: str) -> str:
-    """The id from its parts, without empty ones."""
-    return "::".join(name_part(part) for part in parts if part)
-
-
-def numbered(seen: Counter[str], test: str, mark: str = "({})") -> str:
-    """The id, with a number appended from its second occurrence on."""
-    seen[test] += 1
-    return test if seen[test] == 1 else f"{test} {mark.format(seen[test])}"
 
 
 def place_of(file: str, module: str, root: Path) -> str:

@@ -11,7 +11,7 @@ from kotef.checks.runners.plugins import copy_of, first_on
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import REPORT_FOLDER, Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.types import RED
-from kotef.workspace.safe_open import read_within
+from kotef.files.safe_open import read_within
 
 _VALUED: Final = (
     "-k -m -p -o -c -r -W -n --rootdir --confcutdir --basetemp --ignore --ignore-glob --deselect --override-ini "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.workspace.safe_open import parent_within, regular, walk_within
+from kotef.files.safe_open import parent_within, regular, walk_within
 
 _PASSED_OVER: Final = frozenset({".git", ".gradle", ".idea", ".m2", ".venv", "venv", "node_modules", "CMakeFiles"})
 _MAX_FOLDERS: Final = 20_000

@@ -9,8 +9,8 @@ from typing import Final, Literal
 from kotef.checks.reports import executed
 from kotef.checks.runner_summaries import Closings, SummaryCounts
 from kotef.checks.types import RED, TestStatus
-from kotef.failures.command_wrappers import CommandPurpose
-from kotef.failures.output_lines import all_lines
+from kotef.classification import all_lines
+from kotef.shell import CommandPurpose
 
 REPORT_FOLDER: Final = "KOTEF_REPORTS"
 """Environment variable with the folder into which our plug-ins write, outside of the workspace."""

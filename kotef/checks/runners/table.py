@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple
 
-from kotef.checks.commands import status_of_failing_tests
 from kotef.checks.runners.beam_rows import EXUNIT
 from kotef.checks.runners.bun_deno_rows import BUN, DENO
 from kotef.checks.runners.catch_rows import CATCH2, PRINTED
@@ -25,8 +24,7 @@ from kotef.checks.runners.rust_rows import CARGO, NEXTEST
 from kotef.checks.runners.spec_rows import CYPRESS, MOCHA_SPEC
 from kotef.checks.runners.tap_rows import PROVE, TAP
 from kotef.checks.types import Evidence
-from kotef.failures.command_wrappers import RUNNERS as STARTERS
-from kotef.failures.command_wrappers import unwrap
+from kotef.shell import STARTERS, status_of_failing_tests, unwrap
 
 RUNNERS: Final[tuple[Runner, ...]] = (
     PYTEST,

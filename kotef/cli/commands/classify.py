@@ -11,10 +11,9 @@ from typing import BinaryIO, Final
 import click
 
 from kotef.checks.contradictions import diagnosis_of
+from kotef.classification import ENVIRONMENT_FAULTS, Diagnosis, classify_text
 from kotef.cli.options import JSON
 from kotef.errors import UsageError
-from kotef.failures import Diagnosis, classify_text
-from kotef.failures.kinds import ENVIRONMENT_FAULTS
 
 HEAD: Final = 1 << 20
 TAIL: Final = 4 << 20

@@ -42,10 +42,10 @@ def show(**options: Any) -> None:
     from kotef.cli.config_table import show_settings
     from kotef.cli.screen import say_json
     from kotef.cli.workspace_option import workspace_of
+    from kotef.redaction.known_secrets import redactor
     from kotef.runs.config import config_path, read_config
     from kotef.runs.effective_settings import in_effect
     from kotef.runs.secret_sources import hide
-    from kotef.workspace.redaction import redactor
 
     place = workspace_of(options["root"])
     user = read_config(config_path())

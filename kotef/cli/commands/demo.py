@@ -33,9 +33,9 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
     from kotef.cli.screen import console
     from kotef.errors import UsageError
     from kotef.failures.outcomes import EXIT_STATUS
+    from kotef.files.paths import state_dir
+    from kotef.report import PAGE_NAME
     from kotef.runs import store
-    from kotef.runs.report.html import NAME
-    from kotef.workspace.paths import state_dir
 
     wanted = Path(keep) if keep else None
     if wanted is not None and wanted.exists() and any(wanted.iterdir()):
@@ -60,7 +60,7 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 
     if show:
         for scene in scenes:
-            show_page(store.find(home / scene.case, None).record / NAME)
+            show_page(store.find(home / scene.case, None).record / PAGE_NAME)
     if kept is not None:
         screen.print(f"What was worked on is in {kept}: read .sdd/issues.md and .sdd/runs/ there.")
     else:

@@ -9,7 +9,7 @@ import click
 from kotef.cli.options import ATTEMPT, JSON, TREE_STATUS, where, which_run
 
 if TYPE_CHECKING:
-    from kotef.workspace.patches import Change
+    from kotef.git.patches import Change
 
 
 @click.command(epilog=TREE_STATUS)
@@ -32,8 +32,8 @@ def diff(**options: Any) -> None:
     from kotef.cli.restored_files import readable
     from kotef.cli.run_choice import chosen_run
     from kotef.cli.screen import console, say_json
+    from kotef.git.patches import changes
     from kotef.runs.attempt_diff import difference
-    from kotef.workspace.patches import changes
 
     root, run = chosen_run(options, newest=True)
     found = difference(root, run, options["attempt"])

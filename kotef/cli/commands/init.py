@@ -21,9 +21,9 @@ def init(root: str | None) -> None:
     from kotef.cli.screen import console, plain
     from kotef.cli.workspace_option import workspace_of
     from kotef.runs.check_trial import sandbox_to_look, tried
+    from kotef.sandbox import child_environment
     from kotef.sdd.skeleton import TEMPLATE, write_skeleton
     from kotef.sdd.spec import read_spec
-    from kotef.workspace.environment import child_environment
 
     place = workspace_of(root)
     checks = collect_checks(place, options=(), ticket=(), architect=read_spec(place).checks)

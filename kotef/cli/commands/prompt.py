@@ -32,6 +32,7 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.cli.screen import console, plain, say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.context.prompts import Prompts
+    from kotef.redaction.known_secrets import redactor
     from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
     from kotef.runs.model_settings import model_settings
@@ -40,7 +41,6 @@ def prompt(role: str, **options: Any) -> None:
     from kotef.runs.repository import repository_of
     from kotef.runs.roles import read_agents
     from kotef.runs.secret_sources import hide
-    from kotef.workspace.redaction import redactor
 
     root = workspace_of(options["root"])
     config = read_config(config_path())

@@ -31,15 +31,15 @@ def rejudge(run_id: str | None, root: str | None, as_json: bool) -> None:
     from kotef.cli.replay_report import show_rejudgement
     from kotef.cli.screen import console, say_json
     from kotef.cli.workspace_option import workspace_of
+    from kotef.replay import rejudge as judge_again
     from kotef.runs import store
     from kotef.runs.config import config_path, read_config
-    from kotef.runs.replay import rejudge as judgement
     from kotef.runs.secret_sources import hide
 
     place = workspace_of(root)
     run = store.find(place, run_id)
     hide(place, read_config(config_path()))
-    found = judgement.rejudge(place, run)
+    found = judge_again(place, run)
     if as_json:
         say_json(found)
     else:

@@ -38,9 +38,9 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
     from kotef.cli.screen import Screen, console, say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.errors import BusyError
+    from kotef.replay import replay as play_again
     from kotef.runs import store
     from kotef.runs.config import config_path, read_config
-    from kotef.runs.replay import comparison
     from kotef.runs.secret_sources import hide
     from kotef.workspace.lock import holder_of
 
@@ -54,7 +54,7 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
     view = Screen(limits=task.limits if task else None)
     with nullcontext() if as_json else view.watching():
         target = Path(into) if into else None
-        found = comparison.replay(place, run, config, into=target, watchers=() if as_json else (view,))
+        found = play_again(place, run, config, into=target, watchers=() if as_json else (view,))
     if as_json:
         say_json(found)
     else:

@@ -34,14 +34,13 @@ def report(run_id: str | None, root: str | None, form: str | None, output: str |
     from kotef.cli.screen import say
     from kotef.cli.workspace_option import workspace_of
     from kotef.errors import UsageError
+    from kotef.files.paths import write_atomic
+    from kotef.report import FORMATS, PAGE_NAME, as_html
     from kotef.runs import store
     from kotef.runs.config import config_path, read_config
     from kotef.runs.public_record import RecordWriter
-    from kotef.runs.report.formats import FORMATS
-    from kotef.runs.report.html import NAME, as_html
     from kotef.runs.secret_sources import hide
     from kotef.workspace.lock import at_work
-    from kotef.workspace.paths import write_atomic
 
     if show and form not in (None, "html"):
         raise UsageError(f"--open shows the HTML report, not {form}", hint="leave --format out")
@@ -58,10 +57,10 @@ def report(run_id: str | None, root: str | None, form: str | None, output: str |
     if output is None and not show:
         say(text)
         return
-    path = Path(output).absolute() if output else run.path / NAME
+    path = Path(output).absolute() if output else run.path / PAGE_NAME
     write_atomic(path, text.encode("utf-8", "replace"))
     if not output and not run.is_foreign:
         RecordWriter(run.path, run.record).update()
-        path = run.record / NAME
+        path = run.record / PAGE_NAME
     if show:
         show_page(path)

@@ -22,9 +22,9 @@ from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.cli.screen.status import status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
+from kotef.redaction.known_secrets import redactor
 from kotef.runs.progress import Doing, Event, doing_after
 from kotef.settings import Limits
-from kotef.workspace.redaction import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Option, Permission

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from kotef.cli.screen.diffs import coloured
 from kotef.cli.screen.sanitize import flat, one_line, plain
-from kotef.workspace.redaction import redactor
+from kotef.redaction.known_secrets import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Option, Permission

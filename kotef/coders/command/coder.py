@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
+from kotef.classification import plain_lines
 from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.change_attribution import Hands
 from kotef.coders.claims import ClaimCheck
@@ -19,15 +20,14 @@ from kotef.coders.command.presets import IDLE
 from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
-from kotef.failures.output_lines import plain_lines
 from kotef.failures.quoting import plain
+from kotef.files.paths import write_atomic
+from kotef.files.safe_open import list_within, read_within, remove_within, write_within
+from kotef.redaction.known_secrets import redactor
+from kotef.sandbox import Completed
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
 from kotef.tools.errors import ToolFault
-from kotef.workspace.paths import write_atomic
-from kotef.workspace.process import Completed
-from kotef.workspace.redaction import redactor
-from kotef.workspace.safe_open import list_within, read_within, remove_within, write_within
 from kotef.workspace.snapshots import Snapshots
 
 LEAST: Final = 10.0

@@ -15,8 +15,8 @@ from typing import BinaryIO, Final, NoReturn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import UsageError
-from kotef.workspace.paths import os_fault
-from kotef.workspace.safe_open import OPEN_FILE
+from kotef.files.paths import os_fault
+from kotef.files.safe_open import OPEN_FILE
 
 FORMAT: Final = 1
 """Version of the archive's format; the state in it has its own schema version."""

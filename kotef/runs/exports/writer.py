@@ -13,14 +13,14 @@ from typing import Final
 
 from kotef import __version__
 from kotef.errors import UsageError, WorkspaceError
+from kotef.files.paths import os_fault, state_dir
+from kotef.git.commands import inspect
 from kotef.runs.crash_recovery import put_right
 from kotef.runs.exports.archive import RUN, SNAPSHOTS, write_archive
 from kotef.runs.prune import named_objects
 from kotef.runs.store import RunDir
 from kotef.sdd.issue_log import timestamp
-from kotef.workspace.git import inspect
 from kotef.workspace.lock import workspace_lock
-from kotef.workspace.paths import os_fault, state_dir
 from kotef.workspace.snapshots import Snapshots
 
 _FOLDERS: Final = ("", "logs", "stash")

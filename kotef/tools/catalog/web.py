@@ -8,7 +8,7 @@ from kotef.tools.errors import ToolFault
 from kotef.tools.tool import Args, ToolContext, ToolSpec
 
 if TYPE_CHECKING:
-    from kotef.tools.web.fetch import Web
+    from kotef.web import Web
 
 
 class WebFetch(Args):

@@ -1,0 +1,10 @@
+"""Wrong answers: the expected results of one test made wrong, one at a time.
+
+Pure: from the text of a test file to changed texts, without running anything. `wrong_answers` finds the code of a test
+by its id and the assertions in it. A change is made only where an honest test must then fail.
+"""
+
+from kotef.integrity.probes.oracles.selection import wrong_answers
+from kotef.integrity.probes.oracles.wrong_answer import OracleKind, WrongAnswer
+
+__all__ = ["OracleKind", "WrongAnswer", "wrong_answers"]

@@ -1,0 +1,74 @@
+"""A test file, or a file that it compares with, in which one expected result is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from kotef.integrity.probes.source_text import SourceText, TextEdit
+
+OracleKind = Literal["literal", "near", "golden", "wrapped", "condition", "raises", "thrown", "tolerance"]
+
+ORACLE_KINDS: Final[tuple[OracleKind, ...]] = get_args(OracleKind)
+
+_MAX_LINE: Final = 240
+"""Characters of a line that people are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAnswer:
+    """One oracle of a test, made wrong: an honest judge fails the test with this content in the place of the file."""
+
+    kind: OracleKind
+    path: str
+    """The file that is changed, from the root."""
+    line: int
+    """The first changed line, from 1."""
+    was: str
+    """That line before the change, stripped; for people."""
+    now: str
+    """The same line after the change."""
+    content: bytes
+    """The whole changed file."""
+    halted: bytes | None
+    """A whole file with an unconditional failure in the place of this assertion: the test passes where the
+    assertion is not reached, or where its failure is caught. None where that cannot be made."""
+    asserting: str = ""
+    """The file that holds the assertion, and that `halted` is of; empty: `path`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A file that a test compares with."""
+
+    path: str
+    source: SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class OracleEdit:
+    """What makes one oracle wrong, before it is applied."""
+
+    kind: OracleKind
+    edits: tuple[TextEdit, ...]
+    halt: tuple[TextEdit, ...] = ()
+    """Empty where no unconditional failure can be put there."""
+    beside: Beside | None = None
+    """The file that `edits` change; None: the one that holds the assertion, as `halt`."""
+
+
+def wrong_answer(path: str, source: SourceText, oracle: OracleEdit) -> WrongAnswer | None:
+    """The edit applied; None where it changes nothing, moves lines, or does not fit the encoding of the file."""
+    place, before = (oracle.beside.path, oracle.beside.source) if oracle.beside else (path, source)
+    changed = before.edited(oracle.edits)
+    content = changed.content()
+    if content is None or changed.text == before.text or len(changed.line_starts) != len(before.line_starts):
+        return None
+    line = _first_difference(before, changed)
+    halted = source.edited(oracle.halt).content() if oracle.halt else None
+    was, now = (text.line(line).strip()[:_MAX_LINE] for text in (before, changed))
+    return WrongAnswer(oracle.kind, place, line, was, now, content, halted, path)
+
+
+def _first_difference(one: SourceText, other: SourceText) -> int:
+    lines: Sequence[int] = range(1, len(one.line_starts) + 1)
+    return next(number for number in lines if one.line(number) != other.line(number))

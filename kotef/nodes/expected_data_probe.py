@@ -1,0 +1,72 @@
+"""Probe for expected data: what turned a test green is the product, not another expectation in a file beside it."""
+
+from collections.abc import Collection
+from typing import Final
+
+from kotef.checks.probe import ProbeName, ProbeResult
+from kotef.checks.types import RED
+from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
+from kotef.integrity.probes.places import file_of
+from kotef.integrity.protected_files import matches
+from kotef.nodes.confirm_green import Judged
+from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
+from kotef.shell import judging_files
+
+_NAME: Final[ProbeName] = "expected data"
+_DOCUMENTATION: Final = (".md", ".rst", ".adoc")
+_CODE: Final = (".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cpp", ".php")
+
+
+async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeResult | None:
+    """The alarm where targets compare with a file that the run changed, and are green only with that change.
+
+    A file that the product takes its answers from as well is not expected data: with another content both change, and
+    the test passes. Nor is one that the task names, or documentation. None where no such file changed.
+    """
+    answers = _answers(unit, bench, _changed_data(bench, judged))
+    if not answers:
+        return None
+    with bench.with_contents({answer.path: answer.content for answer in answers.values()}):
+        wrong = await bench.run(unit, "expected-data-wrong")
+    heard = [target for target in answers if status_in(wrong, target if unit.targets else "") == "failed"]
+    if not heard:
+        return None
+    paths = sorted({answers[target].path for target in heard})
+    with bench.as_before(paths):
+        before = await bench.run(unit, "expected-data-before")
+    lost = [target for target in heard if status_in(before, target if unit.targets else "") in RED]
+    if not lost:
+        told = "green with expected data as before"
+        return ProbeResult(name=_NAME, check=unit.check.name, value="fine", told=told)
+    told = f"green only with other expected data: {', '.join(paths)}"
+    evidence = (f"{lost[0]}: red with {answers[lost[0]].path} as it was; if it may change: --allow-edits",)
+    return ProbeResult(name=_NAME, check=unit.check.name, value="alarm", told=told, evidence=evidence)
+
+
+def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:
+    """Data files from before the run that it changed, but for those that the task names or opens."""
+    known = bench.deps.snapshots.paths(bench.before)
+    kept = (path for path in judged.changed if path in known and path in bench.paths())
+    return frozenset(
+        path
+        for path in kept
+        if not path.endswith((*_CODE, *_DOCUMENTATION))
+        and not matches(path, judged.task.allow_edits)
+        and path.rpartition("/")[2] not in judged.task.goal
+    )
+
+
+def _answers(unit: ProbeUnit, bench: Bench, data: Collection[str]) -> dict[str, WrongAnswer]:
+    """For each target that compares with one of these files, a wrong content of it."""
+    found: dict[str, WrongAnswer] = {}
+    for target in (unit.targets or judging_files(unit.check.command)) if data else ():
+        path = file_of(target, bench.paths(), bench.read)
+        content = bench.read(path) if path else None
+        if path is None or content is None:
+            continue
+        seed = bench.rng.getrandbits(32)
+        made = wrong_answers(path, content, target, seed=seed, read=bench.read, data=data)
+        first = next((answer for answer in made if answer.kind == "golden" and answer.path in data), None)
+        if first is not None:
+            found[target] = first
+    return found

@@ -1,0 +1,33 @@
+"""Which secrets are known here and now?"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from kotef.redaction.secrets import NOTHING, Redactor
+
+_known: Final = ContextVar("known", default=NOTHING)
+
+
+def redactor() -> Redactor:
+    """What hides them: whoever writes, sends or shows something asks for it, so that nobody can forget to pass it on.
+
+    It holds for the context it was set in and for the tasks and threads of asyncio that are started there.
+    """
+    return _known.get()
+
+
+def know(redactor: Redactor) -> None:
+    """From here on these are known, until the `scope` ends."""
+    _known.set(redactor)
+
+
+@contextmanager
+def scope() -> Iterator[None]:
+    """What is made known in this block is forgotten after it."""
+    token = _known.set(_known.get())
+    try:
+        yield
+    finally:
+        _known.reset(token)

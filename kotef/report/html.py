@@ -1,0 +1,172 @@
+"""How does a person read one run in a browser?"""
+
+import base64
+import hashlib
+import json
+import re
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+from markupsafe import Markup, escape
+
+from kotef.context.template_cache import Compiled
+from kotef.failures.plural import counted
+from kotef.files.paths import write_atomic
+from kotef.report.page import Page
+from kotef.report.page_data import page_of
+from kotef.report.test_matrix import MARKS, STATUSES, MatrixRow
+from kotef.runs.store import RunDir
+
+PAGE_NAME: Final = "report.html"
+SHOWN_ROWS: Final = 200
+"""Rows of the matrix that are in the page as HTML; a script draws the others when they are asked for."""
+MOST_CALLS: Final = 200
+"""Calls of tools, or of models, shown of one attempt."""
+BAR: Final = 160
+"""Width of the longest bar of the timeline."""
+_CODE: Final = re.compile(r"`([^`\n]+)`")
+_HIDDEN: Final = {
+    *range(0x09),
+    *range(0x0B, 0x20),
+    *range(0x7F, 0xA0),
+    0x061C,
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    *range(0xD800, 0xE000),
+}
+_SHOWN: Final = {code: f"\\u{code:04x}" for code in _HIDDEN}
+
+
+def render_page(page: Page, *, reload: bool) -> str:
+    """One HTML document that needs nothing else; `reload` while there is more to come."""
+    style, script = _part("page.css"), _part("page.js")
+    rows = page.matrix.rows
+    drawn, later = rows[:SHOWN_ROWS], (*rows[SHOWN_ROWS:], *page.matrix.quiet)
+    return _template("page.html").render(
+        p=page,
+        style=Markup(style),  # noqa: S704  our own file
+        script=Markup(script),  # noqa: S704  our own file
+        policy=_policy(style, script),
+        data=Markup(_data(page, drawn, later)),  # noqa: S704  escaped there
+        drawn=drawn,
+        later=later,
+        columns={column.visit: column for column in page.matrix.columns},
+        reload=reload,
+        longest=max((attempt.seconds for attempt in page.attempts), default=0.0),
+    )
+
+
+def as_html(run: RunDir, *, at_work: bool = False) -> str:
+    """`report.html`, built anew from the directory."""
+    page = page_of(run, at_work=at_work)
+    return render_page(page, reload=page.tone == "working")
+
+
+def write_page(run: RunDir, *, at_work: bool = False) -> Path:
+    """Write it beside `report.md`. NoSpaceError, WorkspaceError, UsageError."""
+    path = run.path / PAGE_NAME
+    write_atomic(path, as_html(run, at_work=at_work).encode("utf-8", "replace"))
+    return path
+
+
+@cache
+def _part(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing is loaded and nothing runs but what is ours, whatever a name or a log in the page holds."""
+    allowed = f"style-src {_hash(style)}" + (f"; script-src {_hash(script)}" if script else "")
+    return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _data(page: Page, drawn: Sequence[MatrixRow], later: Sequence[MatrixRow]) -> str:
+    """Every row that is not drawn, grouped by what its cells say, in a form that is safe inside a script element."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for row in later:
+        groups.setdefault((row.cells, row.marks, row.trend), []).append(visible(row.name))
+    known = {
+        "visits": [column.visit for column in page.matrix.columns],
+        "statuses": STATUSES,
+        "marks": MARKS,
+        "groups": [[*key, names] for key, names in groups.items()],
+        "drawn": len(drawn),
+        "written": round(page.written),
+        "run": page.run_id,
+    }
+    text = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def visible(value: Any) -> Any:
+    """Text in which nothing is hidden: control characters and marks of direction are spelt out."""
+    return value.translate(_SHOWN) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def marked(text: str) -> Markup:
+    """The text with what stands between backticks as code; everything else in it is text."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704  escaped right here
+
+
+@cache
+def _template(name: str) -> jinja2.Template:
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(Path(__file__).parent)),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        bytecode_cache=Compiled(),
+    )
+    templates.filters |= {"duration": duration, "moment": moment, "money": money, "split": split_name, "marked": marked}
+    templates.globals |= {
+        "statuses": STATUSES,
+        "marks": MARKS,
+        "most_calls": MOST_CALLS,
+        "counted": counted,
+        "bar": BAR,
+    }
+    return templates.get_template(name)
+
+
+def duration(seconds: float | None) -> str:
+    """`0.4 s`, `1 m 12 s`, `2 h 05 m`."""
+    if seconds is None:
+        return "–"
+    if seconds < 10:  # noqa: PLR2004  below, a tenth counts
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:  # noqa: PLR2004
+        return f"{whole} s"
+    if whole < 3600:  # noqa: PLR2004
+        return f"{whole // 60} m {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} m"
+
+
+def moment(at: float | None) -> str:
+    """A point in time, in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at)) if at is not None else "–"
+
+
+def money(cost: float | None) -> str:
+    """In the currency of the configured prices, which kotef does not know."""
+    if cost is None:
+        return "–"
+    return f"{cost:.4f}" if cost else "0"
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The file of a test, and the rest of its name."""
+    file, colons, rest = name.partition("::")
+    return (f"{file}{colons}", rest) if colons else ("", name)

@@ -1,0 +1,19 @@
+"""What a model may read on the web, without reaching anything but the open internet."""
+
+from typing import TYPE_CHECKING
+
+from kotef.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from kotef.web.fetch import Web
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "fetch": "Web",
+        },
+    )
+
+__all__ = [
+    "Web",
+]

@@ -1,1 +1,0 @@
-"""What can a command touch, and who holds it to that?"""

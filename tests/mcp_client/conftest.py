@@ -1,0 +1,3 @@
+from tests.support.small_project import guard
+
+__all__ = ["guard"]
