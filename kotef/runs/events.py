@@ -179,6 +179,7 @@ class EventLog:
     def __init__(self, path: Path, watchers: tuple[Watcher, ...] = ()) -> None:
         """Numbers go on from the last line on disk, so they are monotonic over resumes."""
         self.path, self.watchers = path, watchers
+        self._has_warned = False
         self._number = max((line["n"] for line in read_events(path)), default=0)
 
     def __call__(self, event: str, /, **facts: Any) -> None:
@@ -198,7 +199,9 @@ class EventLog:
             if not passing:
                 append_line(self.path, json.dumps(line))
         except OSError as error:
-            log.warning("event not written: %s: %s", event, error)
+            if not self._has_warned:
+                log.warning("%s cannot be written; the run continues: %s", self.path, error.strerror or error)
+            self._has_warned = True
         for watcher in self.watchers:
             watcher(line)
 
