@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.trial import Trial, required, way_out
-from kotef.cli.model_selection import NO_MODEL
+from kotef.cli.model_selection import NO_MODEL, NO_MODEL_GAIN
 from kotef.cli.screen import console, one_line, plain
+from kotef.coders.chain import WITHOUT_MODEL, parse_chain
 from kotef.errors import KotefError
 from kotef.git.commands import inspect
 from kotef.models.factory import probe, resolve
@@ -199,12 +200,25 @@ def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
 def _endpoint(place: Path, model: str | None, base_url: str | None) -> list[Said]:
     try:
         config = read_config(config_path())
-        given = {"model": model, "base_url": base_url}
+        given = {"model": model, "base_url": base_url, "coder": os.environ.get("KOTEF_CODER")}
         settings = model_settings(given, config, repository_of(place, config, trust=False).settings)
         endpoint = resolve(os.environ, model=settings["model"].value, base_url=settings["base_url"].value)
+        chain = settings["coder"].value
+        needs_model = chain is None or any(link.name == "model" for link in parse_chain(chain))
         if endpoint is None:
-            return [("note", NO_MODEL)]
+            return [_without_model(chain, needs_model=needs_model)]
         found = asyncio.run(probe(endpoint))
     except KotefError as error:
         return [("missing", str(error))]
-    return [("note" if found.doubt else "ok" if found.ok else "missing", found.verdict)]
+
+    if found.doubt or not (found.ok or needs_model):
+        return [("note", found.verdict)]
+    return [("ok" if found.ok else "missing", found.verdict)]
+
+
+def _without_model(chain: str | None, *, needs_model: bool) -> Said:
+    """Whether a run works without a model: the default chain does, and one without a link that asks for it."""
+    if chain is not None and needs_model:
+        return "missing", f"{NO_MODEL} (the coder is {chain})"
+    without = f"{chain or WITHOUT_MODEL} work without one"
+    return "note", f"model: optional, and none is configured; {without}. {NO_MODEL_GAIN[0].upper()}{NO_MODEL_GAIN[1:]}"
