@@ -1,4 +1,4 @@
-"""How does a process begin and end as kotef?"""
+"""The entry point of the kotef process: early start-up settings, and a fast exit."""
 
 import gc
 import os
@@ -31,7 +31,7 @@ def _leave(code: object) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # nobody reads it any more; the status is still true
+        except (OSError, ValueError):  # no one reads it any more; the status is still true
             continue
     os._exit(code if isinstance(code, int) else bool(code))
 

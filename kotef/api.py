@@ -23,7 +23,7 @@ from kotef.cli.run_setup import ready, ready_again
 from kotef.cli.workspace_check import inspect_workspace
 from kotef.errors import UsageError
 from kotef.graph import build_graph
-from kotef.redaction.known_secrets import scope
+from kotef.redaction import scope
 from kotef.runs.inspection import Inspection
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
@@ -62,7 +62,7 @@ Ready = Callable[[], tuple[RunDir, Task, RunConfig]]
 Go = Callable[[RunDir, Task, RunConfig], Result]
 
 _QUIET: Final = ("--json", "--no-interactive")
-"""Nothing is printed, and nobody is asked."""
+"""Nothing is printed, and no one is asked."""
 
 
 class CommonOptions(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""What are the nodes handed at run time, and never checkpointed?"""
+"""Dependencies that nodes receive at run time and that are never checkpointed."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -76,7 +76,7 @@ class Clock:
 
     @contextmanager
     def standing(self) -> Iterator[None]:
-        """What passes in this block is nobody's time."""
+        """What passes in this block is no one's time."""
         began = time.monotonic()
         try:
             yield
@@ -167,4 +167,4 @@ class Deps(JudgeDeps):
     baseline: "Task[tuple[Verification, StateUpdate]] | None"
     """The baseline that was begun while all this was loaded; None on a resume: the verifier takes it, if need be."""
     approval: Approval | None = None
-    """None: nobody is asked before the first edit."""
+    """None: no one is asked before the first edit."""

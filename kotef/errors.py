@@ -1,16 +1,16 @@
-"""Which errors does kotef raise on purpose, and who must act on each?
+"""Errors that kotef raises on purpose, and who must act on each.
 
 * KotefError                 exit status 1   a defect in kotef itself
   x UsageError               2   an option or argument cannot be used as it stands
   x SpecError                2   .sdd/ is missing, unreadable or contradicts itself
   x BusyError                2   another run works in this workspace
-  x ModelError               7   the endpoint refused, timed out or spoke nonsense beyond the retries
+  x ModelError               7   the endpoint refused, timed out, or kept returning invalid responses
     x ContextOverflowError   7   the conversation is larger than the model's context window
   x WorkspaceError           5   a path left the workspace, or a file cannot be read or written
     x NoSpaceError           5   the disk (or a quota) is full
   x CheckError               5   a verification command could not be started at all
-    x NoChecksError          5   there is none
-  x SandboxError             5   the sandbox that is wanted is not to be had
+    x NoChecksError          5   no check was found
+  x SandboxError             5   the requested sandbox is not available
   x SetupError               5   a command of `[setup]` failed
   x QuitError                130 a person ends the run at a question; a run makes the outcome `interrupted` of it
 
@@ -36,7 +36,7 @@ ModelFault = Literal[
     "nonsense",
     "truncated",
 ]
-"""Why an endpoint was of no use, in the words of the result file."""
+"""Why an endpoint failed, in the words of the result file."""
 
 
 class KotefError(Exception):
@@ -76,7 +76,7 @@ class BusyError(KotefError):
 
 
 class ModelError(KotefError):
-    """The model endpoint was of no use, retries included."""
+    """The model endpoint failed, retries included."""
 
     exit_code = 7
 
@@ -114,7 +114,9 @@ class NoSpaceError(WorkspaceError):
     """What the operating system calls it."""
 
     def __init__(self, path: Path | str) -> None:
-        super().__init__(path, "no space left on device", hint="free some space; `kotef runs` tells what can go on")
+        super().__init__(
+            path, "no space left on device", hint="free some space; `kotef runs` lists runs that can continue"
+        )
 
 
 class CheckError(KotefError):

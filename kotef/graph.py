@@ -1,4 +1,4 @@
-"""Which node works next? The whole loop, on one screen.
+"""The graph: which node works next. The whole loop, on one screen.
 
 verifier (baseline) → planner → coder → verifier → planner → …, and snitch at the end of every run that did not succeed.
 """

@@ -1,4 +1,4 @@
-"""Exports of a package, each imported when somebody asks for it, so that a door costs nothing until it is used."""
+"""Exports of a package, each imported when someone asks for it, so that a door costs nothing until it is used."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

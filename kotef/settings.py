@@ -1,4 +1,4 @@
-"""Every limit: its unit, its default, and where it came from."""
+"""Limits of a run: the unit, default and origin of each."""
 
 from typing import Final, Literal
 
@@ -26,7 +26,7 @@ class Limits(BaseModel):
     max_calls: int = Field(default=300, ge=1)
     """Model calls of the whole run, failed ones included."""
     max_cost: float | None = Field(default=None, gt=0)
-    """In the currency of `[prices]`; None is no limit."""
+    """In the currency of `[prices]`; None is not a limit."""
     max_time: float = Field(default=3600.0, gt=0)
     """Wall seconds of the whole run, the time before a resume included."""
     max_call_time: float = Field(default=900.0, gt=0)
@@ -89,7 +89,7 @@ class Profile(BaseModel):
 
     meaning: str
     roles: frozenset[Role]
-    """Roles of *detected* checks that run; a check somebody named always runs."""
+    """Roles of *detected* checks that run; a check someone named always runs."""
     limits: Limits
     installs: Policy
     """Commands that install packages."""

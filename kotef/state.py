@@ -1,4 +1,4 @@
-"""Which channels does the graph carry, and who writes each?"""
+"""The channels of the graph, and the one writer of each."""
 
 from functools import reduce
 from typing import Annotated, Final, Literal, NotRequired, TypedDict
@@ -59,7 +59,7 @@ CUT_SHORT: Final[frozenset[StoppedBy]] = VISIT_CAPS | frozenset[StoppedBy](
         *("program_failed", "program_timeout"),
     }
 )
-"""What ends a visit against the coder's will: a person is told, with `Edits.detail`."""
+"""What ends a visit against the coder's will: shown to a person with `Edits.detail`."""
 
 
 class Task(BaseModel):
@@ -129,7 +129,7 @@ class Task(BaseModel):
     planner_model: str = ""
     base_url: str = ""
     fallback_model: str = ""
-    """The model that takes over when the coder's or the planner's is of no use; empty: none does."""
+    """The model that takes over when the coder's or the planner's fails; empty: none does."""
     roles: Company = Company()
     """Who works on it; a coder's role other than `coder` was asked for by `--agent`."""
     instructions: str = ""

@@ -1,4 +1,4 @@
-"""May the next step begin?"""
+"""The gate that a run passes before each step; a gentle stop ends the run there."""
 
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar

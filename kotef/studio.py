@@ -1,7 +1,7 @@
-"""What does LangGraph Studio open?
+"""The graph that LangGraph Studio opens.
 
 Two nodes around the loop: `open` makes a run of a goal, as `kotef run` would here, and `work` goes through the loop of
-`kotef.graph` with what nodes are handed at run time. That is made anew in `work` and never leaves it: connections,
+`kotef.graph` with what nodes are handed at run time. That is made again in `work` and never leaves it: connections,
 locks and clocks can be neither typed into a form nor kept in a checkpoint.
 """
 
@@ -18,7 +18,7 @@ from kotef.cli.run_setup import ready
 from kotef.cli.screen import warn
 from kotef.cli.workspace_option import workspace_of
 from kotef.graph import Graph, build_graph
-from kotef.redaction.known_secrets import know, redactor, scope
+from kotef.redaction import know, redactor, scope
 from kotef.runs import store
 from kotef.runs.config import config_path, read_config
 from kotef.runs.loop import RunLoop

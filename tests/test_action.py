@@ -397,5 +397,5 @@ def test_the_script_of_the_gitlab_job_ends_as_the_run_does(tmp_path: Path, name:
     done = subprocess.run(["sh", "-c", script], cwd=checkout, env=told, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert (checkout / "kotef-junit.xml").read_text().startswith("<?xml")
-    assert "To be looked at by a person" in (checkout / "kotef-pr-body.md").read_text()
+    assert "For a person to check" in (checkout / "kotef-pr-body.md").read_text()
     assert job["allow_failure"]["exit_codes"] == [4, 5, 7]

@@ -14,9 +14,13 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kotef"
 CLOSED: tuple[str, ...] = (
     "classification",
+    "files",
     "fixers",
+    "git",
     "importers",
+    "integrity",
     "mcp_client",
+    "redaction",
     "repair",
     "replay",
     "report",

@@ -1,0 +1,1 @@
+"""Checks: detection, the runners and their reports, and the verdict."""

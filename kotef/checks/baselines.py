@@ -1,4 +1,4 @@
-"""Was this very tree judged by these very checks before, and what did they say?"""
+"""Stored baselines, reused when the same tree was already judged by the same checks."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef import __version__
 from kotef.checks.types import Check, CommandResult
 from kotef.errors import KotefError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.sandbox import OFF, Sandbox
 from kotef.shell import words_of
 
@@ -76,7 +76,7 @@ class Baselines:
         self.seconds: dict[str, float] = {}
         """Check → what it took when the baseline in use was judged; empty unless one is."""
         self.told: Callable[[StoredBaseline], None] | None = None
-        """Told of the baseline that is taken over."""
+        """Called with the baseline that is reused."""
 
     def find(self, tree: str, checks: Sequence[Check], *, reruns: int, ignored: Iterable[str]) -> StoredBaseline | None:
         """The baseline that stands for this tree, if there is one; a damaged file is none."""

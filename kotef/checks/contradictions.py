@@ -1,4 +1,4 @@
-"""Does the exit status of a command agree with what its output says of its tests?"""
+"""Contradictions between a command's exit status and what its output says about its tests."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ def may_run_tests(asked: CommandPurpose) -> bool:
 
 
 def diagnosis_of(command: str, exit_code: int, output: str) -> Diagnosis:
-    """`classify`, for an output that nothing else is known of: a contradiction of status and closing line is named."""
+    """`classify` for an output of unknown origin; a contradiction between status and summary line is named."""
     diagnosis = classify(command, exit_code, output, "")
     counts = console_counts(output) if may_run_tests(unwrap(command)) else None
     ran, failed = (counts.executed, counts.failed) if counts else (0, 0)
@@ -39,7 +39,7 @@ def diagnosis_of(command: str, exit_code: int, output: str) -> Diagnosis:
 
 
 def admission_of(command: str, exit_code: int | None, output: str) -> Admitted | None:
-    """The line of an output that tells of a failure although the command exited 0; None where there is none.
+    """The line of an output that tells of a failure although the command exited 0; None if there is none.
 
     Only commands that may start several programs are asked, or that hide a status, as wrappers, pipes and `;` do: one
     runner or linter started alone is believed, and what it prints on the way may be words of its tests.
@@ -70,7 +70,7 @@ def contradiction(
     if exit_code == 0 and admitted is not None:
         return f"exit status 0, but the output says `{admitted.line}`"
     if exit_code == 0 and diagnosis.kind is not None:
-        return "exit status 0, but the output tells of a failure"
+        return "exit status 0, but the output reports a failure"
     unexplained = diagnosis.kind == "unknown" or (diagnosis.kind, diagnosis.detail) == ("test_failure", "failed")
     if exit_code > 0 and ran and not failed and unexplained:
         return f"exit status {exit_code}, but all tests that ran passed ({ran})"

@@ -1,4 +1,4 @@
-"""Which checks does a project have, said by a person or found in its files?"""
+"""Detection of a project's checks: declared by a person or found in its files."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -125,13 +125,15 @@ def _entries(entries: object, path: Path, origin: Origin) -> list[Check]:
     if entries is None:
         return []
     if not isinstance(entries, list):
-        raise SpecError(path, "`checks` is no list", hint='write `checks = ["pytest -q"]`')
+        raise SpecError(path, "`checks` is not a list", hint='write `checks = ["pytest -q"]`')
     return [_entry(entry, path, f"checks[{at}]", origin) for at, entry in enumerate(entries)]
 
 
 def _entry(entry: object, path: Path, where: str, origin: Origin) -> Check:
     """One entry of a `checks` list; every mistake is named with the entry it is in."""
-    fields: dict[str, Any] = {"command": entry} if isinstance(entry, str) else entry if isinstance(entry, dict) else {}
+    fields: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    if isinstance(entry, str):
+        fields = {"command": entry}
     command = fields.get("command")
     if not isinstance(command, str) or not command.strip():
         raise SpecError(path, f"{where} has no command", hint='write "pytest -q" or { command = "pytest -q" }')

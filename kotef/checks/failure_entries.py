@@ -1,4 +1,4 @@
-"""What does a verification that did not pass add to the failure history?"""
+"""Failure history entries of a verification that did not pass."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.verification import CheckVerdict, Verification, with_line
 from kotef.classification import fingerprint
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS, FailureEntry, FailureKind
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 
 ASIDE: Final = "(set aside while the older tests were judged)"
 """After the name of a new file in `put_back` that is there still."""
@@ -58,7 +58,7 @@ def _put_back(names: Sequence[str]) -> str:
         ("put back to the state before the run, because the checks use what is installed", installed),
         ("put back to the state before the run, because it judges the work", judging),
         ("put back to the state before the run, because git ignores it and no patch would have it", built),
-        ("could speak for the older tests", aside),
+        ("could change the result of older tests", aside),
     )
     return "; ".join(f"{why}: {', '.join(which)}" for why, which in because if which)[:MAX_SUMMARY]
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""With which line does a tool say that something failed, whatever else is printed and whatever the exit status is?"""
+"""Output lines that prove a tool failed, regardless of its exit status."""
 
 import re
 from typing import Final, Literal, NamedTuple
@@ -30,7 +30,7 @@ _ADMISSIONS: Final = (
     Admission("doctest", "***Test Failed***", r"\*\*\*Test Failed\*\*\* \d+ failures?\.", "test_failure", "last line"),
     Admission("behave", " failed", r"\d+ scenarios? passed, [1-9]\d* failed, \d+ skipped.*", "test_failure", "summary"),
     Admission("robot", " failed", r"\d+ tests?, \d+ passed, [1-9]\d* failed(?:, \d+ skipped)?", "test_failure", "console"),
-    Admission("tap", "not ok ", r"not ok \d+ - (?!.*# *(?i:todo|skip)\b).*", "test_failure", "TAP 14: a test point; TODO and SKIP are no failures"),
+    Admission("tap", "not ok ", r"not ok \d+ - (?!.*# *(?i:todo|skip)\b).*", "test_failure", "TAP 14: a test point; TODO and SKIP are not failures"),
     Admission("tap", "not ok ", r"not ok \d+(?! *#? *(?i:todo|skip)\b)(?! .*# *(?i:todo|skip)\b)(?: .*)?", "test_failure", "the same without its dash: bats", r"1\.\.\d|ok \d|TAP version"),
     Admission("prove", "Result: FAIL", r"Result: FAIL", "test_failure", "summary", r"Files=\d"),
     Admission("go", "FAIL\t", r"FAIL\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\])", "test_failure", "go test, per package"),

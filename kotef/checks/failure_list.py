@@ -1,4 +1,4 @@
-"""Single failures that the output of a check reports, one line each."""
+"""The single failures in the output of a check, one line each."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from kotef.checks.types import CommandResult
 from kotef.classification import FailingTest, Output, diagnostics_of, failing_tests, from_root, places, read_output
 
 MAX_TOLD: Final = 100
-"""Failures told of one check."""
+"""Failures shown of one check."""
 
 _PLACE: Final = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::\d+)?")
 
@@ -23,7 +23,7 @@ class ReportedFailure(NamedTuple):
     """The id or name of the test; empty when it is none."""
     message: str
     file: str
-    """From the workspace root, if it is in it; empty when no place was told."""
+    """From the workspace root, if it is in it; empty when no place was given."""
     line: int | None
 
 
@@ -86,7 +86,7 @@ def _complaints(result: CommandResult, root: Path) -> Iterator[ReportedFailure]:
 
 
 def _output(result: CommandResult, root: Path) -> Output:
-    """What the check printed, the files of the workspace told from its root."""
+    """What the check printed, with workspace files relative to its root."""
     return read_output(*(from_root(text, str(root)) for text in (result.stdout, result.stderr)))
 
 

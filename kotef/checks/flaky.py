@@ -1,4 +1,4 @@
-"""Does a test that fails where nobody expected it also fail alone?"""
+"""Flaky tests: reruns, one test at a time, of tests that fail unexpectedly."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -9,14 +9,14 @@ from kotef.checks.verification import Verification
 from kotef.failures.history import MAX_TESTS
 
 MAX_RERUN: Final = 20
-"""Tests of one check that are run again; more at once are no matter of luck."""
+"""Tests of one check that are run again; more at once are not chance."""
 
 Run = Callable[[Check, str], Awaitable[CommandResult]]
 """Runs one check; the second argument names its log."""
 
 
 def unexpected(check: Check, result: CommandResult, before: Verification | None) -> tuple[str, ...]:
-    """The tests whose failure is in question, at most `MAX_RERUN`: all that fail, but for those red in `before`.
+    """The tests whose failure is in question, at most `MAX_RERUN`: all that fail, except for those red in `before`.
 
     Ids of the report; without one the names read from the output, and none where they may be only a part of them.
     """
@@ -37,8 +37,8 @@ async def flaky_among(
 ) -> tuple[str, ...]:
     """Which of the tests pass when they are run again without all others, in at least one of `times` runs.
 
-    They are run together in one command: what they do to each other is not told from a failure of their own. None
-    where the command takes no ids, see `alone`.
+    They are run together in one command: what they do to each other cannot be distinguished from a failure of their
+    own. None where the command takes no ids, see `alone`.
     """
     flaky: list[str] = []
     for number in range(1, times + 1):

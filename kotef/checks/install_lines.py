@@ -1,4 +1,4 @@
-"""Install lines: the command that brings the program of a check which cannot start."""
+"""Install commands for the missing program of a check that cannot start."""
 
 import re
 from pathlib import Path

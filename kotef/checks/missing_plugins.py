@@ -1,6 +1,6 @@
-"""Plug-ins that the configuration of a runner asks for: is one of them not installed?
+"""Plug-ins that a runner's configuration requires but that are not installed.
 
-pytest tells its version whatever its configuration says, so that it is asked once more in a way that reads all of it.
+pytest tells its version whatever its configuration says, so that it is asked again in a way that reads all of it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Is there a program that a command line starts, before anything is run?"""
+"""The program that a command line would start but that does not exist, found without running anything."""
 
 import os
 import re

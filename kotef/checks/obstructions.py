@@ -1,4 +1,4 @@
-"""What the sandbox kept from a command that failed, and the option that opens it.
+"""Files and services that the sandbox kept from a failed command, and the option that allows each.
 
 A sandbox that hides a file makes it look missing. Without these sentences a person would install what is installed, or
 look for a bug that is not there.
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kotef.checks.types import CommandResult
 from kotef.failures.history import MAX_SUMMARY
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 from kotef.sandbox import Confinement, Sandbox
 from kotef.shell import programs_of
 
@@ -28,7 +28,7 @@ _ABOUT_NETWORK: Final = re.compile(
     r"Network is unreachable|name resolution|Name or service not known|Could not resolve host|Connection refused"
     r"|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND|ECONNREFUSED)\b"
 )
-"""What a failure is told with that a command may have for want of a network, or of a service outside the sandbox."""
+"""Messages of failures that may be caused by a missing network, or a service outside the sandbox."""
 _NOT_FOUND: Final = re.compile(
     r"(?:^|: )['\"`]?(?P<shell>[^:\n'\"`]{1,300})['\"`]?: "
     r"(?:(?:command )?not found|No such file or directory|Permission denied)\s*$"

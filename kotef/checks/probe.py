@@ -1,4 +1,4 @@
-"""Result of one probe of the judge: did it still say no where no is right?"""
+"""Result of one probe of the judge: whether it still says no where no is right."""
 
 from collections.abc import Sequence
 from typing import Final, Literal

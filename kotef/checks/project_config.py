@@ -1,4 +1,4 @@
-"""What do the configuration files of a project say?"""
+"""Readers for the configuration files of a project."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kotef.errors import SpecError
-from kotef.files.safe_open import read_inside, read_within
+from kotef.files import read_inside, read_within
 from kotef.workspace.snapshot_scope import LARGEST
 
 
@@ -62,7 +62,7 @@ def json_of(root: Path, name: str) -> dict[str, Any]:
         line, problem = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else (1, "nested too deep")
         raise SpecError(f"{path}:{line}", f"broken JSON: {problem}", hint="correct that line") from error
     if not isinstance(value, dict):
-        raise SpecError(f"{path}:1", "is no JSON object", hint="the file has to start with {")
+        raise SpecError(f"{path}:1", "is not a JSON object", hint="the file has to start with {")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What does the report that a test runner writes say about each test?"""
+"""Parsers for the per-test reports of test runners."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 MAX_REPORT: Final = 64 * 1024 * 1024
-"""Bytes of a report that are read; a larger one is no report."""
+"""Bytes of a report that are read; a larger one is not a report."""
 
 REPORT_NAME: Final = "junit.xml"
 
@@ -77,14 +77,14 @@ def xml_root(xml: bytes) -> "Element | None":
 def counted_tests(tests: Mapping[str, TestStatus]) -> dict[str, TestStatus]:
     """The tests that their runner counts: not those inside of a program that is one test of a harness itself.
 
-    Tests in a file that could not be run as a whole are counted: of these the file is no test.
+    Tests in a file that could not be run as a whole are counted: of these the file is not a test.
     """
     heads = {test for test, status in tests.items() if "::" not in test and status != "error"}
     return {test: status for test, status in tests.items() if test in heads or test.partition("::")[0] not in heads}
 
 
 def executed(tests: Mapping[str, TestStatus]) -> int:
-    """How many tests of a report really ran; a file that could not be collected is no test."""
+    """How many tests of a report really ran; a file that could not be collected is not a test."""
     counted = counted_tests(tests).items()
     return sum(status != "skipped" and not (status == "error" and "::" not in test) for test, status in counted)
 

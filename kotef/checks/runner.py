@@ -1,4 +1,4 @@
-"""What did one check command do, and does everything it left behind tell the same story?"""
+"""Execution of one check command, cross-checking its status, output and reports."""
 
 import re
 import tempfile
@@ -19,7 +19,7 @@ from kotef.checks.summary_counts import summary_counts
 from kotef.checks.types import RED, CommandResult, Evidence, TestStatus
 from kotef.classification import Diagnosis, classify, fingerprint, from_root
 from kotef.failures.history import MAX_SUMMARY, MAX_TESTS
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sandbox import OFF, OUTPUT_KEPT, Completed, Sandbox, head_and_tail, run_process
 from kotef.shell import unwrap, without_watch
 

@@ -1,4 +1,4 @@
-"""What does the closing line of a test runner say about how many tests ran and how they ended?"""
+"""Summary lines of test runners: how many tests ran and how they ended."""
 
 import re
 from collections import Counter
@@ -166,7 +166,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 _COMPILED: Final = tuple((closing, _compiled(closing.pattern)) for closing in _CLOSINGS)
 _GOES_ON: Final = re.compile(r"\w| [A-Za-z]")
-"""What follows the counts in a sentence of somebody else's."""
+"""What follows the counts in a sentence of someone else's."""
 _EVERYDAY: Final = frozenset({"bun", "playwright", "meson", "boost"})
 """Runners whose closing lines are words that any program might print: ` 2 failed`."""
 _PROGRAMS: Final = frozenset(

@@ -127,7 +127,7 @@ _RANK: Final[tuple[str, ...]] = ("tests", "", "asserts", "suites")
 
 
 def _joins(pending: Sequence[tuple[int, Summary]], part: Summary) -> bool:
-    """Whether a line goes on with the summary above it: it counts something else, and of the same things."""
+    """Whether a line continues with the summary above it: it counts something else, and of the same things."""
     above = [each for _, each in pending]
     named = {name for each in above for name in _named(each)}
     units = {each.unit for each in above if each.unit}

@@ -46,7 +46,7 @@ class TapStream:
 
 
 def read_tap(lines: Iterable[str]) -> TapStream:
-    """The points of all lines; what is no TAP is passed over, as the protocol says."""
+    """The points of all lines; what is not TAP is passed over, as the protocol says."""
     stream = TapStream()
     above: dict[int, str] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""Which failing tests and which checks does a text written by a person name?"""
+"""Targets: failing tests and checks that a person's text names."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Versions of toolchains: which one the repository asks for, in which file, and which one is installed or runs."""
+"""Versions of toolchains: the one the repository asks for, the file that says so, and the one installed."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kotef.checks.project_config import readable_text
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 
 _MOST: Final = 500
 """Entries of a folder that are looked at."""

@@ -1,4 +1,4 @@
-"""Trial of the checks: does the program of each start here, in its environment and under the sandbox in use?
+"""Trial of the checks: whether the program of each starts here, in its environment and under the sandbox in use.
 
 Detection believes files; what it finds is tried before it is required. One rule holds everywhere: `doctor` shows the
 table, `init` writes down what starts, `check` and `run` require it. A check that a person named is required whether it
@@ -26,7 +26,7 @@ from kotef.sandbox import OFF, Sandbox, fresh_room, run_process
 from kotef.shell import commands_behind, unwrap, words_of
 
 SECONDS: Final = 60.0
-"""A program that has not told its version by then is taken to start: it is slow, not missing."""
+"""A program that has not printed its version by then counts as started: it is slow, not missing."""
 _DEEPEST: Final = 4
 """Scripts that call scripts which are followed."""
 _AT_ONCE: Final = 2
@@ -130,7 +130,7 @@ class TrialResult(NamedTuple):
 
 
 def required(trials: Sequence[Trial]) -> TrialResult:
-    """What starts, and what somebody named; the rest is left out."""
+    """What starts, and what someone named; the rest is left out."""
     kept = tuple(trial.check for trial in trials if trial.starts or trial.check.origin != "detected")
     return TrialResult(kept, tuple(trial for trial in trials if trial.check not in kept))
 

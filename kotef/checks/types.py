@@ -1,4 +1,4 @@
-"""What is a check, and what is known after it ran?"""
+"""Types of checks and their results."""
 
 from typing import Literal
 

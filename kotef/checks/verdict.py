@@ -1,4 +1,4 @@
-"""Did this visit reach what was asked, compared with the state before the run?"""
+"""The verdict on a visit: targets reached and nothing broken, compared with the baseline."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from kotef.checks.volatile_ids import renamed
 from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.failures.history import MAX_SUMMARY
 from kotef.failures.plural import counted
-from kotef.integrity.protected_files import matches
+from kotef.integrity import matches_globs
 from kotef.shell import created_by_the_task
 
 __all__ = [
@@ -62,8 +62,8 @@ def judge_baseline(results: Results, *, named_text: str, tree: str) -> Verificat
     """Visit 0: what is red before a token is paid for, and which of it the task has to turn green.
 
     `named_text` is the goal and the ticket. If it names no red unit (and no named command has one), all are targets.
-    What is flaky is pre-existing, for it may turn green without an edit; only where nothing else is named is it a
-    target, because somebody asked for it.
+    What is flaky is pre-existing, because it may turn green without an edit; only where nothing else is named is it a
+    target, because someone asked for it.
     """
     found = _collect(results, {})
     advisory = {check.name: _is_advisory(check, result, named_text) for check, result in results}
@@ -125,7 +125,7 @@ def judge(
     gone = tuple(test for test in baseline.tests if now.status(test) is None) if whole else ()
     doubtful = frozenset(baseline.flaky).difference(baseline.targets)
     were_red = (*baseline.targets, *baseline.preexisting)
-    removed = {test for test in gone if allow and matches(_file_of(test, before), allow)}
+    removed = {test for test in gone if allow and matches_globs(_file_of(test, before), allow)}
     new_tests = tuple(t for t, status in found.tests.items() if t not in baseline.tests and status != "skipped")
     passing = tuple(test for test in new_tests if found.tests[test] == "passed")
     red_first = frozenset(proved or ())
@@ -154,9 +154,7 @@ def judge(
     proof = bool(draft.proved or review_accepted) and bool(changed)
     problems = _problems(draft, before, now, needs_proof=needs_proof and not proof, tests_may_go=bool(allow))
     if not changed and any(now.is_green(unit) for unit in baseline.targets):
-        line = (
-            "nothing was changed that a patch could hold, so what is green now proves nothing: chance, or a built file"
-        )
+        line = "no change that a patch could contain, so the green result proves nothing: chance, or a built file"
         problems.append(_Problem("no_proof_of_work", line))
     return _concluded(draft, problems)
 
@@ -261,7 +259,7 @@ def _check_verdict(
 
 
 def _is_advisory(check: Check, result: CommandResult, named_text: str) -> bool:
-    """At the baseline: a detected lint or type check that is red already does not block, unless somebody named it."""
+    """At the baseline: a detected lint or type check that is red already does not block, unless someone named it."""
     detected = check.origin == "detected" and check.role in {"lint", "types"}
     return not check.required or (detected and not result.passed and not names_check(named_text, check))
 
@@ -333,12 +331,12 @@ def _problems(
         line = f"changed in an installed environment and could not be put back; reinstall it: {_some(installed)}"
         problems.append(_Problem("put_back_left", line))
     if theirs := [path for path in draft.left if INSTALLED not in path]:
-        line = f"somebody else changed files that judge this work, so they were not put back: {_some(theirs)}"
+        line = f"someone else changed files that judge this work, so they were not put back: {_some(theirs)}"
         problems.append(_Problem("put_back_left", line))
     if not draft.regressions_known:
         problems.append(_Problem("red", "only the tests red before the run were run: whether others broke is unknown"))
     if needs_proof and not turned and not open_targets:
-        line = "nothing was red that is green now; a new test that fails on the old code has to prove the change"
+        line = "nothing turned from red to green; a new test that fails on the old code must prove the change"
         problems.append(_Problem("nothing_proves_the_goal", line))
     return problems
 
@@ -393,7 +391,7 @@ def _concluded(draft: Verification, problems: Sequence[_Problem]) -> Verificatio
     if draft.fixed:
         said.append(f"fixed: {_some(draft.fixed)}")
     if draft.preexisting:
-        said.append(f"red before the run, not asked for: {_some(draft.preexisting)}")
+        said.append(f"red before the run, not part of the task: {_some(draft.preexisting)}")
     return draft.model_copy(update={"passed": True, "detail": "", "summary": "\n".join(said)[:MAX_SUMMARY]})
 
 

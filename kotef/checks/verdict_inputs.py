@@ -1,4 +1,4 @@
-"""What was a verdict taken from, so that it can be taken again by other rules?"""
+"""The recorded inputs of a verdict, so that other rules can take it again."""
 
 from pathlib import Path
 from typing import Final
@@ -9,16 +9,15 @@ from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import judge, judge_baseline
 from kotef.checks.verification import Verification
 from kotef.errors import KotefError
-from kotef.files.paths import write_atomic
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
+from kotef.files import write_atomic
+from kotef.redaction import encodable, redactor
 
 LARGEST: Final = 50 * 1024 * 1024
 """Bytes of one file; a larger one is not kept."""
 
 
 class Judging(BaseModel):
-    """The results of all checks on one tree, and what else `judge` is told."""
+    """The results of all checks on one tree, and what else `judge` receives."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,4 +1,4 @@
-"""What is known about one tree after every check has judged it?"""
+"""The results of all checks on one tree."""
 
 from typing import Final
 
@@ -32,7 +32,7 @@ class CheckVerdict(BaseModel):
     passed: bool
     """Exit status 0 and nothing that contradicts it."""
     satisfied: bool
-    """Passed, or it failed only by tests that were red before the run and are nobody's target."""
+    """Passed, or it failed only by tests that were red before the run and are no one's target."""
     advisory: bool
     """Reported, never blocking: not required, or a detected lint or type check that was red before the run."""
     kind: FailureKind | None = None
@@ -83,7 +83,7 @@ class Verification(BaseModel):
     targets: tuple[str, ...] = ()
     """Units red at the baseline that have to become green."""
     preexisting: tuple[str, ...] = ()
-    """Units red at the baseline that nobody asked for; they do not block."""
+    """Units red at the baseline that no one asked for; they do not block."""
     fixed: tuple[str, ...] = ()
     """Units red at the baseline and green now."""
     broken: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class Verification(BaseModel):
     """Protected files, tables of shared ones (`pyproject.toml [tool.pytest.ini_options]`), and new files that were set
     aside while the tests of the baseline were judged once more."""
     left: tuple[str, ...] = ()
-    """Protected files that somebody else changed: not put back, so nothing judged with them is trusted."""
+    """Protected files that someone else changed: not put back, so nothing judged with them is trusted."""
     wrote: tuple[str, ...] = ()
     """Paths the checks themselves wrote at the baseline; the caller fills it in."""
     absent: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ def with_line(summary: str, line: str) -> str:
 
 
 def compared(judged: Verification, before: Verification) -> Verification:
-    """The verification of an attempt, told how what fails compares with what failed at the attempt (or state) before.
+    """The verification of an attempt, with a comparison of its failures to those of the attempt (or state) before.
 
     Where one of the two did not run everything, only what was red before the run is compared.
     """

@@ -1,4 +1,4 @@
-"""Ids of tests that hold a time, an address or a random number, and so differ from run to run."""
+"""Test ids that contain a time, an address or a random number, and so differ from run to run."""
 
 import re
 from collections import defaultdict

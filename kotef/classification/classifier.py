@@ -1,4 +1,4 @@
-"""What kind of failure is this, in words a machine and a person can both use?"""
+"""Classification of a failure: its kind, for machines and for people."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Diagnosis:
     kind: FailureKind | None
     """None: it exited 0 and its output says nothing else, or it is an answer (`detail` is `no_match`)."""
     detail: str = ""
-    """A machine word; empty with `kind` None, but for `no_match`: a search that found nothing."""
+    """A machine word; empty with `kind` None, except for `no_match`: a search that found nothing."""
     summary: str = ""
     """One to three lines, at most 400 characters."""
     fingerprint: str = ""
@@ -51,7 +51,7 @@ class Diagnosis:
 def classify(command: str, exit_code: int | None, stdout: str, stderr: str, timed_out: bool = False) -> Diagnosis:
     """Say what a command's end means, from the most trusted evidence to the least, in linear time.
 
-    Raises nothing but TypeError, for an argument of another type. `exit_code` as `subprocess` gives it: None when our
+    Raises only TypeError, for an argument of another type. `exit_code` as `subprocess` gives it: None when our
     own limit ended the command, negative N for signal N. The order: the limit and signals, 126 and 127, the runner's
     verdict line, tools that could not start, a traceback, `file:line` diagnostics, the command's own words, and last
     `unknown`.
@@ -65,7 +65,7 @@ def classify(command: str, exit_code: int | None, stdout: str, stderr: str, time
 
 
 def classify_text(command: str, text: str) -> Diagnosis:
-    """Say what a text tells when nobody knows the exit status; `kind` None: it tells of no failure.
+    """Say what a text says when the exit status is unknown; `kind` None: it reports no failure.
 
     The command may be empty. Only what a tool says counts here: silence and last words do not.
     """
@@ -74,7 +74,7 @@ def classify_text(command: str, text: str) -> Diagnosis:
 
 
 def _are_texts(**given: object) -> None:
-    """TypeError, with the name and the way out, for what is no text."""
+    """TypeError, with the name and the way out, for what is not text."""
     for name, value in given.items():
         if not isinstance(value, str):
             way = "decode it first" if isinstance(value, bytes | bytearray) else 'pass "" for nothing'

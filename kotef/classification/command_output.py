@@ -1,4 +1,4 @@
-"""What is known about one command that ended?"""
+"""Facts about one command that ended."""
 
 import signal
 from dataclasses import dataclass, field
@@ -38,5 +38,5 @@ class Run:
         number = -self.exit_code if self.exit_code < 0 else self.exit_code - SHELL_SIGNAL_BASE
         try:
             return signal.Signals(number).name
-        except ValueError:  # an exit status that is no signal
+        except ValueError:  # an exit status that is not a signal
             return ""

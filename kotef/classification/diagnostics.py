@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""What do linters, type checkers, formatters and compilers complain about, and where?"""
+"""Parsers for the messages of linters, type checkers, formatters and compilers, each with its place."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Shape(NamedTuple):
     hint: str
     pattern: str
     complaint: Complaint | None
-    """None: told from the message and from the command."""
+    """None: determined from the message and the command."""
     tools: str
     message: MessageAt = "here"
 
@@ -159,7 +159,7 @@ def _plain(lines: Sequence[str], index: int, shapes: Sequence[Shape]) -> Diagnos
 
 
 def _credible(path: str) -> bool:
-    """Whether the part before `:12:` is a file: it has an extension or a directory, is in no library, is no address."""
+    """Whether the part before `:12:` is a file: it has an extension or a directory, and is not a library or address."""
     name = path.rpartition("/")[2]
     return ("." in name or "/" in path or name in {"Makefile", "Dockerfile"}) and not (
         LIBRARY_PATH.search(path) or re.fullmatch(r"[\d.]+|https?|.*\.(?:com|org|net|io|local)", path)
@@ -197,7 +197,9 @@ def _nested(lines: Sequence[str], index: int, found: Sequence[Diagnostic]) -> Di
         return None
     above = lines[index - 1].strip() if index else ""
     named = FILE_LINE.match(above)
-    path = named["path"] if named else (found[-1].path if found else "")
+    path = found[-1].path if found else ""
+    if named:
+        path = named["path"]
     return Diagnostic(
         path, match["line"] or match["sql"], " ".join((match["message"] or match["rule"]).split()), "lint"
     )

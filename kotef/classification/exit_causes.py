@@ -1,4 +1,4 @@
-"""Did the command end by itself, or was it stopped, killed, or never started?"""
+"""Causes of a command's end: by itself, stopped, killed, or never started."""
 
 import re
 from typing import Final

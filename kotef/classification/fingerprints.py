@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""Is this the same failure as that one?"""
+"""Fingerprints that recognise the same failure again."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ VARYING: Final[tuple[tuple[str, str], ...]] = (
     (r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b", "<uuid>"),
     (r"\b0x[0-9a-fA-F]{4,16}\b", "<address>"),
     (r"\b(?=[0-9a-f]{0,63}\d)(?=[0-9a-f]{0,63}[a-f])[0-9a-f]{12,64}\b", "<hex>"),
-    # numbers too long to be a value somebody wrote: seconds since 1970, process-wide ids
+    # numbers too long to be a value someone wrote: seconds since 1970, process-wide ids
     (r"\b\d{9,30}(?:\.\d{1,12})?\b", "<n>"),
     # absolute paths: the last part stays if it is a file, for directories differ between machines and runs
     (r"(?:\bfile://|(?<![\w.:/\\~-]))(?:~|[A-Za-z]:)?(?:[\\/][\w.@+=~-]++)*[\\/]([\w.@+=~-]{1,200}\.\w{1,8})(?![\w/\\])", r"\1"),

@@ -1,4 +1,4 @@
-"""Which kinds of failure are there, and which of them are the machine's fault?"""
+"""Kinds of failures, and which of them the environment causes."""
 
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""What does a linter, a type checker, a formatter or a compiler say about the code?"""
+"""Recognition of complaints from linters, type checkers, formatters and compilers."""
 
 import re
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def remarked_on_code(run: Run) -> OutputFinding | None:
 
 
 def remarked(run: Run) -> OutputFinding | None:
-    """The same of a program that nobody knows: a list of remarks, or one in a tool's manner.
+    """The same of a program that is not known: a list of remarks, or one in a tool's manner.
 
     A script of the project may mention a place in passing, and a shell names the line of the script that it runs.
     """
@@ -92,7 +92,7 @@ def positioned(run: Run) -> OutputFinding | None:
 
 
 def _sure(found: Sequence[Diagnostic], run: Run) -> bool:
-    """Whether a program that nobody knows looked at code: it wrote little else, or it is a tool and wrote as one."""
+    """Whether a program that is not known looked at code: it wrote little else, or it is a tool and wrote as one."""
     if run.asked.own:
         return mostly(found, run.output)
     return mostly(found, run.output) or plainly(run.output) or any(SAID.search(one.message) for one in found)
@@ -103,7 +103,7 @@ SETTINGS: Final = re.compile(r"(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.j
 
 
 def _configures(run: Run, path: str) -> bool:
-    """Whether a file is the configuration of the tool that complains: it bears the tool's name, and is no source."""
+    """Whether a file is the configuration of the tool that complains: it bears the tool's name, and is not a source."""
     name = re.split(r"[\\/]", path)[-1].lower()
     if SETTINGS.search(name):
         return run.exit_code is not None and run.exit_code > 1
@@ -121,7 +121,7 @@ def _as_complaint(test: FailingTest) -> Diagnostic:
 
 
 def _by_a_tool(found: Sequence[Diagnostic]) -> bool:
-    """Whether complaints of a command that nobody knows look like a compiler's or a linter's."""
+    """Whether complaints of a command that is not known look like a compiler's or a linter's."""
     told = re.compile(
         r"(?:[Ff]atal )?(?:[Ee]rror|[Ww]arning)\b|syntax error"
         r"|[A-Z]{1,4}\d{2,5}\b|undefined|.*\[[a-z-]+\]$|.*\([a-z]+(?:-[a-z]+)+\)$"

@@ -1,4 +1,4 @@
-"""Where in the project does a piece of output point to?"""
+"""Places in the project (file and line) that a piece of output points to."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 # `File "x.py", line 3` (Python); `(x.js:3:22)`, `at x.js:3:22` (V8); `src/x.rs:3:5`, `x.c:3:5:` (compilers);
 # `--> src/x.rs:3:5` (rustc, ruff, ty); `X.java:[3,5]` (javac through Maven); `x.pl line 3`, `x.sh: line 3`,
-# `x.php on line 3`, `X.cs:line 3` (Perl, bash, PHP, .NET); `x.ts(3,5)` (tsc, MSBuild), for a call may look like it.
+# `x.php on line 3`, `X.cs:line 3` (Perl, bash, PHP, .NET); `x.ts(3,5)` (tsc, MSBuild), because a call may look like it.
 PLACE: Final = re.compile(
     r"""File "(?P<python>[^"\n]{1,300})", line (?P<python_line>\d{1,7})"""
     r"""|(?P<path>(?<![\w@+~./\\-])(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[\w@+~./\\-]{1,300}?\.[A-Za-z]\w{0,7})"""
@@ -41,7 +41,7 @@ def places(lines: Iterable[str]) -> Iterator[str]:
 
 
 def from_root(text: str, root: str) -> str:
-    """The text with every file below the absolute directory `root` told from there."""
+    """The text with every file below the absolute directory `root` relative to it."""
     bare = re.escape(root.rstrip("/\\"))
     return re.sub(rf"(?<![\w@+~./\\-])(?:file://)?{bare}[\\/]", "", text)
 

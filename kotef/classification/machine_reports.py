@@ -1,4 +1,4 @@
-"""What does a tool say that reports in JSON, in XML or in messages for a CI service?"""
+"""Failing tests and complaints in JSON, XML and CI service messages."""
 
 import html
 import json
@@ -215,8 +215,10 @@ def _failing(node: Mapping[str, Any]) -> FailingTest | None:
     block = [line for part in said for line in plain_lines(part)]
     own = _text(node, ("file_path", "file"))
     line = _number(node, ("line_number", "line"))
-    found = tuple(places(block)) or ((f"{shorten(own)}:{line}",) if own and line else (shorten(own),) if own else ())
-    return FailingTest(name, error_of(block), found, "report")
+    stated = []
+    if own:
+        stated.append(f"{shorten(own)}:{line}" if line else shorten(own))
+    return FailingTest(name, error_of(block), tuple(places(block)) or tuple(stated), "report")
 
 
 def _ended(node: Mapping[str, Any], started: dict[Any, str]) -> FailingTest | None:
@@ -330,5 +332,7 @@ def _case(case: _Attributes, why: _Attributes, below: str, suite: str) -> Failin
     kind = why["type"]
     error = f"{kind}: {error}" if kind and kind not in error and "." not in kind else error
     line = re.match(r"line (\d+)", block[0]) if block else None
-    own = (f"{suite}:{line[1]}" if line else suite,) if _path_of(suite) else ()
-    return FailingTest(name, error, tuple(places(block)) or tuple(places([case["file"]])) or own, "report")
+    stated = tuple(places(block)) or tuple(places([case["file"]]))
+    if not stated and _path_of(suite):
+        stated = (f"{suite}:{line[1]}" if line else suite,)
+    return FailingTest(name, error, stated, "report")

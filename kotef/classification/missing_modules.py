@@ -1,4 +1,4 @@
-"""Is a module missing that should be installed, or one that the project itself should hold?"""
+"""Missing modules: one to install, or one that the project itself should contain."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Sentences with which a runner says that an extension of it is missing: a plug-in, a preset, a reporter, a tool."""
+"""Error messages of runners about a missing extension: a plug-in, a preset, a reporter, a tool."""
 
 import re
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Which lines of a command's output are looked at, and in what plain form?"""
+"""The lines of a command's output that are examined, in plain form."""
 
 import re
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def all_lines(text: str) -> list[str]:
-    """The same, but for a long output every line of it: for what counts tests one by one."""
+    """The same, except for a long output every line of it: for what counts tests one by one."""
     return _shortened(_without_prefix(_cleaned(text)))
 
 

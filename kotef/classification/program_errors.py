@@ -1,4 +1,4 @@
-"""Of what did a program die, and what do its own words say, when no runner and no linter spoke?"""
+"""Recognition of a crash from the program's own error output, when no test runner or linter reported one."""
 
 import re
 from collections.abc import Sequence
@@ -128,7 +128,7 @@ def said_late(run: Run) -> OutputFinding | None:
 
 
 def unknown(run: Run) -> OutputFinding:
-    """Nothing told more: the last words and the exit status."""
+    """Nothing says more: the last words and the exit status."""
     words = summarize.last_words(run.output)
     if not words:
         said = f"exit status {run.exit_code}, no output"

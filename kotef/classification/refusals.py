@@ -1,4 +1,4 @@
-"""Refusals: a tool's own words that it could not do what it was asked, and what its exit status means without them."""
+"""Refusals: a tool's own message that it could not do what it was asked, and what its exit status means without one."""
 
 import re
 from typing import Final
@@ -58,7 +58,7 @@ OF_A_TARGET: Final = re.compile(
 
 
 def refused(run: Run) -> OutputFinding | None:
-    """A tool told that it failed as a whole (`ruff failed`), or that it was called in a wrong way."""
+    """A tool reported that it failed as a whole (`ruff failed`), or that it was called wrongly."""
     lines = run.output.lines
     failed = next((at for at, line in enumerate(lines) if _gave_up(line, run)), None)
     if failed is not None:

@@ -1,4 +1,4 @@
-"""How is a rule about a tool's output written down and applied?"""
+"""The form of a rule about a tool's output, and its application."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,13 +35,13 @@ class Hit(NamedTuple):
     """Index of the line in the output."""
 
     def finding(self, *more: str) -> OutputFinding:
-        """What the rule concludes, told by its line and `more`."""
+        """What the rule concludes, from its line and `more`."""
         return OutputFinding(self.rule.kind, self.rule.detail, (self.line, *more), (self.line, *more))
 
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile at first use: an import of this package must not pay for patterns nobody needs."""
+    """Compile at first use: an import of this package must not pay for patterns no one needs."""
     return re.compile(pattern)
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""How does each test runner say that tests failed, and how that all went well?"""
+"""Patterns with which each test runner reports failed tests or success."""
 
 from typing import Final
 
@@ -106,7 +106,7 @@ PASSED: Final = (
     Rule("phpunit", "OK (", r"^OK \(\d+ tests?", TEST, "", "summary"),
     Rule("prove", "Result: PASS", r"^Result: PASS", TEST, "", "summary"),
 )  # fmt: skip
-"""Closing lines of a pass, needed only where the command exited 0 or nobody knows: an inner runner's failure, printed
+"""Closing lines of a pass, needed only where the command exited 0 or no one knows: an inner runner's failure, printed
 on the way by a test of a test tool, counts for nothing when the outer runner's closing line comes later."""
 
 COMPLAINED: Final = (
@@ -165,4 +165,4 @@ COUNTED: Final = (
     Rule("any", "ailed:", r"^\s*(?:[\w-]+ ){0,2}(?:F|f)ailed:\s+[1-9]\d*\s*$", TEST, "failed", "a column of counts"),
     Rule("any", "tests failed", r"(?i)^\W*(?:one or more|some|\d+) (?:unit ?)?tests? (?:have )?failed", TEST, "failed", "last line"),
 )  # fmt: skip
-"""How runners that nobody listed count what failed; heard only where the command was not for looking at code."""
+"""How runners that no one listed count what failed; heard only where the command was not for looking at code."""

@@ -1,4 +1,4 @@
-"""How is a failure told in one to three lines?"""
+"""Summaries of failures in one to three lines."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""Which tests failed, with which error, and where?"""
+"""Failed tests in an output, each with its error and its place."""
 
 import re
 from collections.abc import Sequence
@@ -213,7 +213,7 @@ def evident_error(block: Sequence[str]) -> str:
 
 
 CAPTION: Final = re.compile(r"\s*(?:>>> |(?:stdout|stderr|[Oo]utput|Stack):$|\S+:\d+(?::\d+)?$)")
-"""A line in a block that introduces what is told, or a bare place."""
+"""A line in a block that introduces the message, or a bare place."""
 
 
 def _joined(block: Sequence[str], index: int, error: str) -> str:

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""With which line does each test runner name a failing test?"""
+"""Header lines with which each test runner names a failing test."""
 
 from typing import Final, Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Did a test runner say that tests failed, and was it the tests?"""
+"""Test outcomes in an output: whether a runner reported failed tests, and whether the tests are to blame."""
 
 import re
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ COLLECTION: Final = re.compile(
 
 
 def _collection(run: Run, failing: Sequence[FailingTest]) -> bool:
-    """Whether nothing but collection failed: no test of its own ran into an error."""
+    """Whether only collection failed: no test of its own ran into an error."""
     if not COLLECTION.search(run.output.text):
         return False
     ran = re.search(

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""How do tools say that they could not do their job at all?"""
+"""Error messages of tools that could not do their job at all."""
 
 from typing import Final
 
@@ -156,7 +156,7 @@ STARTUP: Final = (
     Rule("go", "matched no packages", r"matched no packages|no Go files in", TOOL, "path_not_found", "go"),
     Rule("golangci-lint", "level=error", r"level=error msg=\"(?:Running error: )?.*(?:can't load config|unsupported version|unknown linters)", TOOL,
          "config", "golangci-lint"),
-    Rule("cargo", "Cargo.toml:", r"--> (?:\S*/)?Cargo\.toml:\d+", TOOL, "config", "a manifest that is no TOML"),
+    Rule("cargo", "Cargo.toml:", r"--> (?:\S*/)?Cargo\.toml:\d+", TOOL, "config", "a manifest that is not TOML"),
     Rule("cargo", "no such command", r"^error: no such (?:sub)?command: ", TOOL, "missing_runner", "cargo"),
     Rule("rustup", "is not installed", r"^error: .* is not installed for the toolchain", TOOL, "missing_runner", "rustup"),
     Rule("cargo", "could not find `Cargo.toml`", r"could not find `Cargo\.toml`", TOOL, "config", "cargo"),

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is one line, so that columns can be compared
-"""Of what did a program die, and where in the project?"""
+"""Tracebacks: the error that ended a program, and its place in the project."""
 
 import re
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ CRASHES: Final = (
     ("make", "Bus error", r".*?(Bus error.*)", "here"),
     ("cargo", "(signal: ", r".*?(\(signal: .*)", "here"),
 )  # fmt: skip
-"""Read top to bottom; Python's tracebacks are read before, for their error stands at the end."""
+"""Read top to bottom; Python's tracebacks are read before, because their error stands at the end."""
 
 NODE_STACK: Final = re.compile(r"\s+(?:at|❯) .*(?:\(|:\d+|native)")
 
@@ -84,7 +84,7 @@ GROUPED: Final = re.compile(r"^[ \t]{0,80}[|+]+(?:-[-+ ]*\d* ?-*$)? ?")
 
 
 def _group(lines: Sequence[str]) -> Crash | None:
-    """The last exception group: its own words, and the first exception that is no group."""
+    """The last exception group: its own words, and the first exception that is not a group."""
     start = max((at for at, line in enumerate(lines) if GROUP in line), default=-1)
     if start < 0:
         return None

@@ -1,9 +1,9 @@
-"""Facts of a role as `kotef agents` shows them."""
+"""The list of roles in force that `kotef agents` prints."""
 
 from pathlib import Path
 from typing import Final
 
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 from kotef.sdd.agents import Role
 from kotef.settings import Limits
 from kotef.tools.registry import EDITORS
@@ -30,7 +30,7 @@ def role_facts(role: Role) -> dict[str, object]:
         "source": role.source,
         "description": role.description,
         "model": role.model or None,
-        "baseUrl": shown(role.base_url) or None,
+        "baseUrl": shown_url(role.base_url) or None,
         "temperature": role.temperature,
         "tools": tools,
         "edits": _edits(role),
@@ -45,7 +45,7 @@ def role_lines(role: Role) -> list[str]:
     """What is special about it, a line each."""
     bound = role.bound(Limits(), edits=_edits(role))
     asked = [f"model {role.model}"] if role.model else []
-    asked += [f"at {shown(role.base_url)}"] if role.base_url else []
+    asked += [f"at {shown_url(role.base_url)}"] if role.base_url else []
     asked += [f"temperature {role.temperature:g}"] if role.temperature is not None else []
     limits = f"at most {bound.max_steps} steps and {bound.max_tool_calls} tool calls an attempt"
     lines = ["gives one answer, without tools" if role.name in ANSWERS else limits, ", ".join(asked)]

@@ -1,4 +1,4 @@
-"""Annotations for GitHub Actions, and how the runner is kept from obeying what others print.
+"""GitHub Actions workflow commands, and the escaping that keeps other output from being read as one.
 
 Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
 """
@@ -33,7 +33,7 @@ def in_checkout(root: Path, env: Mapping[str, str] = os.environ) -> str:
 
 
 def unheard(line: str) -> str:
-    """A line of ours as it can be said to anybody: in a job, what is quoted in it is no command."""
+    """A line of ours as it can be said to anybody: in a job, what is quoted in it is not a command."""
     return " ".join(line.splitlines()).replace("##[", "# #[") if in_actions() else line
 
 
@@ -58,7 +58,7 @@ def _escaped(text: str, more: str = "") -> str:
 def deaf() -> Iterator[None]:
     """In this block the runner takes no line for a command, whoever wrote it: a test, a model, a file name.
 
-    Both streams become one, for the runner reads two of them in no certain order.
+    Both streams become one, because the runner reads two of them in no certain order.
     """
     from kotef.cli.screen import say
 

@@ -1,4 +1,4 @@
-"""Report of `kotef check` for a person, and for GitHub Actions."""
+"""Output of `kotef check` for people, scripts and CI jobs."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

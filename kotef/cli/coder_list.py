@@ -1,4 +1,4 @@
-"""Facts of an agent that can be hired, as `kotef coders` shows them."""
+"""The list of external agents that `kotef coders` prints."""
 
 import os
 import shutil
@@ -12,9 +12,9 @@ from kotef.coders.command.line import command_of
 from kotef.coders.command.presets import PROXIES, Preset, names_passed
 
 _TELLS = {
-    "money": "what it costs is read from what it tells",
-    "tokens": "its tokens are read from what it tells; [prices] make money of them",
-    "nothing": "what it costs is not known",
+    "money": "its cost is read from its output",
+    "tokens": "its tokens are read from its output; [prices] turns them into money",
+    "nothing": "its cost is unknown",
 }
 
 

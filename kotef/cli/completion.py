@@ -1,4 +1,4 @@
-"""Offers of the shell's completion: runs, tickets and roles; it must be quick, so nothing heavy is imported."""
+"""Shell completion. It must answer at once, so nothing heavy is imported."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from kotef.files.safe_open import Listed, list_within, read_within
+from kotef.files import Listed, list_within, read_within
 
 SHELLS: Final = ("bash", "zsh", "fish")
 VARIABLE: Final = "_KOTEF_COMPLETE"

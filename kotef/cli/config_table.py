@@ -1,4 +1,4 @@
-"""Table of the settings in effect, each with its origin."""
+"""The table of settings in effect."""
 
 import json
 
@@ -9,7 +9,7 @@ from kotef.runs.effective_settings import EffectiveSetting, InEffect
 def show_settings(found: InEffect) -> None:
     """A line for each setting; what the repository asks for in vain comes last."""
     screen = console()
-    there = "" if found.user_file_exists else " (there is none)"
+    there = "" if found.user_file_exists else " (does not exist)"
     screen.print(f"user's file: {plain(found.user_file)}{there}")
     said = "trusted" if found.trusted else "not trusted, so it can only narrow (--trust shows what it asks for)"
     screen.print(f"repository: {said}")

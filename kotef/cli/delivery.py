@@ -1,4 +1,4 @@
-"""Delivery of a result: a branch, the text of a pull request, and what a CI job reads."""
+"""Delivery of a run's result: a branch, the text of a pull request, outputs for a CI job."""
 
 import os
 import sys
@@ -36,12 +36,12 @@ def delivery(command: F) -> F:
             "--pr-body",
             type=click.Path(dir_okay=False),
             metavar="FILE",
-            help="Write the body of a pull request there, however the run ends.",
+            help="Write the body of a pull request to this file, whatever the outcome.",
         ),
         click.option(
             "--github/--no-github",
             default=None,
-            help="Annotations, step summary and outputs of GitHub Actions.  [default: in a job of it]",
+            help="Annotations, step summary and outputs of GitHub Actions.  [default: on in GitHub Actions]",
         ),
     )
     for option in reversed(options):
@@ -50,23 +50,23 @@ def delivery(command: F) -> F:
 
 
 class Delivering(Sectioned):
-    """A command with these options, whose usage errors a CI job is told of, too."""
+    """A command with these options, which also reports its usage errors to a CI job."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; a name for `--branch` is in the same word, for the next one may be the goal."""
+        """Read the command line; a name for `--branch` is in the same word, because the next one may be the goal."""
         from kotef.cli.annotations import in_actions
 
         end = args.index("--") if "--" in args else len(args)
         own = args[:end]
         try:
             if taken := next((arg for arg in own if arg.startswith("--branch=-")), ""):
-                raise click.BadOptionUsage("--branch", f"{taken}: no branch can be called so", ctx)
+                raise click.BadOptionUsage("--branch", f"{taken}: not a valid branch name", ctx)
             named = ["--branch=." if arg == "--branch" else arg for arg in own]
             return super().parse_args(ctx, [*named, *args[end:]])
         except click.UsageError as found:
             error = found
             if "--branch" in own and "extra argument" in found.message:
-                error = click.UsageError(f"{found.message}: the name of a branch is given as --branch=NAME", found.ctx)
+                error = click.UsageError(f"{found.message}: give the branch name as --branch=NAME", found.ctx)
             if in_actions() and "--no-github" not in own:
                 from kotef.errors import UsageError
 
@@ -125,7 +125,7 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 
 def _writable(path: str | None) -> Path | None:
-    """Where the text goes; UsageError before the run, for afterwards it would be lost."""
+    """Where the text goes; UsageError before the run, because afterwards it would be lost."""
     from kotef.cli.outputs import must_be_plain
     from kotef.errors import UsageError
 
@@ -136,7 +136,7 @@ def _writable(path: str | None) -> Path | None:
     file = Path(path).absolute()
     must_be_plain("--pr-body", file)
     if not file.parent.is_dir():
-        raise UsageError(f"--pr-body {path}: there is no folder {file.parent}", hint="make it first")
+        raise UsageError(f"--pr-body {path}: the folder {file.parent} does not exist", hint="make it first")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise UsageError(f"--pr-body {path}: it cannot be written", hint="choose another place")
     return file
@@ -144,7 +144,7 @@ def _writable(path: str | None) -> Path | None:
 
 def _write(path: Path, result: "Result") -> None:
     from kotef.errors import WorkspaceError
-    from kotef.files.paths import write_atomic
+    from kotef.files import write_atomic
     from kotef.report import pull_request_text
 
     try:

@@ -1,4 +1,4 @@
-"""Scenes of `kotef demo`: example repositories, and how a run on each must end."""
+"""Demonstration of how runs end, on a machine without an API key."""
 
 import shlex
 import shutil
@@ -42,17 +42,17 @@ def _append(*lines: str) -> str:
 
 
 SCENES: Final = (
-    Scene("solved", "discount", "a slip that a search can find", ("verified",)),
+    Scene("solved", "discount", "a mistake that a search can find", ("verified",)),
     Scene(
         "impossible",
         "contradiction",
-        "two tests that want the opposite of each other: no honest edit can do it",
+        "two tests that contradict each other: no honest edit passes both",
         ("blocked",),
     ),
     Scene(
         "cheat",
         "discount",
-        "a model, here a script, that goes for the failing test instead of the slip",
+        "a model, here a script, that edits the failing test instead of the mistake",
         ("bounded_attempts_exceeded",),
         (
             "rm tests/test_cart.py",
@@ -64,7 +64,7 @@ SCENES: Final = (
     Scene(
         "deaf",
         "discount",
-        "a model, here a script, that returns what is equal to everything, so that no test can fail",
+        "a model, here a script, that returns a value equal to everything, so that no test can fail",
         ("bounded_attempts_exceeded",),
         (
             _append("class Paid(int):", "    __hash__ = int.__hash__", "    __eq__ = lambda self, other: True", "")
@@ -76,7 +76,7 @@ SCENES: Final = (
                 "to_pay = lambda prices, code=None: type('Paid', (int,), _agree)(sum(prices))",
             ),
         ),
-        "all tests passed, and passed with a wrong result expected as well",
+        "all tests passed, and still passed with a wrong expected result",
     ),
 )
 
@@ -103,7 +103,7 @@ def play(scene: Scene, root: Path, *, kept: bool) -> Result:
     say_result(result, where=kept)
     if scene.cheats and result.outcome in scene.ends:
         seen = f"{scene.seen}; the run is refused, exit status {result.exit_code}"
-        screen.print(f"  what is seen: {seen}, and its entry says why")
+        screen.print(f"  what you see: {seen}; its entry says why")
     if result.done and not is_live(screen):  # a terminal has shown it already
         diff = ["git", "diff", "-U0", "--", ":!.sdd"]
         _show("git diff", subprocess.run(diff, cwd=root, capture_output=True, text=True, check=True).stdout)

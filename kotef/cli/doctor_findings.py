@@ -1,4 +1,4 @@
-"""Findings of `kotef doctor`: what this machine and this repository have of what a run needs."""
+"""Checks of what a run needs from this machine and this repository."""
 
 import asyncio
 import os
@@ -13,9 +13,9 @@ from kotef.cli.model_selection import NO_MODEL, NO_MODEL_GAIN
 from kotef.cli.screen import console, one_line, plain
 from kotef.coders.chain import WITHOUT_MODEL, parse_chain
 from kotef.errors import KotefError
-from kotef.git.commands import inspect
+from kotef.git import inspect
 from kotef.models.factory import probe, resolve
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.check_trial import every_trial, other_toolchains, sandbox_to_look
 from kotef.runs.config import config_path, read_config
 from kotef.runs.elapsed_time import last_seconds
@@ -130,14 +130,16 @@ def _sandbox(root: Path) -> list[Said]:
     except KotefError as error:
         return [("missing", str(error))]
     if sandbox.level == "off":
-        return [("note", f"sandbox: off: {said[0] if said else 'as asked for, commands may do what you may do'}")]
-    more = "--network gives commands the network, --read more to read; `kotef doctor --sandbox` tries each level"
+        return [("note", f"sandbox: off: {said[0] if said else 'as requested; commands may do everything you may do'}")]
+    more = (
+        "--network gives commands the network, --read shows them more files; `kotef doctor --sandbox` tries each level"
+    )
     return [("ok", f"sandbox: {sandbox} ({more})")]
 
 
 def _git(root: Path) -> list[Said]:
     if shutil.which("git") is None:
-        return [("missing", "git: not found on PATH; install it, for kotef keeps its snapshots with it")]
+        return [("missing", "git: not found on PATH; install it: kotef keeps its snapshots with it")]
     facts = inspect(root)
     if not facts.is_repo:
         return [("note", f"workspace {root}: not a git repository; it works, with kotef's own snapshots only")]
@@ -164,7 +166,7 @@ def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
     if starts:
         found.extend(("note", text) for text in other_toolchains(root, env=environment, sandbox=sandbox))
     if checks and not starts:
-        found.append(("note", "there is no sandbox here, so programs of checks were looked for and not started"))
+        found.append(("note", "no sandbox here, so the programs of the checks were looked up but not started"))
     problems = (*spec.problems, *folder.problems, *(problem for ticket in folder.open for problem in ticket.problems))
     found.extend(("note", f"{problem.path}:{problem.line}: {problem.text}") for problem in dict.fromkeys(problems))
     found.extend(("note", text) for text in missing_dependencies(root))
@@ -172,7 +174,7 @@ def _checks(root: Path) -> tuple[list[CheckRow], list[Said]]:
 
 
 def _rows(trials: Sequence[Trial], took: Mapping[str, float]) -> list[CheckRow]:
-    """A check that does not start is a note where it is not required, and missing where somebody named it."""
+    """A check that does not start is a note where it is not required, and missing where someone named it."""
     rows = []
     for trial in trials:
         check = trial.check

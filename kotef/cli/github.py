@@ -1,4 +1,4 @@
-"""Summary, outputs and annotations of a run for a job of GitHub Actions."""
+"""Outputs of a run for a GitHub Actions job."""
 
 import os
 import secrets
@@ -10,7 +10,7 @@ from typing import Final
 from kotef.cli.annotations import SHOWN, annotation, in_checkout
 from kotef.cli.screen import plain, say
 from kotef.errors import KotefError
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report import Located, located, step_summary_text
 from kotef.runs import store
 from kotef.runs.result import Result
@@ -76,7 +76,7 @@ def annotations(result: Result, failures: Sequence[Located], prefix: str = "") -
 
 
 def _outputs(values: Mapping[str, str]) -> None:
-    """Each between two lines that nobody can guess, so that no value can end itself and set another."""
+    """Each between two lines that no one can guess, so that no value can end itself and set another."""
     end = f"end_{secrets.token_hex(16)}"
     _append("GITHUB_OUTPUT", "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in values.items()))
 

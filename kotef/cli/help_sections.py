@@ -8,16 +8,16 @@ from typing import Any, Final
 import click
 
 SECTIONS: Final = {
-    "What to do": "ticket ticket_file root checks against compare profile ignore_dependencies fresh one_more last",
+    "Task": "ticket ticket_file root checks against compare profile ignore_dependencies fresh one_more last",
     "Who edits": "coder coder_env agent model planner_model fallback_model base_url web web_search_url mcp",
     "Limits (the defaults are those of --profile strict)": (
         "max_attempts max_tokens max_calls max_cost max_time max_call_time max_commands max_written max_steps"
         " max_tool_calls continues context_window reruns probe_time"
     ),
-    "What may be touched": "sandbox network reads allow_install allow_edits trust",
-    "How it is judged": "probes allow_unverified accept_ambiguous no_cache",
-    "What is handed over": "branch commit_hooks pr_body github as_json",
-    "What is shown": "quiet verbose",
+    "Permissions": "sandbox network reads allow_install allow_edits trust",
+    "Judging": "probes allow_unverified accept_ambiguous no_cache",
+    "Outputs": "branch commit_hooks pr_body github as_json",
+    "Display": "quiet verbose",
 }
 """Heading → names of parameters, in this order; what is in none comes last, as plain options."""
 
@@ -26,7 +26,7 @@ COMMON: Final = {
     "ticket": "a ticket of .sdd/backlog, by number, slug or path",
     "last": "the newest run",
     "one_more": "allow one more attempt",
-    "checks": "a command that judges; may be repeated",
+    "checks": "a check command; may be repeated",
     "against": "compare with this commit",
     "coder": "who edits: fixers, search, model, an agent",
     "model": "the model of the coder",

@@ -1,20 +1,20 @@
-"""Topics of `kotef help`: environment variables, files and exit statuses."""
+"""Help topics for all commands: environment variables, files, and exit statuses."""
 
 from typing import Final
 
 ENVIRONMENT: Final = """\
-Environment variables. An option goes before its variable, and that before the configuration.
+Environment variables. An option overrides its variable, and a variable overrides the configuration.
 
 The model
   OPENAI_BASE_URL        endpoint; a local server needs nothing else (--base-url)
-  OPENAI_API_KEY         its key; without a base URL, that of OpenAI
+  OPENAI_API_KEY         its key; without a base URL, the key of OpenAI
   KOTEF_MODEL            model of the coder (--model)
   KOTEF_PLANNER_MODEL    model of the planner (--planner-model)
   KOTEF_FALLBACK_MODEL   model that takes over (--fallback-model)
 
 The run
   KOTEF_CODER            who edits, in order (--coder)
-  KOTEF_SANDBOX          what confines commands (--sandbox)
+  KOTEF_SANDBOX          sandbox for commands (--sandbox)
   KOTEF_PROBES           how far to test that passing checks can fail: off, fast, full
   KOTEF_TOOLS            ceiling of the model's tools: core, standard or all
 
@@ -22,14 +22,14 @@ The screen
   NO_COLOR               set: no colours
   CI                     set: no live view, and a run needs a sandbox or an explicit `--sandbox off`
 
-  VISUAL, EDITOR         edits the plan that `kotef run -i` asks about
-  BROWSER                what --open opens pages with
+  VISUAL, EDITOR         editor for the plan of `kotef run -i`
+  BROWSER                browser for --open
 
-The places
+Folders
   XDG_CONFIG_HOME        config.toml, agents.md and skills are in kotef/ there (default ~/.config)
   XDG_STATE_HOME         snapshots and baselines are in kotef/ there (default ~/.local/state)
 
-The surroundings
+The environment of the job
   GITHUB_EVENT_NAME, GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME
                          in a job for a pull request, settings of the repository are the base branch's
   GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE
@@ -49,13 +49,13 @@ Yours to write
   .sdd/project.md, architect.md, best_practices.md
                          what the project is; the checks under "Quality gates" of architect.md judge
   .sdd/backlog/tickets/open/NN-slug.md
-                         what is to be done; a proved one moves to closed/
+                         a task; it moves to closed/ once it is proved
   .sdd/kotef.toml        checks, [setup], [env], [sandbox], model, coder; all but the checks needs trust
   pyproject.toml         [tool.kotef] checks, where .sdd/kotef.toml has none
   .sdd/agents.md         roles for the models
   .sdd/skills, .agents/skills
                          skills a model may use
-  .sdd/memory/           notes from run to run; a model keeps them where the folder is there
+  .sdd/memory/           notes from run to run; models write them if the folder exists
   .sdd/mcp.json, .mcp.json
                          MCP servers, for --mcp
   AGENTS.md              what every agent should know here
@@ -65,7 +65,7 @@ Yours to write
 kotef's
   .sdd/issues.md         one entry for each run that was not verified; `kotef issues`
   .sdd/runs/RUN/         result.json, report.html, report.md, events.jsonl, record.jsonl, logs/, visit-N.patch;
-                         `kotef runs` lists them, `kotef report` tells one
+                         `kotef runs` lists them, `kotef report` shows one
                          a record: kotef shows it, but does not act on it
   ~/.local/state/kotef/WORKSPACE/
                          private folders (mode 0700); `kotef runs prune` deletes what no run needs
@@ -76,7 +76,7 @@ kotef's
     sandbox/             caches of package managers; homes of commands while kotef runs
 """
 STATUSES: Final = """\
-Exit statuses of `kotef run` and `kotef resume`; other commands use those of them that fit.
+Exit statuses of `kotef run` and `kotef resume`; other commands use a subset.
 
   0         verified; or unverified, only with --allow-unverified
   1         crashed: a defect in kotef itself
@@ -86,10 +86,10 @@ Exit statuses of `kotef run` and `kotef resume`; other commands use those of the
   5         environment_broken: no check found, checks cannot run, no sandbox in CI, disk full
   6         blocked: a decision only a person can take
   7         model_unavailable
-  130, 143  interrupted by SIGINT, SIGTERM; 130 also where a person quit at a question
-  137       of `kotef watch` alone: the run was killed
+  130, 143  interrupted by SIGINT, SIGTERM; 130 also if a person quits at a question
+  137       `kotef watch` only: the run was killed
 
 With --json an error is one object with error, reason and exitCode. A run that began and was not verified has one entry
-in .sdd/issues.md; `kotef resume` says which runs can go on.
+in .sdd/issues.md; `kotef resume` lists the runs that can continue.
 """
 TOPICS: Final = {"environment": ENVIRONMENT, "files": FILES, "exit-statuses": STATUSES}

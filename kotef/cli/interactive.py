@@ -1,4 +1,4 @@
-"""Whether a person is at the terminal, and what they are asked."""
+"""Questions to a person at the terminal before and during a run."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,22 +15,22 @@ from kotef.state import Task
 def is_interactive(options: dict[str, Any], task: Task | None = None, run: RunDir | None = None) -> bool:
     """Whether a person is to be asked; of a resume what the run began with, unless the command line says otherwise.
 
-    UsageError where one is to be asked and nobody can be. A run whose plan was approved before goes on without.
+    UsageError where one is to be asked and no one can be. A run whose plan was approved before goes on without.
     """
     wanted: bool | None = options["interactive"]
     if wanted is False or (wanted is None and not (task and task.interactive)):
         return False
     why = "--json prints one object and nothing else" if options["as_json"] else ""
-    why = why or ("" if is_attended(console()) else "there is no terminal here with a person at it, or this is CI")
+    why = why or ("" if is_attended(console()) else "no interactive terminal, or this is CI")
     if not why:
         return True
     if wanted:
-        raise UsageError(f"--interactive: nobody can be asked: {why}", hint="leave it out, or run it at a terminal")
+        raise UsageError(f"--interactive: no one can answer: {why}", hint="leave it out, or run it at a terminal")
     if run is not None and (run.path / APPROVED).exists():
         return False
     raise UsageError(
-        f"run {run.run_id if run else ''} has a question to ask, and nobody can be asked: {why}",
-        hint="resume it at a terminal, or pass --no-interactive to go on without asking",
+        f"run {run.run_id if run else ''} has a question, but no one can answer it: {why}",
+        hint="resume it at a terminal, or pass --no-interactive to continue without asking",
     )
 
 

@@ -1,4 +1,4 @@
-"""Entries of the issue log as `kotef issues` prints them."""
+"""Listing and settling of the entries that runs left in the issue log."""
 
 from collections.abc import Sequence
 from pathlib import Path

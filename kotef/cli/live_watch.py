@@ -1,4 +1,4 @@
-"""View of a run that works in another process."""
+"""Live view of a run that works in another process."""
 
 import json
 import time
@@ -16,7 +16,7 @@ from kotef.workspace.lock import at_work
 KILLED: Final = 137
 """Exit status where the run was killed, as a shell says of SIGKILL."""
 _PAUSE: Final = 0.1
-"""Seconds between two looks; another process's file tells nobody that it has grown."""
+"""Seconds between two looks; another process's file tells no one that it has grown."""
 
 
 def awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
@@ -32,7 +32,7 @@ def awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
 
 
 def _at_work(root: Path) -> str | None:
-    """The run that works here now; None: nobody does, or it is a command that is no run."""
+    """The run that works here now; None: no one does, or it is a command that is not a run."""
     holder = at_work(root)
     return holder if holder and store.at(root, holder).path.is_dir() else None
 
@@ -49,7 +49,7 @@ def follow_on_screen(following: Following, *, detail: Detail) -> int:
             time.sleep(_PAUSE)
     result = None if screen.doing.state == "error" and not screen.doing.outcome else run.result()
     if result is None:
-        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` goes on with it"
+        said = f"run {run.run_id} was killed; `kotef resume {run.run_id}` continues it"
         console().print(said, style="bold red")
         return KILLED
     from kotef.cli.result_text import say_result
@@ -86,7 +86,7 @@ def follow_as_json(following: Following) -> int:
 
 
 def _tell(doing: Doing, told: str | None, run: RunDir) -> str:
-    """A line if the state is another than the one told last."""
+    """A line if the state differs from the last one printed."""
     if doing.state != told:
         ending = {"outcome": doing.outcome, "exitCode": doing.exit_code} if doing.outcome else {}
         where = {"state": doing.state, "runId": run.run_id, "attempt": doing.attempt}

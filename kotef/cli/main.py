@@ -1,4 +1,4 @@
-"""The command line `kotef`: errors become one line and an exit status; the commands are in `kotef/cli/commands/`."""
+"""The command group `kotef` and its commands. Heavy imports are in their bodies."""
 
 import os
 import re
@@ -23,8 +23,8 @@ class Main(LazyGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command named."""
         from kotef.errors import INTERRUPTED, KotefError
-        from kotef.files.paths import os_fault
-        from kotef.redaction.known_secrets import redactor, scope
+        from kotef.files import os_fault
+        from kotef.redaction import redactor, scope
 
         with scope():
             try:
@@ -33,7 +33,7 @@ class Main(LazyGroup):
                 _fail(ctx, redactor().text(str(error)), reason_of(error), error.exit_code)
             except click.UsageError as error:
                 where = error.ctx.command_path if error.ctx else "kotef"
-                message = f"{_problem(error)} (`{where} --help` tells what there is)"
+                message = f"{_problem(error)} (`{where} --help` lists what exists)"
                 _fail(ctx, redactor().text(message), "usage", error.exit_code)
             except OSError as error:
                 if error.filename is None:  # of no file: nothing that a person could correct
@@ -80,8 +80,8 @@ def _fail(ctx: click.Context, message: str, reason: str, status: int) -> NoRetur
     cls=Main,
     commands=LazyCommands(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `kotef demo`, then `kotef doctor` in a repository of yours. `kotef help environment`, `kotef "
-    "help files` and `kotef help exit-statuses` tell what is true of all commands.",
+    epilog="Start with `kotef demo`, then `kotef doctor` in your own repository. `kotef help environment`, `kotef "
+    "help files` and `kotef help exit-statuses` apply to all commands.",
 )
 @click.version_option(__version__, prog_name="kotef", message="%(prog)s %(version)s")
 def main() -> None:

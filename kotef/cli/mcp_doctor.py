@@ -1,4 +1,4 @@
-"""Report of `kotef mcp doctor`: whether the MCP servers of this repository start, and what they can do."""
+"""Check of this repository's MCP servers: whether each starts, and which tools it has."""
 
 import asyncio
 import importlib.util

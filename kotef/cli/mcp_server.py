@@ -1,4 +1,4 @@
-"""kotef as an MCP server on standard input and output."""
+"""Start of kotef as an MCP server for an editor or another agent."""
 
 import asyncio
 import importlib.util
@@ -13,7 +13,7 @@ from rich.console import Console
 from kotef.cli.screen import Screen
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import UsageError
-from kotef.git.commands import inspect
+from kotef.git import inspect
 from kotef.mcp_client import NOT_INSTALLED
 from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
@@ -38,7 +38,7 @@ def serve_until_gone(place: Path) -> None:
 
 
 def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
-    """What `kotef run` would have said of these events where nobody watches, line by line."""
+    """What `kotef run` would have said of these events where no one watches, line by line."""
     page = io.StringIO()
     paper = Console(
         file=page, force_terminal=False, highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH
@@ -51,10 +51,10 @@ def lines_of(events: Iterable[Line], max_attempts: int) -> list[str]:
 
 
 def served_workspace(root: str | None) -> Path:
-    """The workspace; where an editor starts us anywhere, a directory that nobody named must at least look like one."""
+    """The workspace; where an editor starts us anywhere, a directory that no one named must at least look like one."""
     place = workspace_of(root)
     if root is None and not inspect(place).is_repo and not (place / ".sdd").is_dir():
         raise UsageError(
-            f"{place} is neither a git repository nor has it a .sdd/", hint="name the workspace: kotef mcp --root DIR"
+            f"{place} is not a git repository and has no .sdd/", hint="name the workspace: kotef mcp --root DIR"
         )
     return place

@@ -1,4 +1,4 @@
-"""Coder chain of a run, and the endpoint of each role's model."""
+"""Resolution of the coder chain and of each role's model endpoint."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ NO_MODEL = "no model: set OPENAI_API_KEY, or OPENAI_BASE_URL (--base-url) for a 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who works on a task: the chain of coders, and whom its models are asked of."""
+    """Who works on a task: the chain of coders, and the endpoints of its models."""
 
     chain: str
     endpoint: Endpoint | None
@@ -120,7 +120,7 @@ def cast_of(options: dict[str, Any], config: UserConfig, company: Company) -> Ca
     endpoint = None if wants_model is False else resolve(os.environ, model=model, base_url=url)
     if endpoint is None:
         if wants_model:
-            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` tells what is missing"
+            hint = f"--coder {WITHOUT_MODEL} needs neither; `kotef doctor` shows what is missing"
             raise UsageError(NO_MODEL, hint=hint)
         said = () if chain else (f"no model is configured: {WITHOUT_MODEL} work without one; {NO_MODEL_GAIN}",)
         return Cast(chain or WITHOUT_MODEL, None, company=company, notices=said)
@@ -142,7 +142,7 @@ def _named(endpoint: Endpoint) -> Endpoint:
         return asyncio.run(discover_model(endpoint))
     except ModelError as error:
         hint = "start the server, or give --model"
-        raise UsageError(f"no model is named, and none can be asked for: {error}", hint=hint) from error
+        raise UsageError(f"no model is named, and the endpoint cannot list its models: {error}", hint=hint) from error
 
 
 def _model(endpoint: Endpoint, temperature: float | None, stand_in: str, emit: Emit) -> "StrictChatOpenAI":

@@ -65,13 +65,13 @@ def limits(command: F) -> F:
             "--max-written",
             type=click.IntRange(1),
             metavar="BYTES",
-            help="What the coder writes, ignored files aside; strict: 200,000,000.",
+            help="Bytes the coder may write, ignored files excluded; strict: 200,000,000.",
         ),
         click.option(
             "--reruns",
             type=click.IntRange(0, 10),
             metavar="N",
-            help="How often an unexpected failure is run again, alone; strict: 1, 0 never.",
+            help="How often to rerun an unexpected failure alone; strict: 1, 0: never.",
         ),
         click.option(
             "--probes",
@@ -84,7 +84,7 @@ def limits(command: F) -> F:
             "--probe-time",
             type=click.FloatRange(0, min_open=True),
             metavar="SECONDS",
-            help="For all probes of one green, or three times the checks' own time if that is more; strict: 60.",
+            help="Time for all probes of a green result, or three times the checks' time if that is more; strict: 60.",
         ),
         click.option(
             "--max-steps", type=click.IntRange(1, 200), metavar="N", help="Model calls of one attempt; strict: 200."
@@ -99,13 +99,13 @@ def limits(command: F) -> F:
             "--context-window",
             type=click.IntRange(512),
             metavar="TOKENS",
-            help="What the coder's model reads at once.  [default: as it or its server says, else 32,768]",
+            help="Context window of the coder's model, in tokens.  [default: as reported by the server, else 32,768]",
         ),
         click.option(
             "--continues",
             type=click.IntRange(0, 2),
             metavar="N",
-            help="How often an attempt goes on by itself from such a summary, with as many calls again; strict: 2.",
+            help="How often an attempt continues from such a summary, each time with as many calls; strict: 2.",
         ),
     )
     for option in reversed(options):
@@ -121,7 +121,7 @@ def confinement(command: F) -> F:
             type=click.Choice(["auto", "bwrap", "landlock", "strict", "off"]),
             envvar="KOTEF_SANDBOX",
             show_envvar=True,
-            help="What confines commands; `kotef doctor --sandbox` tries it.  [default: auto]",
+            help="Sandbox for commands; `kotef doctor --sandbox` tests each level.  [default: auto]",
         ),
         click.option("--network", is_flag=True, help="Let commands use the network."),
         click.option(
@@ -169,7 +169,7 @@ FALLBACK_MODEL = click.option(
     "--fallback-model",
     envvar="KOTEF_FALLBACK_MODEL",
     show_envvar=True,
-    help="Model of the same endpoint that takes over when the other fails beyond its retries.",
+    help="Model of the same endpoint that takes over when the first still fails after all retries.",
 )
 AGENT = click.option(
     "--agent", default="coder", metavar="NAME", help="Role of the coder; see `kotef agents`.  [default: coder]"
@@ -185,8 +185,8 @@ CODER = click.option(
     envvar="KOTEF_CODER",
     show_envvar=True,
     metavar="CHAIN",
-    help="Who edits, in order: fixers make mechanical edits, search tries small ones, model asks one, any other is an "
-    "agent's command line with {brief}, or its name in `kotef coders`. The seconds of a search are CPU time.  "
+    help="Who edits, in order: fixers makes mechanical edits, search tries small ones, model asks a model; anything "
+    "else is an agent: a name from `kotef coders`, or a command line with {brief}. Seconds of a search are CPU time.  "
     "[default: fixers,search:10s,model; without a model: fixers,search]",
 )
 CODER_ENV = click.option(
@@ -196,14 +196,16 @@ CODER_ENV = click.option(
     help="An environment variable that an agent of --coder gets; may be repeated.",
 )
 ACCEPT = click.option(
-    "--accept-ambiguous", is_flag=True, help="Keep a searched edit although others that pass disagree with it."
+    "--accept-ambiguous",
+    is_flag=True,
+    help="Keep an edit found by search even if other passing edits disagree with it.",
 )
 INTERACTIVE = click.option(
     "--interactive/--no-interactive",
     "-i",
     default=None,
     help="Ask at the terminal before the first edit (approve the plan, edit it or quit) and before commands that the "
-    "policy does not allow by itself. A resume asks if the run did.",
+    "policy does not allow by itself. A resumed run asks if the original did.",
 )
 
 
@@ -213,13 +215,15 @@ def which_run(command: F) -> F:
     return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
 
 
-FORCE: Final = click.option("--force", is_flag=True, help="Replace what somebody else changed, too; it is kept first.")
+FORCE: Final = click.option(
+    "--force", is_flag=True, help="Also replace files that someone else changed; copies are kept first."
+)
 ATTEMPT: Final = click.IntRange(1)
 TREE_STATUS: Final = """\b
 Exit status:
   0  done, or there was nothing to do
   2  refused, and nothing was touched: no such run or attempt, a run is at work here, or
-     somebody else changed a file that is about to be replaced
+     someone else changed a file that would be replaced
   5  a file could not be written
 """
 """Exit statuses of the commands that show, or put in place, what a run changed."""

@@ -1,4 +1,4 @@
-"""Files and pages that commands hand over."""
+"""Opening of a page in the user's browser, where there is one."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ def may_open() -> bool:
 
 
 def show_page(path: Path) -> None:
-    """Open it in a browser; where there is none, say where it is."""
+    """Open it in a browser; if there is none, say where it is."""
     said = "opened" if opened(path) else "no browser to open here; the report is"
     console().print(f"{said} {plain(str(path))}")
 
@@ -40,4 +40,4 @@ def show_page(path: Path) -> None:
 def must_be_plain(option: str, path: Path) -> None:
     """UsageError for a link, a pipe or a device: a file is written by replacing it, and `/dev/null` is to stay."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise UsageError(f"{option} {path}: it is no plain file, and would be replaced", hint="name a plain file")
+        raise UsageError(f"{option} {path}: not a regular file, and it would be replaced", hint="name a plain file")

@@ -1,4 +1,4 @@
-"""Table of what `kotef runs prune` deleted, for people and as JSON."""
+"""Output of `kotef prune`, and its confirmation."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -23,7 +23,7 @@ def show_pruned(pruned: Pruned, *, dry_run: bool) -> None:
         screen.print(f"  {run_id}")
     if pruned.resumable:
         kept = counted(len(pruned.resumable), "run")
-        screen.print(f"  kept, for it can be resumed: {kept}; --resumable lets them go, too")
+        screen.print(f"  kept, because it can be resumed: {kept}; --resumable deletes these too")
 
 
 def _room(size: int) -> str:

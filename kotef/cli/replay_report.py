@@ -1,4 +1,4 @@
-"""Report of a run that was played or judged again."""
+"""Output of a replayed or rejudged run."""
 
 from rich.console import Console
 
@@ -30,11 +30,11 @@ def show_replay(found: Replayed, screen: Console) -> None:
 def _headline(found: Replayed) -> str:
     then = f"{found.then.outcome} after {counted(found.then.attempts, 'failed attempt')}"
     if found.same and found.ended_from_outside:
-        return f"the same up to where it was ended from outside: {then}"
+        return f"the same up to the point where it was stopped from outside: {then}"
     if found.same:
-        return f"the same ending: {then}, with the same failures and trees"
+        return f"the same result: {then}, with the same failures and trees"
     now = f"{found.now.outcome} after {counted(found.now.attempts, 'failed attempt')}"
-    return f"another ending: {then}, then; {now}, now"
+    return f"another result: {then}, then; {now}, now"
 
 
 def show_rejudgement(found: Rejudgement, screen: Console) -> None:
@@ -49,7 +49,7 @@ def show_rejudgement(found: Rejudgement, screen: Console) -> None:
         for check in changed:
             screen.print(f"  {one_line(check.check)}: {_then_now(check)}", style="red")
     then = f" by kotef {found.kotef_version}" if found.kotef_version else ""
-    said = "all is judged as it was" if found.same else "not all is judged as it was"
+    said = "everything is judged as before" if found.same else "some of it is judged differently"
     screen.print(f"{said}{then}", style="bold green" if found.same else "bold red")
 
 

@@ -1,4 +1,4 @@
-"""Ending of a run as the screen shows it."""
+"""Text of a run's result on the screen."""
 
 from kotef.cli.screen import console, one_line, plain
 from kotef.runs.result import Result, ResultDone
@@ -24,12 +24,12 @@ def say_result(result: Result, *, where: bool = True) -> None:
             screen.print(f"    {one_line(line, 200)}")
     if result.preexisting:
         some = ", ".join(plain(test) for test in result.preexisting[:5])
-        screen.print(f"  red before the run and not asked for: {some}")
+        screen.print(f"  red before the run, not part of the task: {some}")
     asked = result.definition_of_done
     unproved = [_unproved(line) for line in asked if not line.proved]
     if unproved and result.done:
         screen.print(
-            f"  nothing proves {len(unproved)} of {len(asked)} lines of the ticket; a person should look:",
+            f"  nothing proves {len(unproved)} of {len(asked)} lines of the ticket; a person should check:",
             style="yellow",
         )
         for text in unproved:

@@ -1,4 +1,4 @@
-"""Table of the two rooms: what commands may write, and what the checks see."""
+"""The two rooms side by side: what commands may write, and what the checks see."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

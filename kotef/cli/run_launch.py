@@ -1,4 +1,4 @@
-"""Launch of a run with a view that fits where the output goes."""
+"""The path from a command line to a run, and from its result to the screen."""
 
 import sys
 from collections.abc import Callable

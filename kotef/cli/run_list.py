@@ -1,4 +1,4 @@
-"""Rows of `kotef runs`: one run each, with how it ended and how it goes on."""
+"""The list of this workspace's runs, and what a person can do about each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -24,9 +24,9 @@ def show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
             continue
         match row["outcome"]:
             case "aborted" if row["resume"]:
-                screen.print(f"{'':22}killed; `{row['resume']}` goes on")
+                screen.print(f"{'':22}killed; `{row['resume']}` continues it")
             case "aborted":
-                screen.print(f"{'':22}killed before it began; start it again with `kotef run`")
+                screen.print(f"{'':22}killed before it started; start it again with `kotef run`")
             case "unreadable":
                 screen.print(f"{'':22}{one_line(str(row['problem']), 200)}")
             case _:

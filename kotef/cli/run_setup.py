@@ -1,4 +1,4 @@
-"""Setup of a run from its options: everything that has to be known before it starts or goes on."""
+"""Preparation of a run or a resume, and the validation of what the user asked for."""
 
 import os
 import sys
@@ -16,9 +16,9 @@ from kotef.cli.ticket_list import tell_tickets
 from kotef.cli.workspace_option import workspace_of
 from kotef.context.prompts import Prompts
 from kotef.errors import UsageError
-from kotef.git.commands import GitFacts, inspect
+from kotef.git import GitFacts, inspect
 from kotef.mcp_client import Server
-from kotef.redaction.secrets import MARK
+from kotef.redaction import SECRET_MARK
 from kotef.runs import store
 from kotef.runs.available_tools import available, idle
 from kotef.runs.base_branch import settings_place
@@ -57,7 +57,7 @@ MOST_ATTEMPTS = 20
 
 
 def ready(options: dict[str, Any]) -> tuple[store.RunDir, Task, RunConfig]:
-    """A run as the options of `kotef run` ask for it, with where and with whom; nothing of it is made yet.
+    """A run as the options of `kotef run` ask for it, with its place and its models; nothing is created yet.
 
     Raises what can be wrong with the request. Without a goal, a ticket and a check it lists the open tickets.
     """
@@ -236,7 +236,7 @@ def _again(root: Path, run: store.RunDir, options: dict[str, Any]) -> tuple[stor
     config = read_config(config_path())
     hide(root, config, passed=task.passed, addresses=(options["base_url"],))
     asked = {name: options[name] or getattr(task, name) or None for name in CAST}
-    if MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for anew
+    if SECRET_MARK.search(asked["base_url"] or ""):  # its password was not kept: the address is asked for again
         asked["base_url"] = None
     cast = cast_of(asked, config, task.roles)
     goes_on_from = _one_more(run, task, given) if options["one_more"] else 0

@@ -1,4 +1,4 @@
-"""Table of `kotef doctor --sandbox`: what each level of sandbox keeps a command from on this machine."""
+"""Table of what each sandbox level denies to commands on this machine."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ from rich.console import Console
 from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
 from kotef.errors import SandboxError
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.runs.sandbox_setup import tracked
 from kotef.sandbox import (
     LEVEL_MEANINGS,
@@ -42,7 +42,7 @@ _DEEDS: Final = {
     "tune": "change a setting of the kernel",
 }
 _WANTED: Final = ("write", "listen")
-_STRICT: Final = "as bwrap, with limits; never the lesser level"
+_STRICT: Final = "like bwrap, with resource limits; never a lower level"
 
 
 def report_levels(place: Path, *, as_json: bool) -> int:
@@ -103,7 +103,7 @@ def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: 
     screen.print(f"as {plain(_user())}, in {plain(str(confinement.root))}")
     for probed in tried:
         screen.print(f"{probed.level}: {LEVEL_MEANINGS[probed.level]}", style="bold")
-        state, style = ("holds", "green") if probed.holds else (f"not to be had: {plain(probed.why_not)}", "red")
+        state, style = ("holds", "green") if probed.holds else (f"not available: {plain(probed.why_not)}", "red")
         screen.print(f"  {state}", style=style)
         if probed.way_out:
             screen.print(f"  way out: {plain(probed.way_out)}")
@@ -116,7 +116,7 @@ def _tell(screen: Console, confinement: Confinement, tried: list[Probed], auto: 
     screen.print(f"strict: {_STRICT}", style="bold")
     holds = any(probed.holds for probed in tried if probed.level == "bwrap")
     screen.print(
-        f"  {SandboxLimits().said()}" if holds else "  not to be had without bwrap", style=None if holds else "red"
+        f"  {SandboxLimits().said()}" if holds else "  not available without bwrap", style=None if holds else "red"
     )
     screen.print(f"off: {LEVEL_MEANINGS['off']}", style="bold")
     if auto:

@@ -1,4 +1,4 @@
-"""Draft of a specification with a model, and what a person sees of it."""
+"""Drafting of a specification from a goal, and its display."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from kotef.context.prompts import Prompts
 from kotef.errors import ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
 from kotef.runs.draft_files import DraftFile
 from kotef.runs.model_settings import model_settings
@@ -41,7 +41,7 @@ def goal_of(options: dict[str, Any]) -> str:
     if len(goal) > MAX_GOAL:
         raise UsageError(f"a goal of {len(goal):,} characters", hint=f"say it in {MAX_GOAL:,} at most")
     if options["interview"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("-i: there is no terminal to ask at", hint="leave -i out, or say more in the goal")
+        raise UsageError("-i: no terminal to ask at", hint="leave -i out, or say more in the goal")
     return goal
 
 
@@ -63,7 +63,7 @@ def draft_specification(
 async def _draft(
     root: Path, goal: str, config: UserConfig, prompts: Prompts, options: dict[str, Any]
 ) -> tuple[Drafted, Price | None]:
-    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it is of no use."""
+    """Ask the configured endpoint. Raises `UsageError` where none is, `ModelError` where it fails."""
     settings = model_settings(options, config, repository_of(root, config, trust=options["trust"]).settings)
     endpoint = resolve(os.environ, model=settings["model"].value, base_url=settings["base_url"].value)
     if endpoint is None:
@@ -147,7 +147,7 @@ def report_draft(
     for notice in notices:
         screen.print(Text(f"note: {plain(notice)}", style="yellow"))
     show_findings(screen, gaps)
-    left = f"{counted(len(gaps), 'gap')} left to mend (`kotef spec lint`)" if gaps else "no gap"
+    left = f"{counted(len(gaps), 'gap')} left to fix (`kotef spec lint`)" if gaps else "no gap"
     screen.print(f"{counted(len(drafted.draft.tickets), 'ticket')}, {left}; {_cost(drafted.spent, price)}")
     screen.print("A model wrote this: read it, then `kotef run --ticket ID`.")
 

@@ -1,4 +1,4 @@
-"""Gaps of tickets and specs as `kotef spec` prints them."""
+"""Output of `kotef spec lint`: the gaps of tickets and specs."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sums over all runs as `kotef stats` prints them."""
+"""Output of `kotef stats`: totals over all runs."""
 
 from collections.abc import Iterator, Mapping
 

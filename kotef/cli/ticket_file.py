@@ -1,4 +1,4 @@
-"""Ticket from an issue that is piped in, or is in a file."""
+"""Reader for an issue that is piped in or in a file."""
 
 import os
 import stat
@@ -29,7 +29,7 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
 
     Commands it names are run, and protected files it opens are opened, only with `trust`: strangers write issues.
 
-    Raises `UsageError` for anything that is no text of a sensible size, and beside `--ticket`.
+    Raises `UsageError` for anything that is not text of a sensible size, and beside `--ticket`.
     """
     if name is None:
         return None
@@ -53,7 +53,7 @@ def ticket_given(name: str | None, *, other: str | None, checks: tuple[str, ...]
 def _text(name: str, source: str) -> str:
     raw = _piped() if name == "-" else _file(name)
     if len(raw) > MAX_ISSUE:
-        raise UsageError(f"{source}: is longer than {MAX_ISSUE // 1024} KiB", hint="cut it down to what is asked")
+        raise UsageError(f"{source}: is longer than {MAX_ISSUE // 1024} KiB", hint="shorten it to the task")
     if b"\0" in raw:
         raise UsageError(f"{source}: is not text, but binary", hint="give the Markdown of an issue")
     try:
@@ -76,7 +76,7 @@ def _file(name: str) -> bytes:
         with Path(name).open("rb") as stream:
             kind = os.fstat(stream.fileno()).st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
-                raise UsageError(f"--ticket-file {name}: is no plain file", hint="name a file, or `-` for a pipe")
+                raise UsageError(f"--ticket-file {name}: not a regular file", hint="name a file, or `-` for a pipe")
             return stream.read(MAX_ISSUE + 1)
     except OSError as error:
         hint = "name a file with the Markdown of an issue, or `-` for a pipe"

@@ -1,4 +1,4 @@
-"""List of the tickets and specs that could be worked on."""
+"""The list of open tickets and specs, in any supported format."""
 
 from pathlib import Path
 from typing import NoReturn
@@ -6,7 +6,7 @@ from typing import NoReturn
 from kotef.cli.screen import console, one_line, plain
 from kotef.errors import UsageError
 from kotef.importers import list_foreign, progress_text
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sdd.tickets import list_tickets
 
 

@@ -1,9 +1,9 @@
-"""Workspace that a command works in."""
+"""The option that chooses the directory a command works in."""
 
 from pathlib import Path
 
 from kotef.errors import UsageError
-from kotef.git.commands import toplevel
+from kotef.git import toplevel
 from kotef.sdd.folder import refuse_misplaced
 
 

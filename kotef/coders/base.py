@@ -1,4 +1,4 @@
-"""What is a coder asked, and what does it owe in return?"""
+"""The protocol of a coder: its brief and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Who is asked first, and who takes over when a coder declines or finds nothing?"""
+"""The chain of coders: the next one takes over when a coder declines or finds nothing."""
 
 import re
 from dataclasses import dataclass, replace
@@ -63,11 +63,11 @@ def _named(part: str, text: str) -> Link:
     match = _LINK.match(part)
     if match is None or match["name"] not in (PRESETS if match["place"] else (*KNOWN, *PRESETS)):
         known = ", ".join((*KNOWN, *PRESETS))
-        hint = f"coders are {known}, or a command line with {{brief}}; a time is written search:10s"
+        hint = f"coders are {known}, or a command line with {{brief}}; write a time as search:10s"
         raise UsageError(f"--coder: {part or text!r} is not understood", hint=hint)
     seconds = float(match["seconds"]) if match["seconds"] else None
     if seconds == 0:
-        raise UsageError(f"--coder: {part!r} gives it no time", hint="a time is written search:10s")
+        raise UsageError(f"--coder: {part!r} gives it no time", hint="write a time as search:10s")
     name = match["name"]
     return Link(name, seconds, f"{match['place'] or ''}{name}" if name in PRESETS else "")
 
@@ -77,11 +77,11 @@ def _command(line: str) -> Link:
         raise UsageError("--coder: a command of several lines", hint="put them into a script, and name that")
     if splits_text(line):
         hint = 'end the quotes before it, "Solve: "{brief_text}; a script in quotes takes {brief}'
-        raise UsageError("--coder: {brief_text} stands in quotes with other words", hint=hint)
+        raise UsageError("--coder: {brief_text} is inside quotes with other words", hint=hint)
     command = command_of(line)
     if command is None:
         known = f"coders are {', '.join((*KNOWN, *PRESETS))}"
-        hint = f"{{brief}} stands for a file with the task, {{brief_text}} for its text; {known}"
+        hint = f"{{brief}} is replaced by a file with the task, {{brief_text}} for its text; {known}"
         raise UsageError(f"--coder: `{line}` takes no brief", hint=hint)
     return Link(command.name, None, line)
 
@@ -117,7 +117,7 @@ class Chain:
             question = CoderTrial(coder=coder.name, fingerprint=failure_key(brief.judged), tree=brief.tree)
             again = question in brief.tried and not coder.uses_model
             tried |= {question}
-            why = "was asked about this failure on this very tree before" if again else coder.declines(brief)
+            why = "already worked on this failure with this exact tree" if again else coder.declines(brief)
             if not why:
                 asked.append(coder.name)
                 work = await coder.work(replace(brief, hints=hints))

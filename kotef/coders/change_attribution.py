@@ -1,4 +1,4 @@
-"""Which changes of a visit are the coder's own, and which did somebody else make meanwhile?"""
+"""Attribution of a visit's changes: the coder's own, or made by someone else meanwhile."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,9 +34,9 @@ class Hands:
         self._note()
 
     def look(self) -> None:
-        """Take in what happened since the last look: all but what the file tools wrote is somebody else's.
+        """Take in what happened since the last look: all but what the file tools wrote is someone else's.
 
-        While one of the coder's commands runs in the background nobody can tell: it is taken for the coder's.
+        While one of the coder's commands runs in the background no one can tell: it is taken for the coder's.
         """
         now = self.snapshots.take()
         if not self._background:

@@ -1,4 +1,4 @@
-"""Claims of a coder that something cannot be done honestly, checked by code as far as code can."""
+"""A coder's claims that something cannot be done honestly, checked by code as far as possible."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Final
 from kotef.checks.verification import Verification
 from kotef.coders.base import Brief
 from kotef.failures.plural import counted
-from kotef.integrity.probes.expectations import Expectation, conflicts, function_at, plain_expectations
+from kotef.integrity import Expectation, conflicts, function_at, plain_expectations
 from kotef.state import Task
 from kotef.tools.errors import ToolFault
 from kotef.workspace.snapshots import Snapshots
@@ -98,7 +98,7 @@ class ClaimCheck:
         return _Spot(path, 0, tests) if self._read(path) is not None else _Spot()
 
     def _in_file(self, place: str) -> _Spot | None:
-        """A line of a test that fails; None where the place is no file."""
+        """A line of a test that fails; None where the place is not a file."""
         found = _PLACE.fullmatch(place)
         content = self._read(found["path"]) if found else None
         if found is None or content is None:
@@ -124,7 +124,7 @@ class ClaimCheck:
         return _Spot(path, line, (test,) if test else ())
 
     def _other(self, other: str) -> _Spot | None:
-        """The file, line or test that is said to be in the way; None where only words are given."""
+        """The file, line or test that is supposed to be in the way; None where only words are given."""
         if not other:
             return None
         judged = self.brief.judged
@@ -140,7 +140,7 @@ class ClaimCheck:
                 raise ToolFault("exec_error", f"{found['path']} has no line {line}")
             return _Spot(found["path"], line)
         if "::" in other or _LOOKS_LIKE_A_PATH.fullmatch(other):
-            raise ToolFault("exec_error", f"there is no file, line or test {other!r}")
+            raise ToolFault("exec_error", f"no such file, line or test: {other!r}")
         return None
 
     def _read(self, path: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""What is a model coder told before it has done anything?"""
+"""The first message of a model coder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

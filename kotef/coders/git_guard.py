@@ -1,4 +1,4 @@
-"""Are the user's git hooks and configuration, after the coder's commands, as they were before them?"""
+"""Guard that restores the user's git hooks and configuration after the coder's commands."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,8 +9,7 @@ from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
 from kotef.failures.quoting import plain
-from kotef.git.history import GitHistory
-from kotef.git.state import GitState, git_state
+from kotef.git import GitHistory, GitState, git_state
 from kotef.sandbox import Completed
 from kotef.tools.command_outcome import ToolAnswer
 
@@ -89,7 +88,7 @@ def all_put_back(repositories: Mapping[str, GitState | GitHistory], aside: Path)
 def told_of_put_back(theirs: str, put_back: Callable[[], Sequence[str]], emit: Emit, *, where: str) -> str:
     """The line for whoever reads the output of a command that changed what is the user's; empty when none did.
 
-    `put_back` returns the names of what it put back; the person is told as well, also of why it could not.
+    `put_back` returns the names of what it put back; the person is informed too, including why it could not.
     """
     try:
         names = put_back()

@@ -1,4 +1,4 @@
-"""How does a model edit the workspace?"""
+"""The coder that asks a model and gives it tools."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.context.seen_files import Known
 from kotef.deps import Clock, Emit
-from kotef.files.paths import granted
+from kotef.files import granted
 from kotef.middleware.answer_recorder import Hear
 from kotef.middleware.contradiction_report import report_in
 from kotef.middleware.effect_log import Effects, digest
@@ -30,7 +30,7 @@ from kotef.middleware.stack import stack
 from kotef.middleware.visit_context import VisitContext
 from kotef.models.context_window import ContextWindow
 from kotef.models.usage import spent_on
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sandbox import Completed
 from kotef.sdd.agents import Role
 from kotef.settings import PROFILES, Limits, Price, Profile

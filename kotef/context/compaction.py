@@ -1,4 +1,4 @@
-"""Which parts of a conversation does the model still see when not all of it fits?"""
+"""Compaction: which parts of a conversation the model still sees when not all of it fits."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
@@ -30,12 +30,12 @@ class Piece(NamedTuple):
 
 
 class Cut(BaseModel):
-    """What is no longer sent; the default is nothing. Positions only ever grow, for a conversation does, too."""
+    """What is no longer sent; the default is nothing. Positions only ever grow, because a conversation does, too."""
 
     model_config = ConfigDict(frozen=True)
 
     tier: Literal[0, 1, 2] = 0
-    """What becomes of the results before `upto`: nothing, long ones are truncated, all are dropped but for a stub."""
+    """What becomes of the results before `upto`: nothing, long ones are truncated, or all become stubs."""
     upto: int = Field(default=0, ge=0)
     covered: int = Field(default=1, ge=1)
     """Messages from the second up to this one are not sent; `summary` stands for them."""

@@ -1,4 +1,4 @@
-"""Is what stands before the conversation the same as in the last request, for the sake of the endpoint's cache?"""
+"""Fingerprint of a request's prefix, to see whether the endpoint's cache can be used."""
 
 import hashlib
 import json

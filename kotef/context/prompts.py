@@ -1,4 +1,4 @@
-"""Where does the text of a model call come from, and how is it filled in?"""
+"""Prompt templates: where each comes from, and how it is filled in."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import jinja2
 
 from kotef.context.template_cache import Compiled
 from kotef.errors import SpecError
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -53,14 +53,16 @@ def environment(*places: Path, material: bool = False) -> jinja2.Environment:
 
     `material`: what is filled in was written by strangers, and holds no mark that would end where it stands.
     """
-    ours = all(_is_ours(place) for place in places)
+    cache = None
+    if all(_is_ours(place) for place in places):
+        cache = Compiled("material" if material else "")
     templates = jinja2.Environment(  # noqa: S701  Markdown, never HTML
         loader=jinja2.ChoiceLoader([_loader(place) for place in places]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=False,
         finalize=within if material else None,
-        bytecode_cache=Compiled("material" if material else "") if ours else None,
+        bytecode_cache=cache,
     )
     templates.filters |= {"clip": clip, "cell": cell, "code": code}
     return templates
@@ -111,5 +113,5 @@ class Prompts:
         except jinja2.TemplateError as error:
             place = self.overrides if self.overrides and (self.overrides / f"{name}.md").exists() else shipped()
             raise SpecError(
-                place / f"{name}.md", f"cannot be rendered: {error}", hint="mend or delete the override"
+                place / f"{name}.md", f"cannot be rendered: {error}", hint="fix or delete the override"
             ) from error

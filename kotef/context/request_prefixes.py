@@ -1,4 +1,4 @@
-"""What did each role of a run send before its conversation, and does the next request begin like it?"""
+"""Request prefixes of each role in a run, and whether the next request begins the same way."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from kotef.context.prefix_fingerprint import Prefix
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 
 FILE: Final = "prefixes.json"
 """In the run directory: role, model, and the prefix of its requests."""

@@ -1,4 +1,4 @@
-"""Which files has the model seen, and which has it changed?"""
+"""Files that the model has seen, and files that it has changed."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ class Touched(NamedTuple):
 
 
 def files_of(calls: Iterable[Touched]) -> Files:
-    """The ledger of these calls; the same calls in any order give the same, but for what was modified twice."""
+    """The ledger of these calls; the same calls in any order give the same, except for what was modified twice."""
     read, named, wrote = set[str](), set[str](), dict[str, str]()
     for call in calls:
         read |= call.read.keys()

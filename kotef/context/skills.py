@@ -1,4 +1,4 @@
-"""Which skills are there for this workspace, and what do they say?"""
+"""Skills available in this workspace, and their texts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import KotefError
-from kotef.files.paths import resolve_inside
-from kotef.files.safe_open import list_within, walk_within
+from kotef.files import list_within, resolve_inside, walk_within
 from kotef.sdd.files import Problem, read_file
 from kotef.sdd.frontmatter import FrontmatterError, read_frontmatter
 

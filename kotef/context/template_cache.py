@@ -1,4 +1,4 @@
-"""Where does a template lie that has been compiled once?"""
+"""Cache of compiled prompt templates on disk."""
 
 import sys
 from contextlib import suppress
@@ -10,7 +10,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 
 from kotef import __version__
 from kotef.errors import KotefError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 
 
 class Compiled(BytecodeCache):

@@ -1,4 +1,4 @@
-"""What failed so far in this run, and how many attempts did it cost?"""
+"""The failure history of a run, and the attempts spent."""
 
 from collections.abc import Iterable
 from typing import Final, Literal, Self

@@ -1,4 +1,4 @@
-"""Does the model go round in circles?"""
+"""Detection of a model that repeats itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Tools:
 def loop_in(calls: Sequence[ToolUse], tools: Tools, *, warned: bool) -> ToolLoop | None:
     """The loop that the newest calls close; None while there is none. Pure.
 
-    `warned` is whether the model was told of one before.
+    `warned` is whether the model was warned before.
     """
     if not calls or calls[-1].tool in tools.polls:
         return None

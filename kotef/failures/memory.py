@@ -1,4 +1,4 @@
-"""What did earlier runs learn about the failures of this one?"""
+"""Memory of what earlier runs learnt about the failures of this one."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ class EarlierAttempt(BaseModel):
 
     visit: int
     what: str
-    """The plan, in its own words; a claim. Empty when nobody wrote it down."""
+    """The plan, in its own words; a claim. Empty when no one wrote it down."""
     changed: tuple[str, ...] = ()
     ended: str = ""
     """What its verification said."""
@@ -37,7 +37,7 @@ class Memory(BaseModel):
     """One earlier run of this workspace, as far as a later one can learn from it.
 
     Source: `runs.memory`, from the run store and the issue log. Every text comes from models, tools and people, and
-    the files from a repository that may be hostile: it is told as data.
+    the files from a repository that may be hostile: it is shown as data.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -71,7 +71,7 @@ def tell(memories: Sequence[Memory], fingerprints: Collection[str]) -> str:
         for line in _lines(memory, fingerprints):
             left -= len(line.encode()) + 1
             if left < 0:
-                rest = f"(cut here; {counted(len(known) - number, 'earlier run')} not told in full)"
+                rest = f"(cut here; {counted(len(known) - number, 'earlier run')} shortened)"
                 return "\n".join([*lines, rest])
             lines.append(line)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Does the model make one mistake after the other, and was it told so?"""
+"""Consecutive mistakes of a model, and whether it was warned."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby, takewhile

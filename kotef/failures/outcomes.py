@@ -1,4 +1,4 @@
-"""How can a run end, and what does each ending tell a shell?"""
+"""Outcomes of a run, and the exit status of each."""
 
 from typing import Final, Literal
 
@@ -28,7 +28,7 @@ EXIT_STATUS: Final[dict[Outcome, int]] = {
     "model_unavailable": 7,
     "interrupted": 130,
 }
-"""Exit status of each outcome (0-255); SIGTERM makes `interrupted` 143. 2 is no outcome: nothing was run."""
+"""Exit status of each outcome (0-255); SIGTERM makes `interrupted` 143. 2 is not an outcome: nothing was run."""
 
 RESUMABLE: Final[frozenset[Outcome]] = frozenset(
     {"budget_exceeded", "environment_broken", "model_unavailable", "interrupted", "crashed"}

@@ -1,4 +1,4 @@
-"""How is a number of things said?"""
+"""Singular and plural forms of counts."""
 
 
 def counted(number: int, thing: str, things: str = "") -> str:

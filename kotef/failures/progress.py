@@ -1,4 +1,4 @@
-"""Is the set of failures shrinking, growing, or another one than before?"""
+"""Progress between two failure sets: fewer, more, or different failures."""
 
 from dataclasses import dataclass
 from typing import Literal

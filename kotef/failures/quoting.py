@@ -1,4 +1,4 @@
-"""How is text of strangers quoted, so that it can neither start a line nor end its quotation?"""
+"""Quoting of untrusted text, so that it can neither start a line nor end its quotation."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What did the model ask of its tools in one visit, and what came of it?"""
+"""The model's tool calls in one visit, and their results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ToolUse:
     tool: str
     arguments: Mapping[str, Any]
     result: str
-    """What the model was told."""
+    """The text shown to the model."""
     mistake: MistakeKind | None = None
     """What kind of mistake it was; None when the tool did its work, whatever it found."""
     failure: Category | None = None

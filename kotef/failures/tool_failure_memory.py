@@ -1,4 +1,4 @@
-"""Which failures of tools should a model remember that no longer sees the conversation they happened in?"""
+"""Failed tool calls that a model should remember after the conversation that held them was cut."""
 
 import re
 from collections.abc import Iterable, Sequence

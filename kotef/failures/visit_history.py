@@ -1,4 +1,4 @@
-"""What did each visit of this run change, fix and break, and did the newest bring anything new?"""
+"""The history of visits: what each changed, fixed and broke, and whether the newest achieved anything new."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -24,10 +24,10 @@ _SHARE: Final = 900
 """Bytes the newest visit may take of that."""
 
 _REST: Final = 60
-"""Bytes kept back for the line that says how many are not told."""
+"""Bytes reserved for the line that counts the omitted ones."""
 
 _LEVELS: Final = ((10, 8, 160), (4, 3, 80), (2, 1, 0), (0, 0, 0))
-"""How much of a visit is told: paths, ids of a list, characters of the coder's words; the first for the newest only."""
+"""How much of a visit is shown: paths, ids of a list, characters of the coder's words; first: the newest only."""
 
 
 class Visit(BaseModel):
@@ -56,7 +56,7 @@ class Visit(BaseModel):
     changed: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
     """Paths the coder changed in this visit."""
     foreign: tuple[str, ...] = Field(default=(), max_length=MAX_UNITS)
-    """Paths that somebody else changed meanwhile."""
+    """Paths that someone else changed meanwhile."""
     said: str = Field(default="", max_length=MAX_REASON)
     """What the coder says it did, or why it changed nothing, in one line; a claim."""
     stopped: str = ""
@@ -78,7 +78,7 @@ def before(visits: Mapping[int, Visit], number: int) -> Visit | None:
 
 
 def stalled(visits: Mapping[int, Visit], number: int) -> str:
-    """Why this visit brought nothing new, as one sentence for a nudge; empty when it did, or when nobody knows. Pure.
+    """Why this visit brought nothing new, as one sentence for a nudge; empty when it did, or when no one knows. Pure.
 
     No change to the tree; a tree judged before, with the same failures; the same failures after a change; or all
     failures of the visit before and more. Strictly fewer than the visit before are something new, unless that very
@@ -129,7 +129,7 @@ def recount(visits: Mapping[int, Visit]) -> str:
         room = left if position else _SHARE
         line = next((line for line in _ways(attempt, newest=not position) if len(line.encode()) < room), None)
         if line is None:
-            return "\n".join([*lines, f"({counted(len(attempts) - position, 'earlier attempt')} not told)"])
+            return "\n".join([*lines, f"({counted(len(attempts) - position, 'earlier attempt')} left out)"])
         left -= len(line.encode()) + 1
         lines.append(line)
     return "\n".join(lines)

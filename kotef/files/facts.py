@@ -1,4 +1,4 @@
-"""Facts about what stands at a path: no link is followed, nothing is opened, and nothing there is no error."""
+"""Facts about a path: links are not followed, nothing is opened, and a missing path is not an error."""
 
 import os
 import stat

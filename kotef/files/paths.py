@@ -1,4 +1,4 @@
-"""Which paths may kotef read and write, and where does it keep its own state?"""
+"""Paths that kotef may read and write, and the location of its own state."""
 
 import errno
 import hashlib
@@ -32,7 +32,7 @@ def state_dir(root: Path) -> Path:
     try:
         base = Path(home) if home.startswith("/") else Path.home() / ".local" / "state"
     except RuntimeError as error:
-        raise WorkspaceError("~", "there is no home directory", hint=hint) from error
+        raise WorkspaceError("~", "no home directory", hint=hint) from error
     try:
         base.mkdir(parents=True, exist_ok=True)
         for directory in (base / "kotef", base / "kotef" / name):
@@ -43,12 +43,12 @@ def state_dir(root: Path) -> Path:
     except OSError as error:
         raise os_fault(Path(error.filename or base), error, hint=hint) from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise WorkspaceError(base / "kotef" / name, "belongs to somebody else", hint=hint)
+        raise WorkspaceError(base / "kotef" / name, "belongs to another user", hint=hint)
     return base / "kotef" / name
 
 
 def at_home(name: str) -> Path:
-    """The path as a shell reads it; `~` before a name that nobody here has is a part of the name."""
+    """The path as a shell reads it; `~` before a name that no one here has is a part of the name."""
     return Path(os.path.expanduser(name))  # noqa: PTH111  that of Path raises RuntimeError there
 
 
@@ -68,7 +68,7 @@ def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path
     Raises `WorkspaceError` with the reason and a way out.
     """
     if "\0" in path:
-        raise WorkspaceError(path.replace("\0", "\\0"), "no path holds a NUL byte", hint="give a plain path")
+        raise WorkspaceError(path.replace("\0", "\\0"), "a path cannot contain a NUL byte", hint="give a plain path")
     try:
         workspace = Path(os.path.realpath(root, strict=True))
         real = Path(os.path.realpath(workspace / path))
@@ -84,7 +84,7 @@ def resolve_inside(root: Path, path: str, *, write: bool, reads: Collection[Path
         if names.is_relative_to(top):
             _check_names(path, names.relative_to(top).parts, write=write)
     if write and any(_is_git_directory(above) for above in real.parents if above.is_relative_to(top)):
-        raise WorkspaceError(path, "git's own files are not to be written", hint="edit the working tree only")
+        raise WorkspaceError(path, "git's own files must not be written", hint="edit the working tree only")
     _check_kind(path, real, write=write)
     return real
 
@@ -177,13 +177,13 @@ def _check_names(path: str, parts: tuple[str, ...], *, write: bool) -> None:
     """Refuse by name alone; names are compared without case, as some file systems do."""
     names = [part.casefold() for part in parts]
     if any(name.startswith(".env") and not _ENV_SAMPLE.fullmatch(name) for name in names):
-        raise WorkspaceError(path, "environment files may hold secrets", hint="use .env.example, or ask a person")
+        raise WorkspaceError(path, "environment files may contain secrets", hint="use .env.example, or ask a person")
     if any(_KEY_FILE.fullmatch(name) for name in names) or names[-2:] == [".git", "config"]:
-        raise WorkspaceError(path, "may hold keys or a login", hint="leave it to a person")
+        raise WorkspaceError(path, "may contain keys or a login", hint="leave it to a person")
     if write and ".git" in names:
-        raise WorkspaceError(path, "git's own files are not to be written", hint="edit the working tree only")
+        raise WorkspaceError(path, "git's own files must not be written", hint="edit the working tree only")
     if write and names[:1] == [".sdd"]:
-        raise WorkspaceError(path, ".sdd says what is asked and is not to be written", hint="leave it to a person")
+        raise WorkspaceError(path, ".sdd defines the task and must not be written", hint="leave it to a person")
 
 
 def _is_git_directory(folder: Path) -> bool:
@@ -205,4 +205,4 @@ def _check_kind(path: str, real: Path, *, write: bool) -> None:
     elif not stat.S_ISREG(found.st_mode):
         raise WorkspaceError(path, "is not a regular file", hint="only plain files are read and written")
     elif write and found.st_nlink > 1:
-        raise WorkspaceError(path, "is a hard link, its other name may lie outside", hint="copy it and edit the copy")
+        raise WorkspaceError(path, "is a hard link; its other name may be outside", hint="copy it and edit the copy")

@@ -74,11 +74,11 @@ def _unlinked(name: str, flags: int, directory: int, path: str) -> int:
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
                 kind = errno.ENOTDIR if flags & os.O_DIRECTORY else errno.ELOOP
-                raise OSError(kind, "is, or lies behind, a symbolic link", path) from error
+                raise OSError(kind, "is a symbolic link, or is below one", path) from error
         raise
 
 
-def inside(root: Path, path: str) -> str:
+def resolve_links(root: Path, path: str) -> str:
     """The path below `root` that a name resolves to, links followed; `.` is the root.
 
     A repository may link `AGENTS.md` to `CLAUDE.md`. Open the result with the other functions here: they follow no
@@ -95,12 +95,12 @@ def inside(root: Path, path: str) -> str:
 
 def read_inside(root: Path, path: str, *, largest: int, cut: bool = False) -> bytes:
     """Like `read_within`, but the name may be a link to another place below `root`. Raises `OSError`."""
-    return read_within(Path(os.path.realpath(root)), inside(root, path), largest=largest, cut=cut)
+    return read_within(Path(os.path.realpath(root)), resolve_links(root, path), largest=largest, cut=cut)
 
 
 def list_inside(root: Path, path: str, *, most: int) -> list["Listed"]:
     """Like `list_within`, but the name may be a link to another place below `root`. Raises `OSError`."""
-    return list_within(Path(os.path.realpath(root)), inside(root, path), most=most)
+    return list_within(Path(os.path.realpath(root)), resolve_links(root, path), most=most)
 
 
 def read_within(root: Path, path: str, *, largest: int, cut: bool = False) -> bytes:
@@ -131,7 +131,7 @@ def _read(file: int, path: str, largest: int, *, cut: bool) -> bytes:
     return content
 
 
-def regular(name: str, directory: int) -> os.stat_result | None:
+def regular_file_stat(name: str, directory: int) -> os.stat_result | None:
     """The stat result of a regular file in an open directory; None if missing or not regular. Raises `OSError`."""
     try:
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)
@@ -245,7 +245,7 @@ def write_within(root: Path, path: str, content: bytes, *, mode: int | None = No
     temporary = f".kotef-{secrets.token_hex(8)}.tmp"
     with parent_within(root, path, create=True) as (directory, name):
         try:
-            write_new(temporary, content, like=regular(name, directory), mode=mode, directory=directory)
+            write_new(temporary, content, like=regular_file_stat(name, directory), mode=mode, directory=directory)
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         finally:
             with suppress(OSError):  # after success, or if it was never created, there is nothing to remove

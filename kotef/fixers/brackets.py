@@ -1,4 +1,4 @@
-"""Which bracket is missing, or one too many, and where?"""
+"""Fixer for a missing or superfluous bracket."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How do the mechanical fixes take their place among the coders?"""
+"""The coder that applies the mechanical fixes."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -10,8 +10,7 @@ from kotef.checks.types import Check, CommandResult
 from kotef.coders.base import Brief, CoderResult
 from kotef.deps import Clock, Emit
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import read_within
+from kotef.files import read_within, write_atomic
 from kotef.fixers.table import FailingCheck, Fix, commands, propose
 from kotef.state import Edits, Spent, Usage
 from kotef.workspace.snapshot_scope import LARGEST
@@ -105,7 +104,7 @@ class FixersCoder:
         return None
 
     async def _commands(self, checks: Sequence[Check], old: Results, brief: Brief, number: int) -> list[str]:
-        """Run the tools that mend what they complain about, where such a tool is a check; keep what made it pass."""
+        """Run the tools that repair what they complain about, where such a tool is a check; keep what made it pass."""
         done: list[str] = []
         for command in commands([_failure(result) for result in old.values() if not result.passed]):
             before = self.snapshots.take()
@@ -162,7 +161,7 @@ def _evidence(kept: Sequence[Fix], runs: int) -> Iterator[str]:
     if kept:
         yield f"{counted(runs, 'fix', 'fixes')} tried, {len(kept)} kept: the failing checks got better with each"
     for said in dict.fromkeys(_said(fix.evidence) for fix in kept):
-        yield f"the check said: {said}"
+        yield f"the check reported: {said}"
 
 
 def _said(line: str) -> str:

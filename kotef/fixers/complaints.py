@@ -1,4 +1,4 @@
-"""Of what does the output of a check complain, and where in the project?"""
+"""Complaints in the output of a check, each with its place in the project."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Where does an identifier stand, and what has to change to spell it otherwise?"""
+"""Positions of an identifier, and the edits that rename it."""
 
 import ast
 import re

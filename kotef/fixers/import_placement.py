@@ -1,4 +1,4 @@
-"""Where does a new import belong, and how does it look there?"""
+"""Placement and form of a new import."""
 
 import ast
 import re

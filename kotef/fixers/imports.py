@@ -1,4 +1,4 @@
-"""Which import is missing?"""
+"""Fixer for a missing import."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ from kotef.fixers.misspellings import unbound_names
 from kotef.fixers.source import PythonText, SpanEdit
 from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 
 
 def name_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
@@ -30,7 +30,7 @@ def name_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal
 
 
 def submodule_missing(complaint: Complaint, project: Project) -> Iterator[FixProposal]:
-    """An AttributeError for a module of a package that nobody imported: `import urllib` and then `urllib.parse`."""
+    """An AttributeError for a module of a package that no one imported: `import urllib` and then `urllib.parse`."""
     match = re.match(r"module '([\w.]+)' has no attribute '(\w+)'", complaint.message)
     place = project.raised(complaint)
     if match is None or place is None:
@@ -42,8 +42,11 @@ def submodule_missing(complaint: Complaint, project: Project) -> Iterator[FixPro
         for node in source.nodes
         for alias in (node.names if isinstance(node, ast.Import) else ())
     )
-    standard = next((name for name in sorted(standard_library.MODULES) if f"{name}.".startswith(f"{dotted}.")), "")
-    module = (dotted if dotted in project.modules else "") if match[1] in project.modules else standard
+    if match[1] in project.modules:
+        known = [dotted] if dotted in project.modules else []
+    else:
+        known = [name for name in sorted(standard_library.MODULES) if f"{name}.".startswith(f"{dotted}.")]
+    module = next(iter(known), "")
     if plain and module:
         yield from _added(project, source, MissingImport(module), line, f"{dotted} is used but not imported")
 

@@ -1,4 +1,4 @@
-"""Which indentation would make a file compile, if there is only one?"""
+"""Fixer for indentation, where only one makes the file compile."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class _LogicalLine:
 def candidates(source: PythonText, error: SyntaxError) -> Iterator[tuple[str, str]]:
     """Texts with other indentation, smallest change first, each with what was done; most do not compile.
 
-    A choice that puts a statement right behind a `return` of its own block is none. While brackets are open nobody
+    A choice that puts a statement right behind a `return` of its own block is none. While brackets are open no one
     can tell where statements start: then there is none at all.
     """
     message, line = error.msg or "", error.lineno or 0

@@ -1,4 +1,4 @@
-"""Which command would a formatter or a linter mend its own complaint with?"""
+"""Fix commands of formatters and linters, for their own complaints."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ _CHECKING: Final[dict[str, frozenset[str]]] = {
     "black": frozenset({"--check", "--diff"}),
     "isort": frozenset({"--check-only", "--check", "-c", "--diff", "--df"}),
 }
-"""Formatters, and the options that keep them from writing; without one of them they are no check."""
+"""Formatters, and the options that keep them from writing; without one of them they are not a check."""
 _TOOLS: Final = ("ruff", "black", "isort")
 
 

@@ -1,4 +1,4 @@
-"""Where was `self` forgotten?"""
+"""Fixer for a forgotten `self`."""
 
 import ast
 import re

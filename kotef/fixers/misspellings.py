@@ -1,4 +1,4 @@
-"""Which name was meant, when Python says there is none of that spelling?"""
+"""Fixer for a misspelt name that Python does not know."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ _ATTRIBUTE = re.compile(
 
 
 def unbound_names(complaint: Complaint, project: Project) -> tuple[PythonText, list[ast.Name]] | None:
-    """The file and the places a NameError is about, the one that raised first; None when they cannot be told.
+    """The file and the places a NameError is about, the one that raised first; None when they cannot be determined.
 
     Without any place in the output it is the one file that may be edited and reads the name unbound.
     """

@@ -1,4 +1,4 @@
-"""Which key or keyword argument was meant, when nothing has the one that was asked for?"""
+"""Fixer for a misspelt key or keyword argument."""
 
 import ast
 import re

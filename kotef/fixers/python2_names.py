@@ -1,4 +1,4 @@
-"""What of Python 2 is left in a file that Python 3 compiles?"""
+"""Fixer for Python 2 leftovers in a file that Python 3 compiles."""
 
 import ast
 import re

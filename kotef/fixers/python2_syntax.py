@@ -1,4 +1,4 @@
-"""How is a statement of Python 2 that Python 3 cannot even read written today?"""
+"""Fixer for Python 2 statements that Python 3 cannot parse."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ def _execs(source: PythonText) -> Iterator[SpanEdit]:
 
 
 def _excepts(source: PythonText) -> Iterator[SpanEdit]:
-    """`except E, name` bound a name, `except E, F` meant two exceptions: what is written large is no variable."""
+    """`except E, name` bound a name, `except E, F` meant two exceptions: what is written large is not a variable."""
     for match in _EXCEPT.finditer(source.masked):
         yield SpanEdit(source.path, match.start("comma"), match.end("comma"), " as ")
     for match in _EXCEPTIONS.finditer(source.masked):

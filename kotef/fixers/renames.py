@@ -1,4 +1,4 @@
-"""What has to change when the project's own definition is misspelt, and its tests spell it right?"""
+"""Fixer for a misspelt definition that the project's tests spell correctly."""
 
 import ast
 import builtins

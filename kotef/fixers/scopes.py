@@ -1,4 +1,4 @@
-"""Which names can a line of code see, and which of them does nothing bind?"""
+"""Scope analysis: names that a line of code can see, and names that nothing binds."""
 
 import ast
 import builtins

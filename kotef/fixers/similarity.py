@@ -1,4 +1,4 @@
-"""Which known name was meant by a misspelt one?"""
+"""Similarity of names: the known name that a misspelt one meant."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 MIN_LENGTH: Final = 3
-"""Of one- and two-letter names nobody can say what was meant."""
+"""Of one- and two-letter names no one can say what was meant."""
 ALIKE: Final = 0.75
 """Ratio of `difflib` from which two words may be the same one misspelt: one slip in four letters."""
 SWAPPED: Final = 0.6
@@ -26,9 +26,9 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def likeness(name: str, known: str) -> float:
-    """From 0.0, another name, to 0.99, the same name but for capitals and underscores; symmetric enough for ranking.
+    """From 0.0, another name, to 0.99, the same name except for capitals and underscores; symmetric enough for ranking.
 
-    Names are compared word by word, so that `min_size` is no misspelt `max_size`. Not misspelt are: other digits
+    Names are compared word by word, so that `min_size` is not a misspelt `max_size`. Not misspelt are: other digits
     (`x1`, `x2`), another first letter (`encode`, `decode`), a class for a variable (`Item`, `item`), and another
     number of leading underscores.
     """

@@ -1,4 +1,4 @@
-"""What does one source file consist of, and how is it edited without touching anything else?"""
+"""A source file and its edits, which change nothing else in it."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Final, Self
 
 MAX_BYTES: Final = 1_000_000
-"""Larger files are generated or data; nobody misspelt a name in them by hand."""
+"""Larger files are generated or data; no one misspelt a name in them by hand."""
 
 CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 
@@ -159,7 +159,7 @@ class PythonText:
 
 
 def syntax_error(text: str) -> SyntaxError | None:
-    """Why the text is no module, as this interpreter sees it; nothing of it is executed.
+    """Why the text is not a module, as this interpreter sees it; nothing of it is executed.
 
     What only the compiler refuses (`return` outside a function) counts; so does a text too deep to be parsed.
     """

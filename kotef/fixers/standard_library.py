@@ -1,4 +1,4 @@
-"""What do Python's own types and modules offer?"""
+"""Names that Python's built-in types and standard modules offer."""
 
 import builtins
 from functools import cache

@@ -1,4 +1,4 @@
-"""What does the project define, under which names, and which of it may be edited?"""
+"""Index of the project's definitions: their names, and whether they may be edited."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from kotef.classification import LIBRARY_PATH
 from kotef.fixers.complaints import Complaint
 from kotef.fixers.scopes import Function, Scopes, bound_by
 from kotef.fixers.source import PythonText
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 
 MAX_FILES: Final = 2000
 """Files of one project that are looked into, in the order of their paths."""

@@ -1,4 +1,4 @@
-"""What would make a file compile again, if there is only one way?"""
+"""Fixer for syntax errors with only one possible fix."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -12,11 +12,11 @@ from kotef.fixers.symbol_index import Project
 from kotef.fixers.types import FixProposal
 
 MAX_STEPS: Final = 8
-"""Slips of one file that are mended one after the other."""
+"""Slips of one file that are repaired one after the other."""
 
 
 class SyntaxRepair(NamedTuple):
-    """One way to mend, tried before those below it."""
+    """One way to repair, tried before those below it."""
 
     candidates: Callable[[PythonText, SyntaxError], Iterator[tuple[str, str]]]
     """From a file and its first error to texts that may be better, each with what was done."""
@@ -114,4 +114,4 @@ REPAIRS: Final = (
     SyntaxRepair(brackets.candidates, moves=True),
     SyntaxRepair(indentation.candidates, moves=True),
 )
-"""The first that helps is believed; what nobody writes by accident comes first."""
+"""The first that helps is believed; what no one writes by accident comes first."""

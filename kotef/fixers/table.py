@@ -1,4 +1,4 @@
-"""Which mechanical fixes are there, and which of them does a failing check call for?"""
+"""The table of mechanical fixes, and which of them a failing check calls for."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain

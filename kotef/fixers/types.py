@@ -1,4 +1,4 @@
-"""What are the fixers given, and what do they hand back?"""
+"""Types of the fixers' inputs and results."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How is git asked something without running anything the repository configures?"""
+"""git commands that run nothing the repository configures."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.git.layout import awaited_pipe, pinned
 
 _SECONDS: Final = 300.0
-"""A git that takes longer hangs: on a network file system, or on something nobody answers."""
+"""A git that takes longer hangs: on a network file system, or on something no one answers."""
 
 _PATIENCE: Final = 3.0
 """Seconds after which kotef checks whether git is waiting for a pipe."""
@@ -132,9 +132,9 @@ def run_git(
     user_config: bool = False,
     config: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """As `git`, for a caller to whom the exit status says something.
+    """As `git`, for a caller that needs the exit status.
 
-    `config` stands above all else: what somebody answers for who has looked at where it comes from.
+    `config` stands above all else: what someone answers for who has looked at where it comes from.
     """
     outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = outside | _ENVIRONMENT | ({} if user_config else _NO_USER_CONFIG) | dict(env or {})
@@ -173,7 +173,7 @@ def toplevel(root: Path) -> Path | None:
 
 
 def inspect(root: Path) -> GitFacts:
-    """What git knows about a directory; outside a working tree (or in a bare repository) it is no repository.
+    """What git knows about a directory; outside a working tree (or in a bare repository) it is not a repository.
 
     Raises `WorkspaceError` when git is missing, or finds a repository it cannot read or does not trust.
     """

@@ -1,4 +1,4 @@
-"""Where do the user's branches, index and reflogs stand, and how do they come back after a command?"""
+"""The user's branches, index and reflogs, and their restoration after a command."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.git.commands import run_git
 from kotef.git.objects import GitObjects
 from kotef.git.state import places

@@ -1,4 +1,4 @@
-"""Is the repository git would find here the workspace's own, or does something lead it elsewhere?"""
+"""The workspace's own git repository, with detection of redirections elsewhere."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 
 _LARGEST: Final = 1_000_000
 """Bytes of a configuration file; git's own are a few hundred."""
@@ -64,7 +64,7 @@ def awaited_pipe(cwd: Path) -> Path | None:
 
 
 def _led(place: Path, git: Path) -> Path | None:
-    """Where a `.git` that is a file or a link leads, once that has named the place back; None when it is no pointer."""
+    """Where a `.git` that is a file or a link leads, once that has named the place back; None if it is not one."""
     said = _text(git) if git.is_file() else b""
     if said and not said.startswith(b"gitdir:"):
         return None
@@ -140,7 +140,7 @@ def _is_below(path: Path, top: str) -> bool:
 
 
 def _text(path: Path) -> bytes:
-    """The bytes of a small file; none of one that is not there, or is no file."""
+    """The bytes of a small file; none of one that is not there, or is not a file."""
     try:
         return read_regular(path, largest=_LARGEST)
     except OSError:

@@ -1,4 +1,4 @@
-"""How do the objects of the user's git survive a command that deletes them?"""
+"""Protection of the user's git objects from commands that delete them."""
 
 import errno
 import os
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import os_fault
+from kotef.files import os_fault
 
 _MOST: Final = 100_000
-"""Files linked; a repository with more is told to be packed."""
+"""Files linked; a repository with more must be packed first."""
 
 
 class GitObjects:
@@ -35,7 +35,7 @@ class GitObjects:
             self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name in names.difference(_files(self.store)):
                 link(self.objects / name, self.store / name)
-        except FileNotFoundError:  # somebody packs them just now: what is packed was linked, or is next time
+        except FileNotFoundError:  # someone packs them just now: what is packed was linked, or is next time
             return
         except OSError as error:
             raise os_fault(self.objects, error) from error
@@ -51,7 +51,7 @@ class GitObjects:
         return len(gone)
 
 
-def drop(store: Path) -> None:
+def drop_kept_objects(store: Path) -> None:
     """The run is over, and git has its objects."""
     shutil.rmtree(store, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""What does a patch change, and which tree does it make of another?"""
+"""Patches: what one changes, and the tree it makes of another."""
 
 import tempfile
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kotef.git.commands import git, run_git
 
 
-class Change(NamedTuple):
+class PatchChange(NamedTuple):
     """One file of a patch."""
 
     path: str
@@ -16,7 +16,7 @@ class Change(NamedTuple):
     removed: int | None
 
 
-def changes(patch: bytes, store: Path) -> tuple[Change, ...]:
+def patch_changes(patch: bytes, store: Path) -> tuple[PatchChange, ...]:
     """The files of a patch of `Snapshots.patch`, in its order; `store` is any repository, which is not looked at.
 
     Raises `WorkspaceError` when git cannot read the patch.
@@ -25,14 +25,14 @@ def changes(patch: bytes, store: Path) -> tuple[Change, ...]:
         return ()
     answer = git(["apply", "--numstat", "-z", "-"], cwd=store, env={"GIT_DIR": str(store)}, stdin=patch)
     rows = [row.split(b"\t", 2) for row in answer.split(b"\0") if row]
-    return tuple(Change(path.decode("utf-8", "surrogateescape"), _lines(a), _lines(r)) for a, r, path in rows)
+    return tuple(PatchChange(path.decode("utf-8", "surrogateescape"), _lines(a), _lines(r)) for a, r, path in rows)
 
 
 def _lines(count: bytes) -> int | None:
     return None if count == b"-" else int(count)
 
 
-def patched(tree: str, patch: bytes, store: Path, *, reverse: bool = False) -> str | None:
+def patched_tree(tree: str, patch: bytes, store: Path, *, reverse: bool = False) -> str | None:
     """The tree that a patch makes of `tree` in a bare repository, or was made from; None when it does not fit.
 
     No file of a workspace is touched, and contents are taken byte for byte.

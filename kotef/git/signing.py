@@ -1,10 +1,10 @@
-"""How does git sign and which hooks does it have, asked without running what the repository names?"""
+"""Signing and hooks of git, read without running what the repository names."""
 
 import os
 from pathlib import Path
 from typing import Final
 
-from kotef.files.paths import at_home
+from kotef.files import at_home
 from kotef.git.commands import run_git
 
 _PROGRAMS: Final = {
@@ -14,12 +14,12 @@ _PROGRAMS: Final = {
     "gpg.ssh.program": "ssh-keygen",
     "gpg.ssh.defaultkeycommand": "",
 }
-"""Settings that name a program, and what git has where nobody sets them."""
+"""Settings that name a program, and what git has where no one sets them."""
 _USERS: Final = frozenset({"system", "global"})
 """Scopes that a repository cannot write."""
 
 
-def signing(root: Path) -> tuple[bool, dict[str, str]]:
+def signing_settings(root: Path) -> tuple[bool, dict[str, str]]:
     """Whether commits here are to be signed, and the settings that let git do it.
 
     Whether, and with which key, the repository may say; which program does it, only the user or the machine.

@@ -1,4 +1,4 @@
-"""Which hooks and which configuration does the user's git have, and how do they come back after a command?"""
+"""Hooks and configuration of the user's git, and their restoration after a command."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 
 MAX_BYTES: Final = 1_000_000
 """A larger file is not kept; it is left as it is, and removed where it is new."""

@@ -1,4 +1,4 @@
-"""Which commands does a document of another tool name as checks, and what is a folder called in words?"""
+"""Check commands that a foreign document names, and readable names of folders."""
 
 from collections.abc import Mapping
 from typing import Final

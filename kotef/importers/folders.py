@@ -1,12 +1,11 @@
-"""Which folders of the workspace are specs of other tools, what do they say, and how are their boxes ticked?"""
+"""Spec folders of other tools in the workspace: finding, reading, and ticking their boxes."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import KotefError, SpecError
-from kotef.files.paths import os_fault, resolve_inside, write_atomic
-from kotef.files.safe_open import Listed, list_inside, read_inside
+from kotef.files import Listed, list_inside, os_fault, read_inside, resolve_inside, write_atomic
 from kotef.importers import kiro, spec_kit
 from kotef.importers.spec import ForeignSpec, ticket_from
 from kotef.importers.tasks import tick_tasks
@@ -93,7 +92,7 @@ def tick_foreign(root: Path, ticket: Ticket, proved: Collection[tuple[str, int]]
     if not wanted:
         return ()
     if _now(root, ticket) != _asked(ticket):
-        raise SpecError(ticket.path, "was changed during the run", hint="look at it, then tick by hand what is done")
+        raise SpecError(ticket.path, "was changed during the run", hint="check it, then tick by hand what is done")
     for path in dict.fromkeys(path for path, _ in wanted):
         file = resolve_inside(root, path, write=False)
         try:
@@ -135,7 +134,7 @@ def _names(root: Path, place: str) -> list[str]:
 
 
 def _is_spec(folder: Path, markers: Iterable[str]) -> bool:
-    """Whether one of these files is in it; a folder nobody may look into counts, for reading it says what is wrong."""
+    """Whether one of these files is in it; a folder without read access counts: reading it reports why."""
     try:
         return any((folder / marker).is_file() for marker in markers)
     except OSError:

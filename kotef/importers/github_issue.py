@@ -1,4 +1,4 @@
-"""What does an issue ask for, as Markdown or as `gh issue view` prints it?"""
+"""Importer of an issue, as Markdown or as `gh issue view` prints it."""
 
 import json
 import re
@@ -51,9 +51,9 @@ def read_issue(text: str, source: str) -> Issue:
     """Read an issue. `source` is what it was read from, as shown to people.
 
     Its title is that of the JSON, of a `title:` line, its first heading or its first line. What only a machine reads
-    (comments, invisible characters) is dropped, for somebody else wrote it.
+    (comments, invisible characters) is dropped, because someone else wrote it.
 
-    Raises `UsageError` when it is empty, or JSON that is no issue.
+    Raises `UsageError` when it is empty, or JSON that is not an issue.
     """
     shown = _CONTROL.sub("", text)
     if not shown.strip():
@@ -87,7 +87,7 @@ def with_commands(issue: Issue) -> Ticket:
 
 
 def _json(text: str, source: str) -> _Raw | None:
-    """What `gh issue view --json` prints; of other fields nothing is read. None where it is no JSON object."""
+    """What `gh issue view --json` prints; of other fields nothing is read. None where it is not a JSON object."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -120,7 +120,7 @@ def _fields(text: str) -> _Raw | None:
 
 
 def _markdown(text: str) -> _Raw:
-    """The title is a `title:` line above anything else, the first heading that is no section, or the first line."""
+    """The title is a `title:` line above anything else, the first heading that is not a section, or the first line."""
     lines = text.splitlines()
     first = next(at for at, line in enumerate(lines) if line.strip())
     if told := _TITLE.match(lines[first]):

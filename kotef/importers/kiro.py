@@ -1,4 +1,4 @@
-"""What does a spec folder of Kiro ask for?"""
+"""Importer of Kiro spec folders."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Which list entries stand where in a Markdown file of another tool, and what hangs on each?"""
+"""List entries in Markdown files of other tools, with their nested text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

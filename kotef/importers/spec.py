@@ -1,4 +1,4 @@
-"""What does a spec that was written for another tool ask for, and which ticket is that?"""
+"""A spec written for another tool, and the ticket made from it."""
 
 import re
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class ForeignSpec(BaseModel):
     """What to read before editing: names of documents, and the head of the plan."""
     tasks: tuple[ImportedTask, ...] = ()
     tasks_path: str = ""
-    """The file of the tasks; empty where there is none."""
+    """The file of the tasks; empty if there is none."""
     criteria: tuple[DoneLine, ...] = ()
     """Requirements and acceptance criteria; none has a box."""
     stories: tuple[tuple[str, str], ...] = ()
@@ -68,14 +68,16 @@ def ticket_from(spec: ForeignSpec, selected: str = "") -> Ticket:
     """
     if not (spec.tasks or spec.criteria or spec.objective):
         if spec.problems:
-            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} says nothing else that could be worked on")
-        raise UsageError(f"{spec.path}: says nothing that could be worked on", hint=f"it was read as {spec.kind}")
+            raise UsageError(str(spec.problems[0]), hint=f"{spec.path} contains nothing else to work on")
+        raise UsageError(f"{spec.path}: contains nothing to work on", hint=f"it was read as {spec.kind}")
     chosen = _chosen(spec, selected) if selected else spec.tasks
     if chosen and all(task.checked for task in chosen):
         what = f"task {_printable(selected)} is" if selected else "all its tasks are"
         raise UsageError(f"{spec.path}: {what} ticked", hint="untick a box, or name a goal")
     ident, slug = _id_and_slug(spec.id)
-    named = task_named(spec, selected)
+    if selected:
+        named = task_named(spec, selected)
+        ident = f"{spec.id}#{named.name if named else selected}"
     tasks = tuple(_done_line(task, spec.tasks_path) for task in chosen)
     criteria = _criteria_of(spec, chosen) if selected else spec.criteria
     done = (*tasks, *criteria)
@@ -85,7 +87,7 @@ def ticket_from(spec: ForeignSpec, selected: str = "") -> Ticket:
         problems = (*problems, Problem(path=spec.tasks_path or spec.path, line=1, text=what))
     return Ticket(
         kind=spec.kind,
-        id=f"{spec.id}#{named.name if named else selected}" if selected else ident,
+        id=ident,
         slug=slug,
         title=(_title(spec, chosen, selected) if selected else spec.title)[:MAX_TITLE],
         path=spec.path,
@@ -182,7 +184,7 @@ def _paths(text: str) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """A name as it is compared: `T003`, `t3` and `3` are not told apart by zeros or case."""
+    """A name as it is compared: `T003`, `t3` and `3` are not distinguished by zeros or case."""
     return re.sub(r"(?<![\d.])0+(?=\d)", "", name.strip().casefold())
 
 

@@ -1,4 +1,4 @@
-"""What does a feature folder of GitHub's spec-kit ask for?"""
+"""Importer of feature folders of GitHub's spec-kit."""
 
 import re
 from collections.abc import Iterator, Mapping

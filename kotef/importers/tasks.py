@@ -1,4 +1,4 @@
-"""Which tasks does a `tasks.md` of another tool list, and how is one ticked?"""
+"""Tasks in the `tasks.md` of another tool, and how to tick one."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -57,7 +57,7 @@ class ImportedTask(BaseModel):
 
 
 def read_tasks(document: Document) -> tuple[ImportedTask, ...]:
-    """Every task of a file, in order. Total: a line that is no task is passed over."""
+    """Every task of a file, in order. Total: a line that is not a task is passed over."""
     about = _abouts(document.lines)
     found = [_task(entry, box, about.get(entry.line.number, "")) for entry, box in _boxed(document.lines)]
     return tuple(found[:MAX_TASKS])

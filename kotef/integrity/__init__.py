@@ -1,1 +1,117 @@
-"""What judges the work, and whether it can still say no: pure rules, apart from what acts on them."""
+"""Integrity of the judge: pure rules on what judges the work, and on whether it can still say no."""
+
+from typing import TYPE_CHECKING
+
+from kotef.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from kotef.integrity.closure import closure_of_tests
+    from kotef.integrity.ids import name_part, numbered, test_id
+    from kotef.integrity.inline_tests import INLINE_SUFFIXES, changed_inline_tests
+    from kotef.integrity.probes.canaries import canary
+    from kotef.integrity.probes.comments import Reworded, reworded
+    from kotef.integrity.probes.expectations import (
+        Conflict,
+        Expectation,
+        Product,
+        conflicts,
+        function_at,
+        plain_expectations,
+        python_expectations,
+    )
+    from kotef.integrity.probes.harmless_edits import harmless_edit
+    from kotef.integrity.probes.mixture import Mixture
+    from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
+    from kotef.integrity.probes.places import defined_tests, file_of_test
+    from kotef.integrity.protected_files import (
+        helpers_beside_tests,
+        is_configuration,
+        is_protected,
+        is_shared,
+        is_test_code,
+        matches_globs,
+        protected_paths,
+    )
+    from kotef.integrity.runner_config_files import (
+        absent_modules,
+        configures_runner,
+        replaces_installed,
+        shadowing_files,
+        steering_files,
+        top_imports,
+    )
+    from kotef.integrity.shared_config import put_tables_back
+    from kotef.integrity.tampering.javascript import JAVASCRIPT_SUFFIXES, required_files
+    from kotef.integrity.tampering.python import TAMPERING_SUFFIXES, TamperingFinding, speaks_to_the_judge
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "closure": "closure_of_tests",
+            "ids": "name_part numbered test_id",
+            "inline_tests": "INLINE_SUFFIXES changed_inline_tests",
+            "probes.canaries": "canary",
+            "probes.comments": "Reworded reworded",
+            "probes.expectations": (
+                "Conflict Expectation Product conflicts function_at plain_expectations python_expectations"
+            ),
+            "probes.harmless_edits": "harmless_edit",
+            "probes.mixture": "Mixture",
+            "probes.oracles": "WrongAnswer wrong_answers",
+            "probes.places": "defined_tests file_of_test",
+            "protected_files": (
+                "helpers_beside_tests is_configuration is_protected is_shared is_test_code "
+                "matches_globs protected_paths"
+            ),
+            "runner_config_files": (
+                "absent_modules configures_runner replaces_installed shadowing_files steering_files top_imports"
+            ),
+            "shared_config": "put_tables_back",
+            "tampering.javascript": "JAVASCRIPT_SUFFIXES required_files",
+            "tampering.python": "TAMPERING_SUFFIXES TamperingFinding speaks_to_the_judge",
+        },
+    )
+
+__all__ = [
+    "INLINE_SUFFIXES",
+    "JAVASCRIPT_SUFFIXES",
+    "TAMPERING_SUFFIXES",
+    "Conflict",
+    "Expectation",
+    "Mixture",
+    "Product",
+    "Reworded",
+    "TamperingFinding",
+    "WrongAnswer",
+    "absent_modules",
+    "canary",
+    "changed_inline_tests",
+    "closure_of_tests",
+    "configures_runner",
+    "conflicts",
+    "defined_tests",
+    "file_of_test",
+    "function_at",
+    "harmless_edit",
+    "helpers_beside_tests",
+    "is_configuration",
+    "is_protected",
+    "is_shared",
+    "is_test_code",
+    "matches_globs",
+    "name_part",
+    "numbered",
+    "plain_expectations",
+    "protected_paths",
+    "put_tables_back",
+    "python_expectations",
+    "replaces_installed",
+    "required_files",
+    "reworded",
+    "shadowing_files",
+    "speaks_to_the_judge",
+    "steering_files",
+    "test_id",
+    "top_imports",
+    "wrong_answers",
+]

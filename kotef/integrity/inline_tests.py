@@ -1,4 +1,4 @@
-"""Which tests that stood inside the product are gone, or say something else?"""
+"""Tests inside product files that a run removed or changed."""
 
 import ast
 import re
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Final, NamedTuple
 
-from kotef.integrity.tampering.javascript import SUFFIXES as JAVASCRIPT
+from kotef.integrity.tampering.javascript import JAVASCRIPT_SUFFIXES as JAVASCRIPT
 from kotef.integrity.tampering.python import TamperingFinding
 
 PROSE: Final = (".md", ".rst", ".txt", ".adoc")
-READ: Final = (".py", ".rs", *JAVASCRIPT, *PROSE)
+INLINE_SUFFIXES: Final = (".py", ".rs", *JAVASCRIPT, *PROSE)
 """Endings of files that may hold tests beside what they test."""
 
 _RUST_TEST: Final = re.compile(r"(?:#\[[^\]\n]*\]\s*)*#\[(?:\w+::)?test\b[^\]\n]*\]\s*(?:#\[[^\]\n]*\]\s*)*[^{;]*\{")
@@ -31,7 +31,7 @@ class InlineTest(NamedTuple):
     """What it does, without layout; a doctest as its examples."""
 
 
-def changed_tests(
+def changed_inline_tests(
     before: Mapping[str, str],
     now: Mapping[str, str],
     *,

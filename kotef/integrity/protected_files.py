@@ -1,4 +1,4 @@
-"""Which files judge the work, and so must be as they were before the run when it is judged?"""
+"""Protected files: the files that judge the work and must be unchanged when it is judged."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -67,22 +67,22 @@ _PARTS: Final = re.compile(r"\*\*/|\*+|\?|\[!?[^]/]+\]|[^*?\[]+|\[")
 
 def is_protected(path: str) -> bool:
     """Whether a workspace-relative path belongs to what judges: tests, their helpers, and their configuration."""
-    return matches(path, _GLOBS)
+    return matches_globs(path, _GLOBS)
 
 
 def is_shared(path: str) -> bool:
     """Whether only some tables of this file judge; see `tables`."""
-    return matches(path, _SHARED)
+    return matches_globs(path, _SHARED)
 
 
 def is_configuration(path: str) -> bool:
     """Whether it configures or starts a runner, a linter or the interpreter, wherever it stands."""
-    return matches(path, _STEERING)
+    return matches_globs(path, _STEERING)
 
 
 def is_test_code(path: str, *, modules: bool = False) -> bool:
     """Whether it is source code among the tests; with `modules`, only what a runner collects by its name."""
-    return bool(_CODE.search(path)) and matches(path, _MODULES if modules else _TESTS)
+    return bool(_CODE.search(path)) and matches_globs(path, _MODULES if modules else _TESTS)
 
 
 def helpers_beside_tests(paths: Iterable[str]) -> Iterator[str]:
@@ -105,11 +105,11 @@ def protected_paths(
     return frozenset(
         path
         for path in baseline_paths
-        if (is_protected(path) or (path in named and not is_shared(path))) and not matches(path, allow)
+        if (is_protected(path) or (path in named and not is_shared(path))) and not matches_globs(path, allow)
     )
 
 
-def matches(path: str, globs: Sequence[str]) -> bool:
+def matches_globs(path: str, globs: Sequence[str]) -> bool:
     """Whether one of the globs matches the whole workspace-relative path, case included.
 
     `*` and `?` stay within one part of the path, `**` spans any number of parts (also none), `[…]` and `[!…]` are sets

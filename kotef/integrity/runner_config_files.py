@@ -1,4 +1,4 @@
-"""Which of the new files of a run could speak for tests other than their own?"""
+"""New files of a run that could change the result of other tests."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from kotef.integrity.protected_files import is_configuration, is_test_code, matches
+from kotef.integrity.protected_files import is_configuration, is_test_code, matches_globs
 from kotef.integrity.python_imports import IMPORT_ROOTS
 from kotef.shell import judging_files
 
@@ -95,23 +95,23 @@ def steering_files(
     """
     roots = _import_roots(baseline, commands)
     asked_for = {path for command in commands for path in judging_files(command)}
-    files = [(path, text) for path, text in new if path not in asked_for and not matches(path, allow)]
+    files = [(path, text) for path, text in new if path not in asked_for and not matches_globs(path, allow)]
     names = {
         imported_as(path) for path in baseline if path.endswith(".py") and (is_test_code(path) or path not in gone)
     }
     loud = {
         path
         for path, text in files
-        if configures(path, text)
+        if configures_runner(path, text)
         or (shadows(path, roots))
         or (imported_as(path) in names and path not in baseline)
-        or matches(path, awaited)
+        or matches_globs(path, awaited)
         or (is_test_code(path) and not is_quiet(path, text))
     }
     return tuple(sorted(loud | {path for path, _ in files if is_test_code(path, modules=True)})) if loud else ()
 
 
-def configures(path: str, text: str) -> bool:
+def configures_runner(path: str, text: str) -> bool:
     """Whether a file configures or starts a runner; entry points do where they name a plugin."""
     return is_configuration(path) and not (path.endswith("/entry_points.txt") and not _PLUGIN.search(text))
 
@@ -128,7 +128,7 @@ def imported_as(path: str) -> tuple[str, str]:
     return (base, match["name"]) if match["name"] != "__init__" else (base.rpartition("/")[0], base.rpartition("/")[2])
 
 
-def shadowing(new: Iterable[str], *, baseline: Collection[str], commands: Sequence[str]) -> tuple[str, ...]:
+def shadowing_files(new: Iterable[str], *, baseline: Collection[str], commands: Sequence[str]) -> tuple[str, ...]:
     """New files that Python may find where the runner, one of its parts, or the standard library should be."""
     roots = _import_roots(baseline, commands)
     return tuple(path for path in new if shadows(path, roots) and not is_configuration(path))

@@ -1,4 +1,4 @@
-"""Which tables of a file that many tools share judge the work, and how are only those put back?"""
+"""Tables in shared configuration files (such as `pyproject.toml`) that judge the work, and their restoration."""
 
 import json
 import re
@@ -174,7 +174,7 @@ class _Json:
     def splices(
         before: bytes, now: bytes, old: Mapping[Keys, Any], new: Mapping[Keys, Any], wanted: dict[str, Any]
     ) -> Iterator[bytes]:
-        """The object written anew with the file's own indentation; JSON has no comments to lose."""
+        """The object rewritten with the file's own indentation; JSON has no comments to lose."""
         del before, old, new
         text = now.decode("utf-8-sig")
         indent = re.search(r"\{\r?\n([ \t]+)\"", text)

@@ -1,4 +1,4 @@
-"""Where does what a server says on stderr go?"""
+"""The log of an MCP server's stderr."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sandbox import Log
 
 MOST: Final = 5_000_000

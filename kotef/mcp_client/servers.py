@@ -1,4 +1,4 @@
-"""Which MCP servers does a configuration name, and how is each reached?"""
+"""MCP servers in a configuration, and how to reach each."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def named_servers(text: str, path: str) -> dict[str, Any]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SpecError(path, f"is not JSON: {error}", hint="mend the file") from error
+        raise SpecError(path, f"is not JSON: {error}", hint="fix the file") from error
     named = whole.get("mcpServers") if isinstance(whole, dict) else None
     if not isinstance(named, dict):
         raise SpecError(path, "has no object `mcpServers`", hint='write {"mcpServers": {"NAME": {"command": "…"}}}')
@@ -85,7 +85,7 @@ def named_servers(text: str, path: str) -> dict[str, Any]:
 def server_of(name: str, found: Any, path: str, environment: Mapping[str, str]) -> Server:
     """One server as its file has it. Raises `SpecError` as `parse_servers` does."""
     if not isinstance(found, dict):
-        raise SpecError(path, f"server {name}: is not an object", hint="mend the file")
+        raise SpecError(path, f"server {name}: is not an object", hint="fix the file")
     try:
         filled = substituted(found, environment)
     except KeyError as error:
@@ -97,7 +97,7 @@ def server_of(name: str, found: Any, path: str, environment: Mapping[str, str]) 
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join((name, *(str(part) for part in first["loc"])))
-        raise SpecError(path, f"server {where}: {first['msg']}", hint="mend the file") from None
+        raise SpecError(path, f"server {where}: {first['msg']}", hint="fix the file") from None
     shown = " ".join((found["command"], *found.get("args", ()))) if server.type == "stdio" else found["url"]
     return server.model_copy(update={"shown": shown})
 

@@ -1,4 +1,4 @@
-"""How do the MCP servers of one run serve its visits?"""
+"""Sessions with the MCP servers of one run."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kotef.mcp_client.log import log_without_secrets
 from kotef.mcp_client.servers import Server
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sandbox import OFF, Sandbox
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line, clip_middle
@@ -32,8 +32,8 @@ _LONGEST_NAME: Final = 64
 """Characters of a tool's name that endpoints take."""
 
 
-class ServerFault(Exception):  # noqa: N818  a server that does not start is told, and the run goes on without it
-    """Why a server is of no use, in one line."""
+class ServerFault(Exception):  # noqa: N818  a server that does not start is reported, and the run continues without it
+    """Why a server fails, in one line."""
 
 
 class McpSession:
@@ -59,7 +59,7 @@ class McpSession:
             return ready.result()
         ended = self._task.done()
         await self.close()
-        why = self._why() if ended else f"said nothing for {START_SECONDS:.0f} s"
+        why = self._why() if ended else f"no output for {START_SECONDS:.0f} s"
         shown = f" ({self.server.shown[:100]})" if self.server.shown else ""
         raise ServerFault(f"MCP server {self.server.name}{shown} did not start: {why}")
 
@@ -70,20 +70,20 @@ class McpSession:
 
         name, seconds = self.server.name, self.server.timeout_seconds
         if self._session is None or self._task is None or self._task.done():
-            raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it")
+            raise ToolFault("exec_error", f"MCP server {name} has ended; continue without it")
         try:
             async with asyncio.timeout(seconds + 1):
                 result = await self._session.call_tool(tool, arguments, timedelta(seconds=seconds))
         except (McpError, TimeoutError) as error:
             late = isinstance(error, TimeoutError) or error.error.code == HTTPStatus.REQUEST_TIMEOUT
-            limit = f"{tool} gave no answer within {seconds:g} s, the `timeoutSeconds` of its server; go on without it"
-            why = limit if late else clip_line(str(error) or "it failed without a word", 500)
+            limit = f"{tool} gave no answer within {seconds:g} s, the server's `timeoutSeconds`; continue without it"
+            why = limit if late else clip_line(str(error) or "it failed without a message", 500)
             raise ToolFault("exec_error", f"MCP server {name}: {why}") from error
         except (BrokenResourceError, ClosedResourceError) as error:
-            raise ToolFault("exec_error", f"MCP server {name} has ended; go on without it") from error
+            raise ToolFault("exec_error", f"MCP server {name} has ended; continue without it") from error
         text = clip_middle(redactor().text(text_of(result)), MAX_TEXT)
         if result.isError:
-            raise ToolFault("exec_error", text or f"{tool} failed and said nothing")
+            raise ToolFault("exec_error", text or f"{tool} failed without a message")
         return text or "[no output]"
 
     async def close(self) -> None:
@@ -96,12 +96,12 @@ class McpSession:
         self._task.cancel()
         await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
         if self._task.done() and not self._task.cancelled():
-            self._task.exception()  # told where it mattered, or of no use to anybody any more
+            self._task.exception()  # reported where it mattered, or no longer useful to anyone
 
     async def _serve(self, ready: "asyncio.Future[list[Tool]]") -> None:
         from mcp import ClientSession
 
-        logging.getLogger("mcp").propagate = False  # it logs a traceback for every line that is no message
+        logging.getLogger("mcp").propagate = False  # it logs a traceback for every line that is not a message
         for logger in (logging.getLogger("mcp"), logging.getLogger()):  # without a handler, words go to stderr
             if not logger.handlers:
                 logger.addHandler(logging.NullHandler())
@@ -159,7 +159,7 @@ class Servers:
     def __init__(
         self, servers: Sequence[Server], root: Path, logs: Path, say: Callable[[str], None], sandbox: Sandbox = OFF
     ) -> None:
-        """`say` is told, in one line, of a server that does not start; the run goes on without its tools.
+        """`say` is called with one line about a server that does not start; the run continues without its tools.
 
         `sandbox` confines those that are programs, at the level that is a command line of its own (bwrap).
         """

@@ -1,0 +1,1 @@
+"""The MCP server: kotef as a tool for editors and other agents."""

@@ -1,4 +1,4 @@
-"""How is a run started that outlives who asked for it, and how is it stopped again?"""
+"""Background runs: processes that outlive the client that started them, and how to stop them."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from kotef.errors import UsageError
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.runs import store
 from kotef.workspace.lock import holder_of
 from kotef.workspace.process_tree import start_of
@@ -51,8 +51,8 @@ class Detached:
         run: store.RunDir | Literal[False] | None
         run = await until(partial(self._begun, process, known, log), START_SECONDS)
         if run is None:
-            late = f"the run has not begun within {START_SECONDS:.0f} s"
-            raise UsageError(late, hint=f"it is left at work, see {log}")
+            late = f"the run did not start within {START_SECONDS:.0f} s"
+            raise UsageError(late, hint=f"it is still running, see {log}")
         if run is False:
             said = log.read_text(encoding="utf-8", errors="replace")
             log.unlink(missing_ok=True)
@@ -151,12 +151,12 @@ def _terminate(pid: int, started: int) -> bool:
 
 def _ended(run: store.RunDir) -> str:
     result = run.result()
-    return f"it ended {result.outcome}" if result else f"it was killed; `kotef resume {run.run_id}` goes on"
+    return f"it ended {result.outcome}" if result else f"it was killed; `kotef resume {run.run_id}` continues it"
 
 
 def _why(said: str, code: int) -> str:
     """Why it ended, in one line: its own words where it has some."""
     if found := _ERROR.findall(said):
         return str(found[-1])
-    last = next((line for line in reversed(said.splitlines()) if line.strip()), "it said nothing")
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), "no output")
     return f"kotef ended with exit status {code}: {last.strip()[:300]}"

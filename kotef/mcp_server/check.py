@@ -1,4 +1,4 @@
-"""What do the project's checks say now, in a form that fits into a conversation?"""
+"""Results of the project's checks, short enough for a conversation."""
 
 import asyncio
 import json
@@ -11,15 +11,15 @@ from typing import Any, Final
 from kotef.errors import CheckError
 
 SHOWN: Final = 20
-"""Failures told of one check, and names told of each list of tests."""
+"""Failures shown of one check, and names shown of each list of tests."""
 PATIENCE: Final = 10.0
-"""Seconds that checks nobody waits for may take to end."""
+"""Seconds that checks no one waits for may take to end."""
 
 
 async def check(root: Path) -> dict[str, Any]:
     """What `kotef check --json` found, long lists cut; raises `CheckError` where it could not look.
 
-    It runs in a process of its own, which is interrupted when nobody waits for the answer any more.
+    It runs in a process of its own, which is interrupted when no one waits for the answer any more.
     """
     command = (sys.executable, "-m", "kotef", "check", "--json", f"--root={root}")
     process = await asyncio.create_subprocess_exec(
@@ -39,7 +39,7 @@ async def check(root: Path) -> dict[str, Any]:
         found = json.loads(out)
     except ValueError:
         said = err.decode(errors="replace").strip().rpartition("\n")[2]
-        raise CheckError("kotef check", said or "it said nothing", hint=f"exit status {process.returncode}") from None
+        raise CheckError("kotef check", said or "no output", hint=f"exit status {process.returncode}") from None
     if "error" in found:
         raise CheckError("kotef check", found["error"], hint=f"exit status {process.returncode}")
     return shortened(found)

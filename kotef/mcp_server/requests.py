@@ -1,4 +1,4 @@
-"""What may be asked of kotef from outside, in which form?"""
+"""Requests that a client can make, and their validation."""
 
 from typing import Annotated, Literal
 
@@ -57,7 +57,7 @@ class RunStatus(ToolRequest):
     wait_seconds: float = Field(
         default=0.0, ge=0, le=MAX_WAIT, description="answer when the run has ended, or after so many seconds"
     )
-    lines: int = Field(default=15, ge=0, le=200, description="last lines of what it said")
+    lines: int = Field(default=15, ge=0, le=200, description="last lines of its output")
 
 
 class CancelRun(ToolRequest):

@@ -1,4 +1,4 @@
-"""Which tools does kotef offer to editors and other agents over MCP, and how is each answered?"""
+"""The tools that kotef offers to editors and other agents over MCP, and their answers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from kotef.mcp_server import requests
 from kotef.mcp_server.background_run import Detached, at_work, until
 from kotef.mcp_server.check import check
 from kotef.mcp_server.status import Status, Told, status_of
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs import store
 from kotef.sdd.export import title
 from kotef.sdd.issue_log import issues_path, read_issues
@@ -27,9 +27,9 @@ STOP_SECONDS: Final = 30.0
 
 INSTRUCTIONS: Final = """\
 kotef works on a goal or a ticket in this one workspace until the project's own checks prove it, or until its attempts
-are spent. start_run returns at once and the run goes on by itself, also without you; ask run_status (with wait_seconds)
+are spent. start_run returns at once and the run continues by itself, also without you; ask run_status (wait_seconds)
 how it stands. One run works here at a time, and it edits the files of the workspace: do not edit them meanwhile. Only
-the outcome `verified` means success. A run that ended otherwise has an entry that read_issues tells. check runs the
+the outcome `verified` means success. A run that ended otherwise has an entry; read_issues lists it. check runs the
 project's checks and edits nothing."""
 
 
@@ -45,13 +45,13 @@ class Offer(NamedTuple):
 OFFERS: Final = {
     "start_run": Offer(
         "Start a run on a goal or a ticket; returns its id as soon as it has begun. It edits files of the workspace, "
-        "commits nothing, and goes on when this server ends.",
+        "commits nothing, and continues when this server ends.",
         requests.StartRun,
         reads_only=False,
         gives=Status,
     ),
     "run_status": Offer(
-        "Tell where a run stands or how it ended: state, attempt, last lines, tokens, cost, outcome.",
+        "Show the state of a run or how it ended: state, attempt, last lines, tokens, cost, outcome.",
         requests.RunStatus,
         reads_only=True,
         gives=Status,
@@ -63,7 +63,7 @@ OFFERS: Final = {
         gives=Status,
     ),
     "read_issues": Offer(
-        "Tell the entries of .sdd/issues.md: runs that stopped short, why, and what to do about each.",
+        "List the entries of .sdd/issues.md: runs that did not succeed, why, and what to do about each.",
         requests.ReadIssues,
         reads_only=True,
     ),

@@ -1,4 +1,4 @@
-"""What is said of a run to whoever asks from outside?"""
+"""The status of a run for a client."""
 
 from collections import deque
 from collections.abc import Callable, Iterable

@@ -1,0 +1,1 @@
+"""Middleware: the guards of the inner loop, one file each."""

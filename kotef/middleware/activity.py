@@ -1,4 +1,4 @@
-"""Which tool is at work now, and how did it go?"""
+"""Events of tools: which one is at work, and how each call ended."""
 
 import time
 from collections.abc import Awaitable, Callable

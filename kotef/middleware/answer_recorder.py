@@ -1,4 +1,4 @@
-"""Which answers of tools come from outside, so that they are kept for a replay, or taken from one?"""
+"""Recording of tool answers that come from outside, and their playback in a replay."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

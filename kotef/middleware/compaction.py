@@ -1,4 +1,4 @@
-"""What happens when the conversation no longer fits into the model's context window?"""
+"""Guard that shortens a conversation that no longer fits the model's context window."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -37,7 +37,7 @@ from kotef.tools.text import clip_middle
 from kotef.tools.truncated_output import note
 
 ASKED_FROM: Final = 4 * LEAST
-"""Tokens of a conversation from which on it matters how many fit; below, nobody is asked."""
+"""Tokens of a conversation from which on it matters how many fit; below, no one is asked."""
 MAX_SUMMARY: Final = 8_000
 """Characters of a summary, where the window has room for so many."""
 MAX_THOUGHTS: Final = 10
@@ -169,10 +169,13 @@ class Compaction(AgentMiddleware[Any, Any, Any]):
                 made = last_resort(pieces, made)
         if size_of(pieces, made) >= size_of(pieces, cut):
             return CompactionStep(cut, spent)
+        how = "dropped" if made.tier > 1 else "truncated"
+        if made.covered > cut.covered:
+            how = "summary"
         self.setting.emit(
             "compacted",
             visit=self.setting.visit,
-            how=("summary" if made.covered > cut.covered else "dropped" if made.tier > 1 else "truncated"),
+            how=how,
             messages=max(made.covered, made.upto),
             tokens_before=measure.tokens,
             tokens_after=measure.tokens_of(made),

@@ -1,4 +1,4 @@
-"""The end of a visit whose coder reported what cannot be done honestly."""
+"""Guard that ends a visit whose coder reported what cannot be done honestly."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which tool calls does a conversation hold, in the words of the pure guards?"""
+"""Tool calls of a conversation, in the types of the pure guards."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ FAILED: Final = "kotef_failed"
 
 
 class AnsweredCalls:
-    """The answered calls of one visit; it keeps what it has read, for a visit's messages are only ever added to."""
+    """The answered calls of one visit; it keeps what it has read, because a visit's messages are only ever added to."""
 
     def __init__(self) -> None:
         self._read = 0

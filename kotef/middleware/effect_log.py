@@ -1,4 +1,4 @@
-"""Which effects of tools have happened already, also when kotef was killed between an effect and its record?"""
+"""The log of tool effects, complete even if kotef is killed between an effect and its record."""
 
 import hashlib
 import json
@@ -20,13 +20,13 @@ class RecordedEffect(NamedTuple):
     """What the ledger knows of one call."""
 
     standing: Standing
-    """`done`: replay the result; `doubt`: it was started, and nobody saw it end."""
+    """`done`: replay the result; `doubt`: it was started, but its end was not recorded."""
     result: str = ""
     failed: bool = False
     mark: str = ""
     """With `done`: what else its writer noted of the result."""
     before: str = ""
-    """With `doubt`: what `start` was told of the target before the effect."""
+    """With `doubt`: what `start` learnt about the target before the effect."""
 
 
 class Effects:
@@ -56,7 +56,7 @@ class Effects:
         self._append({"key": key, "done": False, "before": before})
 
     def finish(self, key: str, result: str, *, failed: bool, mark: str = "") -> None:
-        """Note that it has happened, with what the model was told."""
+        """Note that it has happened, with the answer the model got."""
         self._append({"key": key, "done": True, "result": result, "failed": failed, "mark": mark})
         self._known[key] = RecordedEffect("done", result, failed, mark)
 
@@ -76,7 +76,7 @@ def key_of(visit: int, call_id: str, name: str, arguments: dict[str, Any]) -> st
 def digest(path: Path) -> str:
     """The content of a file as a hash; `missing` when there is none.
 
-    Of a pipe, a device or a file above `LARGEST` bytes, which may never end, it is what can be told without reading.
+    Of a pipe, a device or a file above `LARGEST` bytes, which may never end, it is what is known without reading.
     """
     try:
         with open(os.open(path, OPEN_FILE), "rb") as file:  # noqa: PTH123 - a descriptor, not a path

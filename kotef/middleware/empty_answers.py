@@ -1,4 +1,4 @@
-"""What becomes of an answer that holds neither words nor a call?"""
+"""Guard against answers that contain neither text nor a call."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -16,7 +16,7 @@ TWICE: Final = "The model answered twice with nothing."
 class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
     """Asks once more, with a word about it, and ends the visit when nothing comes of that; a note of `Tail`.
 
-    Without it a turn of nothing but thoughts would end the visit as if the work were done.
+    Without it a turn with only thoughts would end the visit as if the work were done.
     """
 
     def __init__(self, setting: VisitContext) -> None:
@@ -25,7 +25,7 @@ class EmptyAnswers(AgentMiddleware[Any, Any, Any]):
         self.setting = setting
 
     def note(self, request: ModelRequest[Any]) -> str:
-        """What the model is told in the request that follows an empty answer."""
+        """The note to the model in the request that follows an empty answer."""
         last = request.state["messages"][-1]
         return self.setting.prompts.render("empty") if EMPTY in last.additional_kwargs else ""
 

@@ -1,4 +1,4 @@
-"""What does one request say that the next one no longer does?"""
+"""Notes that appear in one request only."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where is the memory of failed tool calls kept, and when is the model reminded of it?"""
+"""Guard that remembers failed tool calls and reminds the model of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.failures.tool_failure_memory import ToolFailure, remember, render
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.middleware.conversation import AnsweredCalls
 from kotef.middleware.loop_guard import warnings
-from kotef.redaction.deep_text import encodable
+from kotef.redaction import encodable
 
 FILE: Final = "recent.json"
 """In the run directory; a visit that is recorded twice counts once."""

@@ -1,4 +1,4 @@
-"""Which files did this visit see and change, and which may it edit?"""
+"""Guard of files: which ones a visit saw and changed, and which it may edit."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Has this very tool call had its effect already, before a kill?"""
+"""Guard that does not repeat a tool call whose effect happened before a kill."""
 
 import json
 import posixpath
@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
+from kotef.files import resolve_inside
 from kotef.middleware.conversation import FAILED, MISTAKE
 from kotef.middleware.effect_log import RecordedEffect, digest, key_of
 from kotef.middleware.files import WROTE
@@ -21,16 +21,16 @@ from kotef.tools.tool import ToolSpec
 MARKS: Final = frozenset({MISTAKE, FAILED, WROTE})
 """What is noted beside a result and is replayed with it."""
 IN_DOUBT: Final = (
-    "This call was started before kotef was interrupted, and nobody saw it end: it may have happened, wholly or in "
-    "part. It was not repeated. Look at the files before you decide whether to run it again."
+    "This call was started before kotef was interrupted, and its end was not recorded: it may have happened, fully or "
+    "in part. It was not repeated. Look at the files before you decide whether to run it again."
 )
 APPLIED: Final = "This edit was made before kotef was interrupted; it was not repeated."
 
-IN_PART: Final = "{files}: changed before kotef was interrupted, and not once more. The rest of this edit:"
+IN_PART: Final = "{files}: changed before kotef was interrupted, and not changed again. The rest of this edit:"
 
 
 class EffectsOnce(AgentMiddleware[Any, Any, Any]):
-    """A finished effect is replayed from the ledger; one in doubt is told apart by its target, or told to the model."""
+    """A finished effect is replayed from the ledger; one in doubt is resolved by its target, or by the model."""
 
     def __init__(self, setting: VisitContext) -> None:
         """One ledger a run, one instance a visit."""

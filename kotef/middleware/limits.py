@@ -1,4 +1,4 @@
-"""May this visit ask the model once more, and with how many tool calls?"""
+"""Guard of the limits: model calls and tool calls left in a visit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -41,7 +41,7 @@ class Cap(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a visit has used; it keeps what it has counted, for a visit's messages are only ever added to."""
+    """What a visit has used; it keeps what it has counted, because a visit's messages are only ever added to."""
 
     price: Price | None = None
     read: int = 0
@@ -100,7 +100,7 @@ class VisitBudget:
         detail = f"tool budget exhausted: {counted(used.results, 'tool call')} in one visit (--max-tool-calls"
         if used.went_on < limits.continues:
             return Cap("tool_budget", f"{detail})", goes_on=True)
-        again = f", gone on {counted(used.went_on, 'time')} already" if used.went_on else ""
+        again = f", continued {counted(used.went_on, 'time')} already" if used.went_on else ""
         return Cap("tool_budget", f"{detail}{again}; `kotef resume --continue` grants one more)", goes_on=False)
 
     def calls_left(self, messages: Sequence[AnyMessage]) -> int:
@@ -131,7 +131,7 @@ class VisitBudget:
 
 
 class Bounds(AgentMiddleware[Any, Any, Any]):
-    """Ends the visit at a limit, and when the endpoint is of no use; the end is a message, so it is checkpointed.
+    """Ends the visit at a limit, and when the endpoint fails; the end is a message, so it is checkpointed.
 
     At a cap of the visit the model is asked for one closing summary with its tools switched off; after the tool budget
     the visit goes on from it, as often as the limits allow. A budget of the run leaves nothing to ask with.
@@ -144,7 +144,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
         self.emit: Emit = setting.emit
 
     def note(self, request: ModelRequest[Any]) -> str:
-        """What the model is told in a request for its closing summary; empty in every other."""
+        """The note to the model in a request for its closing summary; empty in every other."""
         if request.tool_choice != NO_TOOLS or not self.budget.limits.max_steps:
             return ""
         cap = self.budget.cap(request.state["messages"])
@@ -227,7 +227,7 @@ class Bounds(AgentMiddleware[Any, Any, Any]):
 def stopped(by: StoppedBy, detail: str, *, tries: int = 0, lost: int = 0) -> AIMessage:
     """The message that ends a visit: no tool call, so the loop is over.
 
-    `tries` is how many requests came to nothing with it, `lost` the input tokens of those an endpoint worked on.
+    `tries` is how many requests failed with it, `lost` the input tokens of those an endpoint worked on.
     """
     usage = UsageMetadata(input_tokens=lost, output_tokens=0, total_tokens=lost) if lost else None
     return AIMessage(

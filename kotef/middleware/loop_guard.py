@@ -1,4 +1,4 @@
-"""What happens when the model goes round in circles?"""
+"""Guard against a model that repeats itself."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What becomes of a tool call that arrived broken, or as text?"""
+"""Guard that repairs tool calls that arrive malformed, or as text."""
 
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any

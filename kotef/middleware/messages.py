@@ -1,4 +1,4 @@
-"""How is the conversation of a visit kept, so that the disk grows with what is said and not with its square?"""
+"""Storage of a visit's conversation, in which disk use grows with its length and not with its square."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Required

@@ -1,4 +1,4 @@
-"""What happens when the model makes one mistake after the other?"""
+"""Guard against consecutive mistakes of the model."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

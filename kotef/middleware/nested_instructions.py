@@ -1,4 +1,4 @@
-"""What does the folder of a file say about how it wants to be worked on?"""
+"""Guard that adds the instructions of a file's own folder (`AGENTS.md`)."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -22,7 +22,7 @@ TOLD: Final = "kotef_nested"
 class NestedInstructions(AgentMiddleware[Any, Any, Any]):
     """Ends the first result about a file below a folder with an AGENTS.md of its own with what that says.
 
-    The nearest one counts, and each is told once a visit: what was sent stays as it was.
+    The nearest one counts, and each is shown once per visit: what was sent stays as it was.
     """
 
     def __init__(self, setting: VisitContext) -> None:

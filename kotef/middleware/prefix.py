@@ -1,4 +1,4 @@
-"""Does every request of a run begin alike, so that the endpoint can answer from its cache?"""
+"""Guard of the request prefix, so that the endpoint's cache can be used."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What of a tool's answer may enter the conversation?"""
+"""Guard that redacts secrets in tool answers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 
 
 class HiddenSecrets(AgentMiddleware[Any, Any, Any]):

@@ -1,4 +1,4 @@
-"""In which order do the tool calls of one answer happen?"""
+"""Guard of the order in which the tool calls of one answer run."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

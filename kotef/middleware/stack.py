@@ -1,4 +1,4 @@
-"""In which order do the guards of the inner loop stand, and why?"""
+"""The stack of guards of the inner loop: their order, and the reason for it."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def stack(
         Tail(recent.note, mistakes.note, repeats.note, empty.note, bounds.note),  # the most pressing is read last
         InTurn(setting),  # outside of whatever looks at files or tells of a call: a call begins when it is its turn
         ToolActivity(setting.emit, setting.visit),  # outside of whatever answers a call, so that every answer is seen
-        Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is no effect
+        Malformed(setting.tools, setting.emit),  # before the ledger: a call that cannot be read is not an effect
         Compaction(setting, budget, recent, window),  # inside the tail, which is part of what must fit
         PrefixWatch(setting, "coder"),  # innermost of those that change a request: it sees what is sent
         NestedInstructions(setting),  # outside the ledger: what it keeps of an effect is the effect's own answer

@@ -1,4 +1,4 @@
-"""What is the model told of a tool call that came to nothing, and what kind of mistake was it?"""
+"""Guard that turns a failed tool call into a message, and counts the kind of mistake."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -51,7 +51,7 @@ class Faults(AgentMiddleware[Any, Any, Any]):
             name = request.tool_call["name"]
             return mistaken(request, "exec_error", f"{name} failed: {type(error).__name__}: {error}"[:500])
         if isinstance(answer, ToolMessage) and answer.status == "error":
-            # langgraph answers these two itself: a name nobody knows, arguments the schema refuses
+            # langgraph answers these two itself: an unknown name, arguments the schema refuses
             answer.content = clip_middle(answer.text, _MAX_REJECT)
             answer.additional_kwargs[MISTAKE] = "tool_not_found" if request.tool is None else "schema_reject"
             answer.additional_kwargs[FAILED] = "tool_error"

@@ -1,4 +1,4 @@
-"""In which visit do the guards of the inner loop stand?"""
+"""The visit in which the guards of the inner loop work."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -35,8 +35,8 @@ class VisitContext:
     known: Known = field(default_factory=Known)
     """In which states the model has seen the files."""
     permit: Callable[[str], Awaitable[None]] | None = None
-    """Asks a person about a command line, where one has to be; None: nobody is."""
+    """Asks a person about a command line, where one has to be; None: no one is."""
     calls: AnsweredCalls = field(default_factory=AnsweredCalls)
     """Of the conversation so far."""
     hear: Hear | None = None
-    """Who keeps the run's record, or plays it; None: nobody does."""
+    """Who keeps the run's record, or plays it; None: no one does."""

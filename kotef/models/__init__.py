@@ -1,0 +1,1 @@
+"""Models: endpoints, their errors, and their answers."""

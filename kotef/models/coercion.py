@@ -1,4 +1,4 @@
-"""Which value did a model mean that could only write text?"""
+"""Coercion of values that a model wrote as text."""
 
 import json
 import math
@@ -31,7 +31,10 @@ def _types(schema: object) -> Iterator[str]:
     if not isinstance(schema, dict):
         return
     kind = schema.get("type")
-    yield from [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    if isinstance(kind, str):
+        yield kind
+    elif isinstance(kind, list):
+        yield from kind
     for way in ("anyOf", "oneOf"):
         for one in schema.get(way) or ():
             yield from _types(one)

@@ -1,4 +1,4 @@
-"""How many tokens does the model read at once?"""
+"""The size of a model's context window in tokens."""
 
 import asyncio
 import json
@@ -11,10 +11,10 @@ from urllib.parse import urljoin
 
 from langchain_core.language_models import BaseChatModel
 
-from kotef.models.errors import FAILURES
+from kotef.models.errors import failures
 
 UNKNOWN: Final = 32_768
-"""Tokens, where nobody says."""
+"""Tokens, where no one says."""
 SECONDS: Final = 2.0
 """The server's time for each of the two questions."""
 LEAST: Final = 512
@@ -47,7 +47,7 @@ class ContextWindow:
     given: int | None = None
     """What a person said."""
     told: Callable[[int], None] | None = None
-    """Told what was found where nobody had said it."""
+    """Called with the window that was found where none was configured."""
     _known: Window | None = field(default=None, init=False)
 
     async def find(self) -> Window:
@@ -94,7 +94,7 @@ class ContextWindow:
                         body = await client.get(url, cast_to=str)
                     if tokens := read(json.loads(body), model.model_name):
                         return tokens
-                except (*FAILURES, ValueError, RecursionError):  # it does not know this question
+                except failures(ValueError, RecursionError):  # it does not know this question
                     continue
         return None
 

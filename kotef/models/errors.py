@@ -1,4 +1,4 @@
-"""What went wrong with a model call, is it worth another try, and when?"""
+"""Errors of model calls: what went wrong, whether to retry, and when."""
 
 import random
 import re
@@ -9,11 +9,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-import httpx2
-import openai
-
 from kotef.errors import ModelFault
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 
 MAX_TRIES: Final = 4
 """HTTP requests for one answer, the first included."""
@@ -29,9 +26,6 @@ MAX_DETAIL: Final = 300
 
 SHORTEST_KEY: Final = 8
 """Characters of an API key that is worth hiding."""
-
-FAILURES: Final = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError)
-"""What a model call may raise besides `AnswerError`; `diagnose` has an answer to each."""
 
 _OVERFLOW: Final = re.compile(
     r"context_length_exceeded|exceed_context_size_error"  # OpenAI, llama.cpp: machine words
@@ -79,8 +73,22 @@ class Fault:
     """The request is longer than the context window."""
 
 
+def failures(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """What a model call may raise, and `more`; `diagnose` has an answer to each.
+
+    A function, because importing these classes is slow: `except` asks only once something is raised.
+    """
+    import httpx2
+    import openai
+
+    return AnswerError, openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, *more
+
+
 def diagnose(error: Exception) -> Fault:
-    """What one of `FAILURES`, or an `AnswerError`, means."""
+    """What one of `failures()` means."""
+    import httpx2
+    import openai
+
     match error:
         case ReportedError():
             return _reported(error)

@@ -1,4 +1,4 @@
-"""Which endpoint was asked for, does it answer, and what model object speaks with it?"""
+"""Construction and probing of the model for a configured endpoint."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from kotef.errors import ModelError, UsageError
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 
 if TYPE_CHECKING:
     from kotef.models.openai import StrictChatOpenAI
@@ -28,11 +28,11 @@ LOOKUP_SECONDS: Final = 5.0
 
 
 Tell = Callable[..., None]
-"""Told the name of an event and its facts."""
+"""Called with the name of an event and its facts."""
 
 
 def silent(event: str, /, **facts: Any) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EndpointReport:
 def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str | None = None) -> Endpoint | None:
     """The endpoint of options and environment (KOTEF_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY); options win.
 
-    None: neither a base URL nor a key is known, so there is nobody to ask. Raises UsageError for a base URL that is
+    None: neither a base URL nor a key is known, so there is no one to ask. Raises UsageError for a base URL that is
     none, and where only a key is given without the name of a model: OpenAI has a hundred, and prices to match.
     """
     name = (model or env.get("KOTEF_MODEL", "")).strip()
@@ -70,7 +70,9 @@ def resolve(env: Mapping[str, str], *, model: str | None = None, base_url: str |
     if not url and not key:
         return None
     if url and not url.lower().startswith(("http://", "https://")):
-        raise UsageError(f"{shown(url)}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1")
+        raise UsageError(
+            f"{shown_url(url)}: not a base URL", hint="OPENAI_BASE_URL looks like http://localhost:8080/v1"
+        )
     if not url and not name:
         raise UsageError("no model is named", hint="give --model or set KOTEF_MODEL")
     return Endpoint(name, url or OPENAI_URL, SecretStr(key) if key else None)
@@ -88,7 +90,7 @@ def make_model(
 ) -> "StrictChatOpenAI":
     """The model object of an endpoint; a local server needs only `base_url`.
 
-    `temperature` None leaves it to the endpoint; `stand_in` is the model that takes over when this one is of no use.
+    `temperature` None leaves it to the endpoint; `stand_in` is the model that takes over when this one fails.
     """
     from kotef.models.openai import StrictChatOpenAI
 
@@ -115,7 +117,7 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
         raise ModelError(
             "bad_request",
             "it lists no model",
-            endpoint=shown(endpoint.base_url),
+            endpoint=shown_url(endpoint.base_url),
             hint="give --model or set KOTEF_MODEL",
         )
     return replace(endpoint, name=names[0])
@@ -123,7 +125,7 @@ async def discover_model(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS)
 
 async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> list[str]:
     """Names of the models the endpoint offers, in its order; asked once. Raises ModelError."""
-    from kotef.models.errors import FAILURES, AnswerError, diagnose, redacted
+    from kotef.models.errors import diagnose, failures, redacted
     from kotef.models.openai import open_client
 
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else NO_KEY
@@ -132,9 +134,9 @@ async def list_models(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) ->
             client = await anext(lifetime)
             body = (await client.models.with_raw_response.list()).text
         return _model_names(body)
-    except (AnswerError, *FAILURES) as error:
+    except failures() as error:
         fault = redacted(diagnose(error), key)
-        failure = ModelError(fault.fault, fault.detail, endpoint=shown(endpoint.base_url), hint=fault.hint)
+        failure = ModelError(fault.fault, fault.detail, endpoint=shown_url(endpoint.base_url), hint=fault.hint)
     raise failure
 
 
@@ -144,7 +146,7 @@ async def probe(endpoint: Endpoint, *, seconds: float = LOOKUP_SECONDS) -> Endpo
         names = await list_models(endpoint, seconds=seconds)
     except ModelError as error:
         return EndpointReport(ok=False, verdict=str(error))
-    where = f"model endpoint at {shown(endpoint.base_url)}"
+    where = f"model endpoint at {shown_url(endpoint.base_url)}"
     if not endpoint.name:
         if not names:
             return EndpointReport(

@@ -1,4 +1,4 @@
-"""How is JSON that a model wrote almost right made right, without a word of it changed?"""
+"""Repair of almost correct JSON without changing any of its words."""
 
 import re
 from typing import Final, NamedTuple
@@ -27,7 +27,7 @@ _NAMED: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"'}
 
 
 class Mended(NamedTuple):
-    """A text in the grammar of JSON, if it was meant as such: whoever mends it still has to parse it."""
+    """A text in the grammar of JSON, if it was meant as such: whoever repairs it still has to parse it."""
 
     text: str
     changes: tuple[str, ...]
@@ -37,7 +37,7 @@ class Mended(NamedTuple):
 def mend(text: str) -> Mended | None:
     """The same tokens as JSON writes them; None where there is no single reading of them.
 
-    Mended are trailing commas, single quotes, keys without quotes, the literals of Python, control characters and
+    Repaired are trailing commas, single quotes, keys without quotes, the literals of Python, control characters and
     quotes in strings, and comments. Nothing is ever added between two tokens or behind the last: a string or bracket
     that is open stays open, and the text no JSON. Linear in the length of the text.
     """

@@ -1,4 +1,4 @@
-"""How is an OpenAI-compatible endpoint asked so that only whole answers ever act?"""
+"""Client for OpenAI-compatible endpoints that acts only on complete answers."""
 
 import asyncio
 import json
@@ -20,12 +20,11 @@ from pydantic import Field, PrivateAttr, SecretStr
 
 from kotef.errors import ContextOverflowError, ModelError, ModelFault
 from kotef.models.errors import (
-    FAILURES,
     MAX_TRIES,
-    AnswerError,
     Fault,
     backoff,
     diagnose,
+    failures,
     parts_of,
     redacted,
 )
@@ -34,15 +33,15 @@ from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.models.word_stream import WordStream
+from kotef.redaction import shown_url
 from kotef.redaction.deep_text import encodable
 from kotef.redaction.known_secrets import redactor
-from kotef.redaction.urls import shown
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0
 
 _UNUSED: Final = object()
-"""Stands where ChatOpenAI would build its own clients, which nobody would close."""
+"""Stands where ChatOpenAI would build its own clients, which no one would close."""
 
 _Lifetime = AsyncGenerator[openai.AsyncOpenAI]
 
@@ -70,7 +69,7 @@ class _Tries:
     lost: int = 0
     """Those that failed while the endpoint was at work."""
     said: bool = False
-    """Whether a person has been told that they fail."""
+    """Whether a person has been informed that they fail."""
 
 
 class StrictChatOpenAI(ChatOpenAI):
@@ -89,9 +88,9 @@ class StrictChatOpenAI(ChatOpenAI):
     retry_base: float = Field(default=1.0, ge=0)
     """Seconds of the first wait, give or take half; the next ones double."""
     stand_in: str = ""
-    """The model of this endpoint that takes over, for good, once this one is of no use; empty: none does."""
+    """The model of this endpoint that takes over, for good, once this one fails; empty: none does."""
     emit: Tell = Field(default=silent, exclude=True)
-    """Told of `model_retry` before each wait, of `model_fallback`, `model_cancelled`, and of the words as they come."""
+    """Called with `model_retry` before each wait, `model_fallback`, `model_cancelled`, and the words as they arrive."""
 
     use_responses_api: bool | None = False
     disable_streaming: bool | Literal["tool_calling"] = True
@@ -106,7 +105,7 @@ class StrictChatOpenAI(ChatOpenAI):
     @property
     def endpoint(self) -> str:
         """The base URL as it may be printed."""
-        return shown(self.openai_api_base or OPENAI_URL)
+        return shown_url(self.openai_api_base or OPENAI_URL)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; without this they close when the loop does."""
@@ -159,14 +158,14 @@ class StrictChatOpenAI(ChatOpenAI):
         return replace(fresh, made=before.made, lost=before.lost) if before else fresh
 
     async def _answer(self, payload: dict[str, Any], tries: _Tries) -> ModelResponse:
-        """The first whole answer of the model that is asked now, in time; one that is cancelled is told of."""
+        """The first whole answer of the model that is asked now, in time; a cancelled one is reported."""
         try:
             async with asyncio.timeout_at(tries.ends):
                 return await self._persist(payload | {"model": self._asked}, tries)
         except TimeoutError:
             tries.lost += 1
             fault: ModelFault = "timeout" if tries.made > 1 else "call_time"  # then it was never silent, only slow
-            raise self._failure(Fault(fault, f"no whole answer within {self.deadline:g} s"), tries) from None
+            raise self._failure(Fault(fault, f"no complete answer within {self.deadline:g} s"), tries) from None
         except asyncio.CancelledError:
             self.emit("model_cancelled", model=self._asked, tries=tries.made)
             raise
@@ -197,7 +196,7 @@ class StrictChatOpenAI(ChatOpenAI):
             except UnicodeEncodeError:
                 payload = encodable(payload)
                 continue
-            except (AnswerError, *FAILURES) as error:
+            except failures() as error:
                 fault = diagnose(error)
                 if with_usage and fault.fault == "bad_request" and _names_usage(error):
                     self._usage_refused = True
@@ -251,7 +250,7 @@ class StrictChatOpenAI(ChatOpenAI):
         return self.openai_api_key.get_secret_value() if isinstance(self.openai_api_key, SecretStr) else NO_KEY
 
     def _failure(self, fault: Fault, tries: "_Tries") -> ModelError:
-        """The error to raise; it has no cause, for the client's own errors quote headers and bodies."""
+        """The error to raise; it has no cause, because the client's own errors quote headers and bodies."""
         fault = redacted(fault, self._key)
         if fault.overflow:
             return ContextOverflowError(fault.detail, endpoint=self.endpoint)
@@ -290,7 +289,7 @@ async def open_client(base_url: str, api_key: str, *, read_timeout: float) -> _L
     """Yield a client, once; it closes with the generator, and the event loop closes its generators when it ends.
 
     Redirects are not followed: they turn a POST into a GET. A loopback address is never asked through a proxy, and
-    costs no loading of certificates (tens of milliseconds) where it needs none: its context trusts nobody.
+    costs no loading of certificates (tens of milliseconds) where it needs none: its context trusts no one.
     """
     local = _is_loopback(base_url)
     certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if local and base_url.startswith("http://") else True

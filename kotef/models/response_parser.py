@@ -1,4 +1,4 @@
-"""What did the endpoint answer, is it whole, and which message is it?"""
+"""Parser of an endpoint's response: whether it is complete, and its message."""
 
 import asyncio
 import json
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-import httpx2
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 from langchain_core.messages.tool import invalid_tool_call, tool_call
@@ -33,7 +32,7 @@ COMPLETE: Final = frozenset({"stop", "tool_calls", "function_call"})
 """Finish reasons that say the model came to its own end: what it wrote last is all of it."""
 
 MENDED: Final = "mended"
-"""Key in `response_metadata`: for each call whose arguments were mended, the tool and what was done, in words."""
+"""Key in `response_metadata`: for each call whose arguments were repaired, the tool and what was done, in words."""
 
 _THINKING: Final = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
 
@@ -178,6 +177,8 @@ async def read_answer(pieces: AsyncIterator[bytes], heard: Callable[[str], None]
     Raises AnswerError when the body is neither, or is not whole; what `pieces` raises passes through, unless the
     answer was already complete.
     """
+    import httpx2
+
     answer = ModelResponse(heard)
     streamed = False
     rest: list[bytes] = []
@@ -241,7 +242,7 @@ def _parsed(body: bytes) -> object:
 
 
 def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, Any] | None, str]:
-    """The arguments of one call and what was mended in them, or None and why they cannot be used."""
+    """The arguments of one call and what was repaired in them, or None and why they cannot be used."""
     if not name:
         return None, "the call names no tool"
     if finish_reason in UNSAFE_FINISHES:
@@ -259,7 +260,7 @@ def _arguments(name: str, written: str, finish_reason: str) -> tuple[dict[str, A
 
 
 def _read(written: str, *, may_mend: bool) -> tuple[object, tuple[str, ...]]:
-    """The value, and what was mended for it to be one; the error of a text that stays none is that of the original."""
+    """The value, and the repairs it needed; the error for a text that cannot be repaired is that of the original."""
     if not written.strip():
         return {}, ()
     try:

@@ -1,4 +1,4 @@
-"""How is a run shown or tested without a model?"""
+"""A scripted model, for tests and demonstrations."""
 
 import json
 from collections.abc import Callable, Sequence

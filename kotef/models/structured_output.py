@@ -1,4 +1,4 @@
-"""How is a model asked for a value of a schema, whatever way of answering it knows?"""
+"""Requests for a value of a schema, for models with and without native support."""
 
 import json
 import re
@@ -23,7 +23,7 @@ MAX_BROKEN: Final = 64
 """Beginnings of an object in one text that may turn out to be none; each costs its whole way from the start."""
 
 MAX_REPAIRS: Final = 8
-"""Objects with trailing commas that are mended in one text; each costs the rest of it."""
+"""Objects with trailing commas that are repaired in one text; each costs the rest of it."""
 
 MAX_PROBLEM: Final = 500
 """Characters of a validation error that are shown to the model and to people."""
@@ -99,7 +99,7 @@ async def ask(
 def extract_json(text: str) -> dict[str, Any] | None:
     """The JSON object in a text: fenced or bare, with words around it; of several, the longest. None if there is none.
 
-    `<think>…</think>` is dropped, and a comma before a closing bracket is forgiven; nothing else is mended, least of
+    `<think>…</think>` is dropped, and a comma before a closing bracket is forgiven; nothing else is repaired, least of
     all an object that does not end. Linear in the length of the text.
     """
     spoken = text.rpartition("</think>")[2].partition("<think>")[0]
@@ -191,7 +191,7 @@ def _read(reply: AIMessage, schema: type[T]) -> tuple[T | None, str]:
 
 def _objection(reply: AIMessage, problem: str) -> list[BaseMessage]:
     """The answer and why it was not taken, in a form in which every call has its result."""
-    words = f"That could not be used: {problem}. Answer again, with this put right."
+    words = f"That could not be used: {problem}. Answer again with this corrected."
     calls = [*reply.tool_calls, *reply.invalid_tool_calls]
     if not calls:
         return [reply, HumanMessage(words)]

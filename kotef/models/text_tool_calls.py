@@ -1,4 +1,4 @@
-"""Which tool calls did a model write as text instead of making them?"""
+"""Tool calls that a model wrote as text."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def rescue_tool_calls(text: str, known: Collection[str]) -> list[ToolCall]:
 
     Read are `<tool_call>{json}</tool_call>` (Hermes, Qwen), `<function=name>` with `<parameter=key>value</parameter>`
     (Qwen coder; values are text) or with JSON (Llama), and JSON with a name and arguments that is a fenced block or
-    the whole text. What is ambiguous, such as a value that holds a closing tag, is no call, and neither is what the
+    the whole text. What is ambiguous, such as a value that holds a closing tag, is not a call, and neither is what the
     text goes on after: a model that quotes a call speaks of it, one that makes a call stops and waits for its result.
     """
     spoken = text.rpartition("</think>")[2].partition("<think>")[0]
@@ -56,7 +56,7 @@ def _tagged(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _json_before(text: str, start: int, closing: str) -> tuple[Any, int]:
-    """The JSON value at `start` and its end; None unless nothing but space stands between it and `closing`."""
+    """The JSON value at `start` and its end; None unless only space stands between it and `closing`."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -78,7 +78,7 @@ def _parameters(body: str) -> dict[str, str] | None:
 
 
 def _plain(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Calls in fenced blocks, or in a text that is nothing but JSON."""
+    """Calls in fenced blocks, or in a text that is only JSON."""
     for block in _FENCE.findall(text) or [text]:
         if block.lstrip()[:1] in {"{", "["}:
             try:

@@ -1,4 +1,4 @@
-"""What did one model call cost, and what will the next one?"""
+"""Cost of a model call, and an estimate for the next."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -85,7 +85,7 @@ def estimate(messages: Sequence[AnyMessage]) -> int:
 def believed(counted: int, characters: int) -> int:
     """The tokens that are `counted` of a text of so many characters; our estimate where the count cannot be true.
 
-    Some servers report nothing but the newest message, or a constant. Eight characters a token is more than prose, code
+    Some servers report only the newest message, or a constant. Eight characters a token is more than prose, code
     or logs ever have on the whole.
     """
     guess = characters // CHARACTERS_PER_TOKEN

@@ -1,4 +1,4 @@
-"""Has a person agreed to the plan before the first edit?"""
+"""Approval of the plan by a person before the first edit."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Final
 
 from kotef.deps import Deps
 from kotef.errors import QuitError
-from kotef.files.paths import write_atomic
-from kotef.redaction.known_secrets import redactor
+from kotef.files import write_atomic
+from kotef.redaction import redactor
 from kotef.state import Plan, PlanStep
 
 APPROVED: Final = "approved.json"

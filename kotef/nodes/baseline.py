@@ -1,4 +1,4 @@
-"""What do the checks say about the tree before the run?
+"""The baseline: what the checks say about the tree before the run.
 
 No framework is needed for it: it is taken while they are imported.
 """
@@ -13,8 +13,7 @@ from kotef.checks.verdict_inputs import Judging
 from kotef.checks.verification import Verification
 from kotef.deps import JudgeDeps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.integrity.runner_config_files import absent_modules
-from kotef.integrity.test_closure import test_closure
+from kotef.integrity import absent_modules, closure_of_tests
 from kotef.nodes.edit_guard import all_is_protected
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.run_checks import baseline_results, usage_of
@@ -26,7 +25,7 @@ from kotef.workspace.last_tree import forget
 from kotef.workspace.remainder import Remainder, keep, note_written
 
 NO_CHECKS: Final = (
-    "no check is named or found here, so nothing could tell success from failure: name one with --check, in the "
+    "no check is named or found here, so nothing could distinguish success from failure: name one with --check, in the "
     "ticket's ## Tests block or in .sdd/kotef.toml, or pass --allow-unverified"
 )
 
@@ -82,7 +81,7 @@ async def take_baseline(task: Task, deps: JudgeDeps) -> tuple[Verification, Stat
 def _test_files(verification: Verification, tree: str, deps: JudgeDeps) -> tuple[str, ...]:
     """What the ids of the tests and the code that was just judged say about which files judge."""
     read = partial(readable_text, deps.root)
-    return tuple(sorted(test_closure(verification.tests, deps.snapshots.paths(tree), read)))
+    return tuple(sorted(closure_of_tests(verification.tests, deps.snapshots.paths(tree), read)))
 
 
 def _left_out(deps: JudgeDeps, kept: Remainder) -> list[str]:

@@ -1,4 +1,4 @@
-"""Probes for cause: it is the change that made it green, not what came beside it."""
+"""Probes for cause: the change made the checks green, and not something that came with it."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from kotef.checks.probe import ProbeName, ProbeResult, not_probed
 from kotef.checks.types import CommandResult
 from kotef.deps import NO_COPY
-from kotef.integrity.protected_files import is_protected, matches
+from kotef.integrity import is_protected, matches_globs
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 
@@ -18,9 +18,9 @@ async def counter_proof(unit: ProbeUnit, bench: Bench, judged: Judged) -> ProbeR
     known = bench.deps.snapshots.paths(bench.before)
     old = [path for path in judged.changed if path in known]
     new = [path for path in judged.changed if path not in known]
-    code = [path for path in new if not is_protected(path) or matches(path, judged.task.allow_edits)]
+    code = [path for path in new if not is_protected(path) or matches_globs(path, judged.task.allow_edits)]
     if not old and not code:
-        return not_probed("counter-proof", unit.check.name, "nothing but new tests changed")
+        return not_probed("counter-proof", unit.check.name, "only new tests changed")
     stages = [paths for paths in (old, [*old, *code]) if paths]
     left = unit
     for number, paths in enumerate(stages):
@@ -58,7 +58,7 @@ def _green(unit: ProbeUnit, result: CommandResult) -> tuple[str, ...]:
 
 
 def new_test_files(bench: Bench, judged: Judged) -> list[str]:
-    """New files where tests are, or what configures them, but for a run that may edit tests."""
+    """New files where tests are, or what configures them, except for a run that may edit tests."""
     known = bench.deps.snapshots.paths(bench.before)
     if judged.task.allow_edits:
         return []
@@ -103,7 +103,7 @@ async def surroundings_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> P
         return None
     differing = await bench.deps.surroundings.differing(bench.before, f"visit-{bench.verification.visit}")
     if differing is None:
-        return not_probed(name, unit.check.name, "what git ignores is not known as it was")
+        return not_probed(name, unit.check.name, "the earlier state of ignored files is unknown")
     if not differing:
         return None
     result = await bench.run_in_copy(unit, "surroundings", before=bench.before)

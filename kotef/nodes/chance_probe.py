@@ -100,7 +100,7 @@ class ChanceRounds:
         if any(status_in(with_ci, target) != "passed" for target in flipped):
             told = f"passes by chance only: {named}"
         else:
-            told = f"green only at times, or only with the hash seed or CI variables it was judged with: {named}"
+            told = f"green only sometimes, or only with the hash seed or CI variables it was judged with: {named}"
         return ProbeResult(name="chance", check=unit.check.name, value="alarm", told=told, evidence=(result.summary,))
 
 

@@ -1,4 +1,4 @@
-"""What does one visit of the coder change?"""
+"""The coder node: one visit."""
 
 from langgraph.runtime import Runtime
 

@@ -1,12 +1,11 @@
-"""Comments probe: a linter, type checker or build is not made green by the words of a comment."""
+"""Comment probe: the words of a comment must not make a linter, type checker or build green."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.classification import normalise
-from kotef.integrity.probes.comments import Reworded, reworded
-from kotef.integrity.protected_files import matches
+from kotef.integrity import Reworded, matches_globs, reworded
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit
 
@@ -20,7 +19,7 @@ def new_comments(bench: Bench, judged: Judged) -> dict[str, Reworded]:
     known = bench.deps.snapshots.paths(bench.before)
     found: dict[str, Reworded] = {}
     for path in judged.changed:
-        now = None if matches(path, judged.task.allow_edits) else bench.read(path)
+        now = None if matches_globs(path, judged.task.allow_edits) else bench.read(path)
         before = bench.deps.snapshots.read(bench.before, path) if path in known else None
         changed = reworded(path, before, now, bench.rng) if now and len(now) <= _LARGEST else None
         if changed is not None:
@@ -41,5 +40,5 @@ async def comment_probe(unit: ProbeUnit, bench: Bench, judged: Judged, comments:
     if not back:
         return not_probed("comments", name, "new comments are needed, and what was wrong before the run is gone")
     evidence = [line for each in comments.values() for line in each.evidence]
-    told = f"green only with what a comment says to the check: {evidence[0]}"
+    told = f"green only because a comment instructs the check: {evidence[0]}"
     return ProbeResult(name="comments", check=name, value="alarm", told=told, evidence=(back[0], *evidence[1:_SHOWN]))

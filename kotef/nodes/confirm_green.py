@@ -1,4 +1,4 @@
-"""Is green still green when nothing that the run added can speak for the tests it is judged by?"""
+"""Confirmation of a green result without the new files that could influence its tests."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,13 +11,25 @@ from kotef.checks.failure_entries import ASIDE
 from kotef.checks.verdict import Results, Verification, judge
 from kotef.deps import Deps
 from kotef.failures.history import MAX_SUMMARY
-from kotef.files.safe_open import read_within
-from kotef.integrity import inline_tests
-from kotef.integrity.protected_files import is_configuration, is_shared, is_test_code, matches
-from kotef.integrity.runner_config_files import replaces_installed, shadowing, steering_files, top_imports
-from kotef.integrity.shared_config import put_tables_back
-from kotef.integrity.tampering.javascript import SUFFIXES, required
-from kotef.integrity.tampering.python import READ, TamperingFinding, speaks_to_the_judge
+from kotef.files import read_within
+from kotef.integrity import (
+    INLINE_SUFFIXES,
+    JAVASCRIPT_SUFFIXES,
+    TAMPERING_SUFFIXES,
+    TamperingFinding,
+    changed_inline_tests,
+    is_configuration,
+    is_shared,
+    is_test_code,
+    matches_globs,
+    put_tables_back,
+    replaces_installed,
+    required_files,
+    shadowing_files,
+    speaks_to_the_judge,
+    steering_files,
+    top_imports,
+)
 from kotef.nodes.edit_guard import guard_of
 from kotef.nodes.file_swap import standing_in
 from kotef.nodes.restore_protected_files import keep_patch
@@ -45,7 +57,7 @@ class Judged:
     tree: str
     """The tree that was judged."""
     changed: Sequence[str]
-    """Paths that differ between the two, but for what the checks wrote."""
+    """Paths that differ between the two, except for what the checks wrote."""
     unheld: UntrackedBefore
     """What neither of them holds."""
 
@@ -65,7 +77,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
         verification = verification.model_copy(update={"doubts": doubts})
     meddled = _meddled(verification.visit, judged, deps)
     suspects, known = judged.unheld.suspects, judged.unheld.known
-    reasons = [str(finding) for finding in findings] + [f"{path} was changed while it judged" for path in meddled]
+    reasons = [str(finding) for finding in findings] + [f"{path} was changed while the checks ran" for path in meddled]
     if known is not None:
         outside = steering_from_outside(deps.root, os.environ, known.since)
         reasons += [
@@ -100,7 +112,7 @@ async def confirm(verification: Verification, judged: Judged, deps: Deps) -> Ver
     if alone.passed:
         return verification.model_copy(update={"put_back": put_back})
     if judged.task.limits.probes != "off" and not (texts or suspects) and _only_shadow(aside, judged, deps):
-        doubts = tuple(f"{path} may be imported in the place of another module of its name" for path in aside)
+        doubts = tuple(f"{path} may be imported instead of another module with its name" for path in aside)
         return verification.model_copy(update={"put_back": put_back, "doubts": (*verification.doubts, *doubts)})
     what = "files that no snapshot holds" if suspects else "new files that steer the judge"
     why = f"green only with {what}: {', '.join((*suspects, *aside, *texts)[:3])}; without them:"
@@ -126,10 +138,12 @@ def _findings(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
     """What the run added to code that is neither tests nor opened by a person, held by a snapshot or not."""
     allow, suspects = judged.task.allow_edits, judged.unheld.suspects
     product = [path for path in judged.changed if not is_test_code(path) and not is_configuration(path)]
-    read = [path for path in (*product, *suspects) if path.endswith(READ) and not matches(path, allow)]
+    read = [
+        path for path in (*product, *suspects) if path.endswith(TAMPERING_SUFFIXES) and not matches_globs(path, allow)
+    ]
     now = {path: text for path in read if (text := _text(deps.root, path)) is not None}
     now |= _loaded_unheld(now, judged, deps)
-    unread = [path for path in product if not matches(path, allow) and (deps.root / path).exists()]
+    unread = [path for path in product if not matches_globs(path, allow) and (deps.root / path).exists()]
     found = tuple(finding for path in unread for finding in _unreadable(path, judged, deps))
     told_by_status = any(
         result.evidence in {"exit", "summary"} for check, result in judged.results if check.role in {"test", "other"}
@@ -145,11 +159,16 @@ def _findings(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
 def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[str, str]:
     """Modules of JavaScript that no snapshot holds, that changed files load, and that came or changed with the run."""
     known, held = judged.unheld.known, deps.snapshots.paths(judged.tree)
-    names = {path for start, text in now.items() if start.endswith(SUFFIXES) for path in required(start, text)}
+    names = {
+        path
+        for start, text in now.items()
+        if start.endswith(JAVASCRIPT_SUFFIXES)
+        for path in required_files(start, text)
+    }
     found = {}
     for path in sorted(names):
-        inside = not path.startswith("../") and "node_modules/" not in path and path.endswith(SUFFIXES)
-        if known is None or not inside or path in held or matches(path, judged.task.allow_edits):
+        inside = not path.startswith("../") and "node_modules/" not in path and path.endswith(JAVASCRIPT_SUFFIXES)
+        if known is None or not inside or path in held or matches_globs(path, judged.task.allow_edits):
             continue
         with suppress(OSError):
             if (deps.root / path).stat().st_ctime >= known.since and (text := _text(deps.root, path)) is not None:
@@ -159,17 +178,19 @@ def _loaded_unheld(now: Mapping[str, str], judged: Judged, deps: Deps) -> dict[s
 
 def _tests_inside(judged: Judged, deps: Deps) -> tuple[TamperingFinding, ...]:
     """Tests that stood in files of the product and that the run changed or removed."""
-    paths = [path for path in judged.changed if path.endswith(inline_tests.READ)]
+    paths = [path for path in judged.changed if path.endswith(INLINE_SUFFIXES)]
     product = [path for path in paths if not is_test_code(path) and not is_configuration(path)]
     old = {
-        path: deps.snapshots.read(judged.before, path) for path in product if not matches(path, judged.task.allow_edits)
+        path: deps.snapshots.read(judged.before, path)
+        for path in product
+        if not matches_globs(path, judged.task.allow_edits)
     }
     before = {path: content.decode("utf-8", "replace") for path, content in old.items() if content}
     if not before:
         return ()
     commands = [check.command for check in judged.task.checks]
     asked_for = {path for command in commands for path in judging_files(command)}
-    return inline_tests.changed_tests(
+    return changed_inline_tests(
         before,
         {path: text for path in paths if (text := _text(deps.root, path)) is not None},
         runs_doctests=lambda: _runs_doctests(before, judged, deps),
@@ -194,7 +215,7 @@ def _unreadable(path: str, judged: Judged, deps: Deps) -> Iterator[TamperingFind
         inside = target.is_relative_to(deps.root) and target.relative_to(deps.root).as_posix()
         held = deps.snapshots.paths(judged.tree)
         if not inside or not (inside in held or any(other.startswith(f"{inside}/") for other in held)):
-            yield TamperingFinding(path, 1, "is a link to what no snapshot holds")
+            yield TamperingFinding(path, 1, "is a link to something that no snapshot contains")
     elif path.endswith(CODE) and not path.endswith(".py"):
         yield TamperingFinding(path, 1, "is compiled code, which cannot be read")
 
@@ -234,13 +255,13 @@ def _only_shadow(aside: Sequence[str], judged: Judged, deps: Deps) -> bool:
     """
     baseline = deps.snapshots.paths(judged.before)
     commands = [check.command for check in judged.task.checks]
-    return set(aside) == set(shadowing(aside, baseline=baseline, commands=commands))
+    return set(aside) == set(shadowing_files(aside, baseline=baseline, commands=commands))
 
 
 def _steering(judged: Judged, deps: Deps) -> tuple[tuple[str, ...], Mapping[str, bytes]]:
     """New files to set aside, and new shared files with what they are without their judging tables."""
     baseline = deps.snapshots.paths(judged.before)
-    new = [path for path in judged.changed if path not in baseline and not matches(path, judged.task.allow_edits)]
+    new = [path for path in judged.changed if path not in baseline and not matches_globs(path, judged.task.allow_edits)]
     files = [(path, _text(deps.root, path) or "") for path in new]
     commands = [check.command for check in judged.task.checks]
     known = judged.unheld.known

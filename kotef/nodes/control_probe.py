@@ -1,4 +1,4 @@
-"""Control before wrong answers: which targets are green alone, also with a comment added to their test files."""
+"""Control for the wrong-answer probes: targets that are green alone, also with a comment added to their test files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,8 +6,7 @@ from typing import Final
 
 from kotef.checks.probe import ProbeResult
 from kotef.errors import KotefError
-from kotef.integrity.probes.harmless_edits import harmless_edit
-from kotef.integrity.probes.places import file_of
+from kotef.integrity import file_of_test, harmless_edit
 from kotef.nodes.probe_bench import Bench, OutOfTimeError, ProbeUnit, status_in
 from kotef.shell import judging_files
 
@@ -65,7 +64,7 @@ def edited_files(unit: ProbeUnit, bench: Bench) -> dict[str, bytes]:
     """The files of the targets, or the scripts of the check, with a harmless edit."""
     tests: dict[str, list[str]] = {}
     for target in unit.targets or judging_files(unit.check.command):
-        path = file_of(target, bench.paths(), bench.read)
+        path = file_of_test(target, bench.paths(), bench.read)
         if path is not None:
             tests.setdefault(path, []).append(target)
     found: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""Is the run over, and if so, how did it end?"""
+"""The decision whether a run is over, and how it ended."""
 
 from typing import Final, NamedTuple
 
@@ -75,7 +75,7 @@ def _verified(state: AgentState) -> Ending | None:
         return None
     if not task.checks:
         return Ending(
-            "unverified", "no_checks", "no check exists here; the edits are unjudged, as --allow-unverified asks"
+            "unverified", "no_checks", "no check exists here; the edits are unjudged, as --allow-unverified permits"
         )
     if result.passed and result.detail != NEEDS_REVIEW:
         return Ending("verified", "verified", result.summary.partition("\n")[0])
@@ -144,7 +144,7 @@ def _stuck(state: AgentState) -> Ending | None:
     if edits is not None and edits.stopped_by == "exhausted":
         said = "no coder could do anything"
         if judged is not None and judged.green and not state["task"].model:
-            said = f"every check is green already, and without a model only what fails can be worked on; {said}"
+            said = f"every check is already green, and without a model only failures can be worked on; {said}"
         return Ending("stuck", "nothing_left_to_try", f"{said}: {edits.detail}")
     spent = sorted(state["failure_history"].spent)
     fresh = [visit for visit in spent if visit > state["task"].resumed_after]

@@ -1,4 +1,4 @@
-"""Messages about differences from the state before a run that no tree shows, each with the way to get it back."""
+"""Messages about differences from the state before the run that no tree shows, each with the way to undo it."""
 
 import json
 import shlex
@@ -10,7 +10,7 @@ from typing import Final
 
 from kotef.failures.plural import counted
 from kotef.failures.quoting import plain
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.workspace.remainder import copies_of
 from kotef.workspace.restoration import Reason, RestoreReport, WorkspaceDifference
 from kotef.workspace.snapshots import Snapshots
@@ -22,7 +22,7 @@ _REPLACED: Final = "replaced"
 _UNKNOWN: Final = "ignored files, repositories inside the workspace, modes and empty folders"
 
 _SAID: Final[dict[Reason, str]] = {
-    "theirs": "changed by somebody else, and left as they are",
+    "theirs": "changed by someone else, and left as they are",
     "checks": "changed by a command, but left as they are, because the checks also wrote them before the run",
     "run": "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)",
     "blocked": "different from before the run, and could not be put back",

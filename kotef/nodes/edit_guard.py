@@ -1,11 +1,11 @@
-"""Which files of this workspace judge the run, or are forbidden to it?"""
+"""Files of this workspace that judge the run or that it must not edit."""
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from posixpath import dirname, join, normpath
 from typing import Final
 
-from kotef.integrity.protected_files import helpers_beside_tests, is_protected, matches, protected_paths
+from kotef.integrity import helpers_beside_tests, is_protected, matches_globs, protected_paths
 from kotef.shell import judging_files, names_behind
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
@@ -49,7 +49,7 @@ def guard_of(task: Task, baseline: str, snapshots: Snapshots, test_files: Collec
 
     found, awaited = names_behind(commands, read)
     globs = [name for name in awaited if "*" in name]
-    included = (path for path in paths if matches(path, globs)) if globs else ()
+    included = (path for path in paths if matches_globs(path, globs)) if globs else ()
     asked = task.ticket.files if task.ticket else ()  # a spec of another tool, whose boxes only code ticks
     linked = _linked_tests(paths, snapshots, baseline)
     behind = {*found, *included, *linked, *helpers_beside_tests(paths), *asked, *test_files}
@@ -72,8 +72,8 @@ def all_is_protected(task: Task, baseline: str, snapshots: Snapshots, test_files
         return ""
     some = ", ".join(code[:5]) + (", …" if code[5:] else "")
     return (
-        f"all code that could be changed is run or sourced by the checks, so it judges and is put back: {some}; "
-        f"open what is product and no judge, for one with `--allow-edits {code[0]}`"
+        f"all code that could be changed is run or sourced by the checks, so it counts as a judge and is put back: "
+        f"{some}; if a file is product and not a judge, allow it, for example with `--allow-edits {code[0]}`"
     )
 
 

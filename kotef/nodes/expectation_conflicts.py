@@ -1,4 +1,4 @@
-"""Two assertions that no code can meet together, found before anybody is asked to write that code."""
+"""Two assertions that no code can satisfy together, found before a coder starts."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 from kotef.checks.verification import Verification
 from kotef.deps import JudgeDeps
-from kotef.integrity.probes.expectations import Conflict, Expectation, Product, conflicts, python_expectations
+from kotef.integrity import Conflict, Expectation, Product, conflicts, python_expectations
 from kotef.nodes.decide import Ending
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import AgentState

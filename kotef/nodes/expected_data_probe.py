@@ -5,9 +5,7 @@ from typing import Final
 
 from kotef.checks.probe import ProbeName, ProbeResult
 from kotef.checks.types import RED
-from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
-from kotef.integrity.probes.places import file_of
-from kotef.integrity.protected_files import matches
+from kotef.integrity import WrongAnswer, file_of_test, matches_globs, wrong_answers
 from kotef.nodes.confirm_green import Judged
 from kotef.nodes.probe_bench import Bench, ProbeUnit, status_in
 from kotef.shell import judging_files
@@ -44,14 +42,14 @@ async def expected_data_probe(unit: ProbeUnit, bench: Bench, judged: Judged) -> 
 
 
 def _changed_data(bench: Bench, judged: Judged) -> frozenset[str]:
-    """Data files from before the run that it changed, but for those that the task names or opens."""
+    """Data files from before the run that it changed, except for those that the task names or opens."""
     known = bench.deps.snapshots.paths(bench.before)
     kept = (path for path in judged.changed if path in known and path in bench.paths())
     return frozenset(
         path
         for path in kept
         if not path.endswith((*_CODE, *_DOCUMENTATION))
-        and not matches(path, judged.task.allow_edits)
+        and not matches_globs(path, judged.task.allow_edits)
         and path.rpartition("/")[2] not in judged.task.goal
     )
 
@@ -60,7 +58,7 @@ def _answers(unit: ProbeUnit, bench: Bench, data: Collection[str]) -> dict[str, 
     """For each target that compares with one of these files, a wrong content of it."""
     found: dict[str, WrongAnswer] = {}
     for target in (unit.targets or judging_files(unit.check.command)) if data else ():
-        path = file_of(target, bench.paths(), bench.read)
+        path = file_of_test(target, bench.paths(), bench.read)
         content = bench.read(path) if path else None
         if path is None or content is None:
             continue

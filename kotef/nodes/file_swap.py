@@ -1,4 +1,4 @@
-"""How does another state of some files stand in for a while, and what becomes of it when the run is killed?"""
+"""Temporary replacement of some files by another state, and recovery after a kill."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,5 +42,5 @@ def end_standing_in(deps: Deps) -> tuple[str, ...]:
     ended = end(deps.run_dir, deps.snapshots, killed=True)
     if ended is None or not ended.left:
         return ()
-    deps.emit("notice", text=f"changed by somebody since the run was killed, and left so: {', '.join(ended.left[:8])}")
+    deps.emit("notice", text=f"kept changes made after the run was killed: {', '.join(ended.left[:8])}")
     return ended.left

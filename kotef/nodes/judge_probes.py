@@ -1,4 +1,4 @@
-"""Can the judge that called this tree green still say no?"""
+"""Probes of the judge: whether it can still say no to a tree that it called green."""
 
 import random
 from collections.abc import Awaitable, Callable, Iterator
@@ -164,6 +164,6 @@ async def _if_any(
 
 
 def _red_alone(asked: ProbeUnit, kept: ProbeUnit, bench: Bench) -> ProbeUnit | None:
-    """Targets that the control left out; None where there is none."""
+    """Targets that the control left out; None if there is none."""
     left_out = [target for target in asked.targets if target in kept.red_alone]
     return asked.only(left_out, bench) if asked.is_part and left_out else None

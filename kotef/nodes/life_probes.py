@@ -1,4 +1,4 @@
-"""Probes for life: a wrong answer, and a test that must fail, are refused by the judge."""
+"""Probes for life: the judge must refuse a wrong answer, and a test that must fail."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,11 +7,7 @@ from typing import Final, TypeAlias
 from kotef.checks.probe import ProbeResult, not_probed
 from kotef.checks.types import RED, CommandResult
 from kotef.failures.plural import counted
-from kotef.integrity.probes.canaries import canary
-from kotef.integrity.probes.harmless_edits import harmless_edit
-from kotef.integrity.probes.mixture import Mixture
-from kotef.integrity.probes.oracles import WrongAnswer, wrong_answers
-from kotef.integrity.probes.places import defined_tests, file_of
+from kotef.integrity import Mixture, WrongAnswer, canary, defined_tests, file_of_test, harmless_edit, wrong_answers
 from kotef.nodes.chance_probe import ChanceRounds
 from kotef.nodes.probe_bench import ProbeUnit, Workbench, status_in, varied
 from kotef.shell import judging_files
@@ -34,7 +30,7 @@ async def answer_probe(
     """
     known = unit.targets or _scripts(unit)
     waiting = [(target, answer) for target in known for answer in _some(target, bench, most)]
-    is_named = bool(waiting) or any(file_of(target, bench.paths(), bench.read) for target in known)
+    is_named = bool(waiting) or any(file_of_test(target, bench.paths(), bench.read) for target in known)
     if not is_named:  # the tests as files define them, judged by the status of the check
         unit = replace(unit.whole(), targets=())
         waiting = [(test, answer) for test in _defined(bench) for answer in _some(test, bench, most)][:DEFINED]
@@ -109,7 +105,7 @@ def _scripts(unit: ProbeUnit) -> tuple[str, ...]:
 
 def _some(target: str, bench: Workbench, most: int, *, seed: int | None = None) -> Sequence[WrongAnswer]:
     """At most so many wrong answers for a target, of different kinds first."""
-    path = file_of(target, bench.paths(), bench.read)
+    path = file_of_test(target, bench.paths(), bench.read)
     content = bench.read(path) if path else None
     if path is None or content is None:
         return ()
@@ -220,7 +216,7 @@ async def _is_deaf(target: str, answer: WrongAnswer, unit: ProbeUnit, bench: Wor
 async def canary_probe(unit: ProbeUnit, bench: Workbench) -> ProbeResult:
     """A test that must fail, beside a target, is listed red and turns the status."""
     for target in unit.targets or _scripts(unit):
-        path = file_of(target, bench.paths(), bench.read)
+        path = file_of_test(target, bench.paths(), bench.read)
         content = bench.read(path) if path else None
         added = canary(path, content, beside=target, seed=bench.rng.getrandbits(32)) if path and content else None
         if path is None or added is None:

@@ -1,4 +1,4 @@
-"""What should a person change so that the next run comes further than this one?"""
+"""Advice to a person on how to help the next run."""
 
 import shlex
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
     if ending.reason == "no_sandbox":
         return f"install bubblewrap, or pass `--sandbox off` where the job itself is isolated: {ending.sentence}"
     if ending.reason in {"workspace", "no_space", "setup_failed"}:
-        return f"put this right first: {ending.sentence}"
+        return f"fix this first: {ending.sentence}"
     if ending.reason == "search_time_over":
         return f"give the search more time ({longer_search(task)}), or name a model (`--model`); or {said}"
     if ending.reason == CONTRADICTING:
@@ -31,19 +31,19 @@ def way_out(state: AgentState, ending: Ending, failures: Sequence[IssueFailure],
             f"`--allow-edits` with its file), then run it again: {ending.sentence}"
         )
     if ending.reason == REPORTED:
-        return f"say what is meant, in the ticket or in the test, then run it again: {ending.sentence}"
+        return f"state what is right, in the ticket or in the test, then run it again: {ending.sentence}"
     if ending.reason == "none_is_right":
-        return f"write what is right as one more assertion in a test, then run it again: {ending.sentence}"
+        return f"add an assertion that says what is right to a test, then run it again: {ending.sentence}"
     green = judged is not None and judged.green
     if ending.reason == "nothing_left_to_try" and green and not task.model:
         return (
             "name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL), or write a test that fails until the "
-            "goal is reached: every check is green already, and without a model only what fails can be worked on"
+            "goal is reached: every check is already green, and without a model only failures can be worked on"
         )
     opened = product_among(judged.put_back) if judged is not None and judged.detail != SPEAKS else ()
     if opened and ending.outcome in {"bounded_attempts_exceeded", "stuck", "budget_exceeded"}:
         path = opened[0]
-        return f"if {path} is product and no judge, run it again with `--allow-edits {shlex.quote(path)}`; or {said}"
+        return f"if {path} is product and not a judge, run it again with `--allow-edits {shlex.quote(path)}`; or {said}"
     hint = other_runner(judged, snapshots) if judged is not None and ending.reason == judged.environment else ""
     return f"{hint}; or {said}" if hint else said
 

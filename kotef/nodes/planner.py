@@ -1,4 +1,4 @@
-"""Is the run over; and if not, what should the coder do next?"""
+"""The planner node: ends the run, or plans the next visit."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ SHOWN_TESTS: Final = 3
 """Failing tests that a step made by code names."""
 
 NO_HYPOTHESIS: Final = "The planner named no new cause: find one before you edit."
-"""What a coder is told where the hypothesis of a nudged planner should stand."""
+"""The note to a coder in place of a nudged planner's missing hypothesis."""
 
 
 class StepAnswer(BaseModel):
@@ -51,7 +51,7 @@ class PlanAnswer(BaseModel):
 
 
 async def planner(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:
-    """Decide by code; only if the run goes on is a plan made, by the model where there is one."""
+    """Decide by code; only if the run continues is a plan made, by the model where there is one."""
     deps = runtime.context
     started = time.monotonic()
     visit = _next_visit(state)
@@ -138,7 +138,7 @@ async def _plan(state: AgentState, visit: int, deps: Deps) -> tuple[Plan | None,
 
 
 def planner_text(state: AgentState, nudge: str, prompts: Prompts) -> str:
-    """What the planner is told; `nudge` says in one line that nothing moves, or is empty."""
+    """The text for the planner; `nudge` says in one line that nothing moves, or is empty."""
     task, baseline = state["task"], state.get("baseline")
     text = prompts.render(
         "planner",
@@ -180,7 +180,7 @@ async def _ask_model(
     if not nudge or _is_changed(plan, state):
         return plan, usage
     if not over_budget(merge_usage(state["usage"], usage).total, state["task"].limits):
-        deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; it is asked for once more")
+        deps.emit("nudge", visit=visit, what="the plan names no changed hypothesis; the planner is asked again")
         await next_step()
         deps.emit("model_call", visit=visit, node="planner")
         refusal = deps.prompts.render("nudge", what=nudge, refused=plan.hypothesis)
@@ -236,7 +236,7 @@ def _step(entry: FailureEntry) -> PlanStep:
 
 
 def _what(entry: FailureEntry) -> str:
-    """What has to be done about a failure; one that no command reported is told by the verdict's own words."""
+    """What has to be done about a failure; one that no command reported is described by the verdict."""
     tests = _named(entry.tests)
     line = entry.summary.partition("\n")[0]
     match entry.command or entry.check:

@@ -1,4 +1,4 @@
-"""Does each request of a node begin like the one before, so that the endpoint can answer from its cache?"""
+"""Request prefixes of a node, kept alike so that the endpoint's cache can be used."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What probes work with: the units they run, the tree they change for a moment, and the time they may take."""
+"""The bench of the probes: the tests they run, the tree they change for a moment, and the time they may take."""
 
 import random
 from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Workbench(Protocol):
         ...
 
     def alone(self, check: Check, targets: Sequence[str]) -> str | None:
-        """The command line for these tests of a check; None where there is none."""
+        """The command line for these tests of a check; None if there is none."""
         ...
 
     async def run(self, unit: "ProbeUnit", what: str) -> CommandResult:
@@ -53,7 +53,7 @@ class Workbench(Protocol):
         ...
 
     def read(self, path: str) -> bytes | None:
-        """A file of the tree; None where there is none."""
+        """A file of the tree; None if there is none."""
         ...
 
     def paths(self) -> frozenset[str]:
@@ -94,7 +94,7 @@ class OutOfTimeError(Exception):
 
 
 async def guarded(name: ProbeName, check: str, act: Awaitable[ProbeResult]) -> ProbeResult:
-    """What the probe found; a crash of it, or of what it reads, is no finding."""
+    """What the probe found; a crash of it, or of what it reads, is not a finding."""
     try:
         return await act
     except OutOfTimeError:

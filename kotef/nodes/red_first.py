@@ -1,11 +1,11 @@
-"""Does a new test really prove something: does it fail on the code as it was before the run?"""
+"""Proof that a new test fails on the code from before the run."""
 
 from collections.abc import Sequence
 
 from kotef.checks.types import RED
 from kotef.checks.verdict import Verification
 from kotef.deps import Deps
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 from kotef.nodes.file_swap import standing_in
 from kotef.state import Task
 

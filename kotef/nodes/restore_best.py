@@ -1,4 +1,4 @@
-"""Which visit's tree should an unsuccessful run leave behind?"""
+"""Choice of the tree that an unsuccessful run leaves behind."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ def leave_baseline(state: AgentState, deps: Deps) -> None:
 def leave_best(state: AgentState, deps: Deps) -> int:
     """Leave the workspace at its best visit: known before unknown, fewest regressions, most fixed, smallest diff.
 
-    Returns that visit; 0 when every visit was worse than the state before the run. A file that somebody else
+    Returns that visit; 0 when every visit was worse than the state before the run. A file that someone else
     changed since kotef last looked is left as it is, and named in the event.
     """
     trees, edits = state["snapshots"], state.get("edits")
@@ -83,7 +83,7 @@ def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
     known = {*restored.left, *(edits.foreign if edits else ())}
     others = [path for path in deps.snapshots.changed(before, now) if path not in known] if now else []
     if others:
-        said.append(f"different from before the run; the checks or somebody else changed it: {', '.join(others[:10])}")
+        said.append(f"different from before the run; the checks or someone else changed it: {', '.join(others[:10])}")
     for text in said:
         deps.emit("notice", text=text)
     note_lines(deps.run_dir, said)
@@ -92,7 +92,7 @@ def _undo_rest(restored: Restored, state: AgentState, deps: Deps) -> list[str]:
 
 
 def _restore(target: str, state: AgentState, edits: Edits, deps: Deps) -> Restored:
-    """Make the workspace as in `target`, what the checks write included; what somebody else changed since is left.
+    """Make the workspace as in `target`, what the checks write included; what someone else changed since is left.
 
     While the last tree was judged, checks may have written: their own files, or, as a formatter does, the coder's.
     Those are compared with the tree seen after that, and what was written then is kept as a patch.

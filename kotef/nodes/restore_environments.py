@@ -1,4 +1,4 @@
-"""Restoring installed environments before judging: changes of the run are put back, or named if that is impossible."""
+"""Restoration of installed environments before judging; what cannot be restored is named."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -8,11 +8,10 @@ from typing import Final
 from kotef.checks.failure_entries import INSTALLED
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, JudgeDeps
-from kotef.files.file_entry import LINK, write_entry
-from kotef.files.safe_open import remove_within
-from kotef.files.transfer import move_out
+from kotef.files import move_out, remove_within
 from kotef.nodes.untracked_files import replaced
 from kotef.state import Task
+from kotef.workspace.file_entry import LINK, write_entry
 from kotef.workspace.file_swap_journal import HIDDEN
 from kotef.workspace.installed_environments import Alteration, Installed, altered, was_link
 from kotef.workspace.snapshots import Restored

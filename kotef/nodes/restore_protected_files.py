@@ -1,4 +1,4 @@
-"""What is put back to the state before the run, so that the judge is the one there was?"""
+"""Restoration of protected files before judging."""
 
 import stat
 from collections.abc import Collection, Iterable
@@ -7,10 +7,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from kotef.deps import Deps
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import chmod_within, touch_within
-from kotef.integrity.protected_files import is_shared
-from kotef.integrity.shared_config import put_tables_back
+from kotef.files import chmod_within, touch_within, write_atomic
+from kotef.integrity import is_shared, put_tables_back
 from kotef.nodes.edit_guard import guard_of
 from kotef.state import Edits, Task
 from kotef.workspace.snapshots import Restored
@@ -19,7 +17,7 @@ from kotef.workspace.snapshots import Restored
 def put_back(
     task: Task, edits: Edits, snapshots: dict[int, str], deps: Deps, test_files: Collection[str] = ()
 ) -> Restored:
-    """Make everything that judges as it was before the run, but never what somebody else changed meanwhile.
+    """Make everything that judges as it was before the run, but never what someone else changed meanwhile.
 
     Whole files, with what stands in their way; of shared files only the judging tables, named as `FILE [table]`.
     """
@@ -62,7 +60,7 @@ def make_fresh(root: Path, changed: Iterable[str]) -> None:
     A change time cannot be set; a file that is only written has the same one.
     """
     for path in changed:
-        with suppress(OSError):  # gone, or somebody else's
+        with suppress(OSError):  # gone, or someone else's
             found = (root / path).lstat()
             if stat.S_ISREG(found.st_mode) and found.st_mtime_ns != found.st_ctime_ns:
                 touch_within(root, path)
@@ -71,7 +69,7 @@ def make_fresh(root: Path, changed: Iterable[str]) -> None:
 def make_accessible(root: Path, protected: Iterable[str]) -> None:
     """Give ourselves back the right to read and write what judges, and to look into the directories it lies in."""
     for path in sorted({above for name in protected for above in accumulate(name.split("/"), "{}/{}".format)}):
-        with suppress(OSError):  # gone, or somebody else's: put-back says so
+        with suppress(OSError):  # gone, or someone else's: put-back says so
             mode = (root / path).lstat().st_mode
             needed = stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR
             if not stat.S_ISLNK(mode) and mode & needed != needed:

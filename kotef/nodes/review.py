@@ -1,4 +1,4 @@
-"""Is there anything that was asked and that no check proves; and does a reviewer refuse the change for it?"""
+"""The review of a change for requirements that no check proves."""
 
 from typing import TypeVar
 
@@ -39,7 +39,7 @@ async def review(state: AgentState, deps: Deps) -> tuple[AgentState, StateUpdate
     """The state with a review's word applied, and the update that records it; unchanged when none is due.
 
     A reviewer can only refuse. Where checks and tests prove the goal, an unreadable answer or a dead endpoint does
-    not stand in the way, and the unproved lines are reported; where nothing but a review can prove it, they do.
+    not stand in the way, and the unproved lines are reported; where only a review can prove it, they do.
     """
     judged = state.get("test_results")
     if judged is None or not judged.passed or judged.visit == 0:
@@ -109,7 +109,7 @@ def _refused(state: AgentState, judged: Verification, reason: str, usage: Usage)
 
 
 def account(answer: StructuredAnswer[AnswerT], visit: int, node: str, price: Price | None, deps: Deps) -> Usage:
-    """What the calls behind one structured answer cost, keyed by call number; told to whoever watches."""
+    """What the calls behind one structured answer cost, keyed by call number; reported to anyone watching."""
     by_call = {}
     for number, message in enumerate(answer.messages):
         spent = spent_on(message, price)

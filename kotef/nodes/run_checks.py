@@ -1,4 +1,4 @@
-"""What do the checks say about the tree as it stands, and how much of that is chance?"""
+"""One run of all checks on the current tree, with reruns that find flaky tests."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ async def baseline_results(
     results = await run_checks(task.checks, 0, deps, reruns=reruns)
     if faulty := [check for check, result in results if environment_fault([(check, result)])]:
         named = ", ".join(check.name for check in faulty)
-        deps.emit("retry", what="baseline", why=f"an environment fault; run once more: {named}")
+        deps.emit("retry", what="baseline", why=f"an environment fault; run again: {named}")
         again = {check.name: result for check, result in await run_checks(faulty, 0, deps, reruns=reruns)}
         results = [(check, again.get(check.name, result)) for check, result in results]
     wrote = deps.snapshots.changed(tree, deps.snapshots.take())

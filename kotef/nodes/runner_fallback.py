@@ -1,4 +1,4 @@
-"""Could the runner that comes with Python run the tests that a missing pytest cannot?"""
+"""Fallback to unittest for tests whose pytest is missing."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: S
     """The `--check` with which unittest runs the tests instead, as a hint; empty where pytest is not what is missing.
 
     `not_started` are commands that were found to lack pytest without being run. Only where every test file is
-    unittest's: a function or a fixture of pytest would not be run, and nobody would know.
+    unittest's: a function or a fixture of pytest would not be run, and no one would know.
     """
     if baseline.environment != "missing_runner":
         return ""
@@ -38,7 +38,10 @@ def other_runner(baseline: Verification, snapshots: Snapshots, *, not_started: S
 def _python_of(command: str) -> str:
     """The interpreter that was to run pytest; empty when the command runs something else."""
     match = re.search(r"(?:^|\s)(\S*python[\d.]*) -m pytest\b", command)
-    return match[1] if match else "python3" if re.match(r"(?:\S*/)?(?:pytest|py\.test)\b", command) else ""
+    if match:
+        return match[1]
+    is_bare = re.match(r"(?:\S*/)?(?:pytest|py\.test)\b", command)
+    return "python3" if is_bare else ""
 
 
 def _holds_tests(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""What must a person know about a run that did not succeed?"""
+"""The snitch node: the issue entry of a run that did not succeed."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,12 +11,11 @@ from kotef.deps import CHECKPOINTS, Deps
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.history import FailureEntry, FailureHistory
 from kotef.failures.outcomes import RESUMABLE
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import remove_within
+from kotef.files import remove_within, write_atomic
 from kotef.nodes.decide import Ending
 from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import leave_baseline, leave_best
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sdd.follow_up import AMBIGUOUS
 from kotef.sdd.issue import IssueEntry, IssueFailure
 from kotef.sdd.issue_log import issues_path, record, timestamp
@@ -165,7 +164,7 @@ def _touched(state: AgentState, deps: Deps) -> tuple[str, ...]:
 
 
 def resume_hint(ending: Ending, run_id: str, max_attempts: int, edits: Edits | None = None) -> str | None:
-    """The command that goes on from this ending of the visit `edits`; None when there is nothing to go on with."""
+    """The command that goes on from this ending of the visit `edits`; None when there is nothing to continue with."""
     outcome = ending.outcome
     if ending.reason == AMBIGUOUS:
         return f"kotef resume {run_id} --accept-ambiguous"

@@ -1,4 +1,4 @@
-"""What of that which no snapshot holds may not judge, or has to be looked at once more without it?"""
+"""Files outside every snapshot that must not judge, or that need a second run without them."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -8,14 +8,12 @@ from typing import Final, NamedTuple
 from kotef.checks.failure_entries import NO_SNAPSHOT
 from kotef.checks.verification import Verification
 from kotef.deps import Deps, JudgeDeps
-from kotef.files.file_entry import EXECUTABLE, PLAIN, write_entry
-from kotef.files.safe_open import read_regular, remove_within, touch_within
-from kotef.files.transfer import move_out
-from kotef.integrity.protected_files import is_configuration, is_protected, is_test_code, matches
-from kotef.integrity.runner_config_files import configures
+from kotef.files import move_out, read_regular, remove_within, touch_within
+from kotef.integrity import configures_runner, is_configuration, is_protected, is_test_code, matches_globs
 from kotef.nodes.edit_guard import guard_of
 from kotef.shell import names_behind
 from kotef.state import Task
+from kotef.workspace.file_entry import EXECUTABLE, PLAIN, write_entry
 from kotef.workspace.file_swap_journal import HIDDEN, move
 from kotef.workspace.installed_environments import Installed
 from kotef.workspace.snapshot_scope import LARGEST
@@ -69,7 +67,7 @@ def look_for_unheld(
         return UntrackedBefore(Restored((), (LOST,)), {}, None)
     guard = guard_of(task, trees[0], deps.snapshots, baseline.test_files)
     awaited = sorted(known.awaited)
-    found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches(path, awaited))
+    found = look(deps.snapshots, trees[visit], known, judges=lambda path: _judges(path) or matches_globs(path, awaited))
     for path in found.compiled:
         remove_within(deps.root, path)
     done: list[str] = []
@@ -137,7 +135,7 @@ def replaced(path: str, content: bytes, since: float, deps: Deps) -> bool:
 
 def _configures(place: Path, path: str) -> bool:
     try:
-        return configures(path, read_regular(place, largest=LARGEST).decode("utf-8", "replace"))
+        return configures_runner(path, read_regular(place, largest=LARGEST).decode("utf-8", "replace"))
     except OSError:
         return True
 

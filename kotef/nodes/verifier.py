@@ -1,4 +1,4 @@
-"""Do the project's own checks pass, compared with the state before the run?"""
+"""The verifier node: the project's own checks, compared with the baseline."""
 
 import time
 from typing import Final
@@ -19,7 +19,7 @@ from kotef.nodes.restore_protected_files import make_fresh, put_back
 from kotef.nodes.run_checks import QUICK, run_checks, usage_of
 from kotef.nodes.untracked_files import look_for_unheld
 from kotef.nodes.visit_record import left_by_checks
-from kotef.redaction.deep_text import encodable
+from kotef.redaction import encodable
 from kotef.sdd.ticket import open_lines
 from kotef.state import AgentState, Edits, StateUpdate, StoppedBy
 from kotef.workspace.last_tree import forget, saw
@@ -30,7 +30,7 @@ NOTHING_DONE: Final[frozenset[StoppedBy]] = frozenset(
         *("tokens", "calls", "money", "time", "call_time", "commands", "written"),
     }
 )
-"""What can end a visit that is no attempt, if it changed nothing."""
+"""What can end a visit that is not an attempt, if it changed nothing."""
 
 
 async def verifier(state: AgentState, runtime: Runtime[Deps]) -> StateUpdate:

@@ -1,4 +1,4 @@
-"""What is kept of the visit that was just judged?"""
+"""The record of the visit that was just judged."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ PUT_BACK: Final = "put_back"
 """Name of the failure that says what was put back: not a way in which the project fails."""
 
 REFUSED: Final = "review_refused"
-"""Detail of a refused review, whatever its words: one cannot be told from another."""
+"""Detail of a refused review, whatever its words: one cannot be distinguished from another."""
 
 
 def judged_visit(state: AgentState) -> dict[int, Visit]:

@@ -1,4 +1,4 @@
-"""How is every text in a value changed, whatever form the value has?"""
+"""Replacement of every text inside a nested value."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""Which secrets are known here and now?"""
+"""The secrets known in this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _known: Final = ContextVar("known", default=NOTHING)
 
 
 def redactor() -> Redactor:
-    """What hides them: whoever writes, sends or shows something asks for it, so that nobody can forget to pass it on.
+    """What hides them: whoever writes, sends or shows something asks for it, so that no one can forget to pass it on.
 
     It holds for the context it was set in and for the tasks and threads of asyncio that are started there.
     """

@@ -1,11 +1,11 @@
-"""Does a text hold what looks like a key that somebody forgot in it?"""
+"""Detection of text that looks like a forgotten key."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import of_environment
+from kotef.redaction.secrets import secrets_of_environment
 
 _KEYS: Final = {
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
@@ -24,7 +24,7 @@ _FOUND: Final = [(what, re.compile(pattern)) for what, pattern in _KEYS.items()]
 
 
 class Forgotten(NamedTuple):
-    """A place that holds what looks like a key; the key itself is nowhere told."""
+    """A place that holds what looks like a key; the key itself is never shown."""
 
     line: int
     """Among those asked about, from 0."""
@@ -43,7 +43,7 @@ def keys_in(lines: Sequence[str]) -> Iterator[Forgotten]:
             yield Forgotten(number, "the value of a secret")
         elif what := next((what for what, pattern in _FOUND if pattern.search(line)), ""):
             yield Forgotten(number, what)
-        elif "@" in line and of_environment({"": line}):
+        elif "@" in line and secrets_of_environment({"": line}):
             yield Forgotten(number, "a password in an address")
     whole = "\n".join(lines)
     if not alone and redactor().text(whole) != whole:  # broken over several lines

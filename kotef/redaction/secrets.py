@@ -1,4 +1,4 @@
-"""Which values must never be shown, and how are they replaced?"""
+"""Values that must never be shown, and their replacement."""
 
 import base64
 import html
@@ -16,10 +16,10 @@ T = TypeVar("T")
 SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", re.IGNORECASE)
 """What is in the name of a variable that holds a secret."""
 SHORTEST: Final = 8
-"""Characters, white space aside, from which on a value is long enough to be told from other text."""
+"""Characters, white space aside, from which on a value is long enough to distinguish it from other text."""
 LONGEST: Final = 16_384
 """Characters of one value; what is longer is a document, not a secret."""
-MARK: Final = re.compile(r"\[secret:[\w.-]{1,100}\]")
+SECRET_MARK: Final = re.compile(r"\[secret:[\w.-]{1,100}\]")
 """What stands in the place of a value."""
 
 _SPACE: Final = b" \t\r\n\v\f"
@@ -61,23 +61,23 @@ _ASSIGNMENT: Final = re.compile(
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-Known = tuple[str, str]
+KnownSecret = tuple[str, str]
 """The name that is shown, and the value that is not."""
 
 
-def of_environment(env: Mapping[str, str]) -> list[Known]:
+def secrets_of_environment(env: Mapping[str, str]) -> list[KnownSecret]:
     """The variables whose name says that they are secret, and the password of a login in a URL."""
     return _real([*((name, value) for name, value in env.items() if SECRET_NAME.search(name)), *_logins(env.items())])
 
 
-def of_env_file(text: str) -> list[Known]:
+def secrets_of_env_file(text: str) -> list[KnownSecret]:
     """The secrets that a `.env` file sets."""
-    return of_settings(assigned(text))
+    return secrets_of_settings(assigned_secrets(text))
 
 
-def assigned(text: str) -> list[Known]:
+def assigned_secrets(text: str) -> list[KnownSecret]:
     """Each name at the start of a line with the value it is given there, secret or not."""
-    found = list[Known]()
+    found = list[KnownSecret]()
     for match in _ASSIGNMENT.finditer(text):
         value = match["double"]
         if value is not None:
@@ -88,13 +88,13 @@ def assigned(text: str) -> list[Known]:
     return found
 
 
-def of_settings(found: Sequence[Known]) -> list[Known]:
-    """What among settings is secret: by its name, or because nobody would take it for a plain setting."""
+def secrets_of_settings(found: Sequence[KnownSecret]) -> list[KnownSecret]:
+    """What among settings is secret: by its name, or because no one would take it for a plain setting."""
     secret = [(name, value) for name, value in found if SECRET_NAME.search(name) or not _is_setting(value)]
     return _real([*secret, *_logins(found)])
 
 
-def of_run(keys: Mapping[str, str]) -> list[Known]:
+def secrets_of_run(keys: Mapping[str, str]) -> list[KnownSecret]:
     """What the run itself was given to be let in somewhere: a secret unless it cannot be any key at all."""
     given = [(name, value.strip()) for name, value in keys.items()]
     return [(name, key) for name, key in given if len(key) >= SHORTEST and not _stands_for_none(key)]
@@ -104,12 +104,12 @@ def _stands_for_none(key: str) -> bool:
     return key in _LOCAL or bool(_PLACEHOLDER.fullmatch(key))
 
 
-def _real(found: Iterable[Known]) -> list[Known]:
+def _real(found: Iterable[KnownSecret]) -> list[KnownSecret]:
     stripped = [(name, value.strip()) for name, value in found]
     return [(name, value) for name, value in (*stripped, *_inside(stripped)) if not _is_dummy(value, name)]
 
 
-def _inside(found: Iterable[Known]) -> Iterator[Known]:
+def _inside(found: Iterable[KnownSecret]) -> Iterator[KnownSecret]:
     """The secrets in values that are JSON objects, as the key file of a service account is."""
     for name, value in found:
         if value.startswith("{"):
@@ -137,7 +137,7 @@ def _is_setting(value: str) -> bool:
     )
 
 
-def _logins(found: Iterable[Known]) -> Iterator[Known]:
+def _logins(found: Iterable[KnownSecret]) -> Iterator[KnownSecret]:
     """The passwords in URLs, as they stand there and as they are meant."""
     for name, value in found:
         for login in _LOGIN.finditer(value[:LONGEST]):
@@ -160,14 +160,14 @@ class RedactedText(NamedTuple):
         real: dict[str, list[str]] = {}
         for mark, whole in self.marks:
             real.setdefault(mark, []).append(whole)
-        used = MARK.findall(text)
+        used = SECRET_MARK.findall(text)
         for mark in dict.fromkeys(used):
             if mark not in real:
-                raise MarkError(f"{mark} stands for a value that is kept from you and does not stand in the old text")
+                raise MarkError(f"{mark} replaces a value that you may not see, and the old text does not contain it")
             if len(set(real[mark])) > 1 and used.count(mark) != len(real[mark]):
-                raise MarkError(f"{mark} stands for different texts in this file: keep each where it is")
+                raise MarkError(f"{mark} replaces different texts in this file: keep each where it is")
         left = {mark: iter(wholes if len(set(wholes)) > 1 else wholes * len(used)) for mark, wholes in real.items()}
-        return MARK.sub(lambda found: next(left[found[0]]), text)
+        return SECRET_MARK.sub(lambda found: next(left[found[0]]), text)
 
 
 class Redactor:
@@ -177,7 +177,7 @@ class Redactor:
     that are in it a pattern finds the places.
     """
 
-    def __init__(self, known: Iterable[Known] = ()) -> None:
+    def __init__(self, known: Iterable[KnownSecret] = ()) -> None:
         """Of two names with one value the first is shown."""
         self._forms: dict[bytes, bytes] = {}
         for name, value in known:
@@ -269,7 +269,7 @@ class Redactor:
         return 0
 
 
-_MARKS: Final = re.compile(MARK.pattern.encode())
+_MARKS: Final = re.compile(SECRET_MARK.pattern.encode())
 
 NOTHING: Final = Redactor()
 """Where no secret is known."""

@@ -1,4 +1,4 @@
-"""Which values are like those that were seen?"""
+"""Generation of argument values similar to recorded ones."""
 
 import ast
 import random

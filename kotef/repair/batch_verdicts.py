@@ -1,4 +1,4 @@
-"""Which candidates of a batch were judged, and which have to be run again."""
+"""Verdicts on a batch of candidates, and the candidates that must run again."""
 
 from kotef.repair.session import WorkerAnswer
 

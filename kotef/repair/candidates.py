@@ -1,4 +1,4 @@
-"""In which order are edits tried?"""
+"""Order in which candidate edits are tried."""
 
 import ast
 import heapq

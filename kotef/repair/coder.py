@@ -1,4 +1,4 @@
-"""How does the search for a repair take its place among the coders?"""
+"""The coder that runs the search for a repair."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from kotef.coders.base import NO_TIME, Brief, CoderResult
 from kotef.coders.chain import SEARCH_SECONDS, longer
 from kotef.deps import Ask, Clock, Emit, Option
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.repair.budget import wall_seconds
 from kotef.repair.preflight import told
 from kotef.repair.question import narrowed, question_of
@@ -55,7 +55,7 @@ class SearchCoder:
     activity: ActivityLog
     """Records that candidates are tried, so that files the tests write are attributed to checks."""
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is nobody."""
+    """Puts a question to the person at the terminal; None where there is no one."""
     seconds: float = REPAIR_SECONDS
     name: str = field(default="search", init=False)
     uses_model: bool = field(default=False, init=False)
@@ -71,7 +71,7 @@ class SearchCoder:
     async def work(self, brief: Brief) -> CoderResult:
         """Search, then confirm the best patches with the real command on the written file."""
         verdict = _target(brief)
-        assert verdict is not None, "a coder that declines is not asked"
+        assert verdict is not None, "a coder that declines is skipped"
         check = next(check for check in brief.task.checks if check.name == verdict.name)
         wall = self._wall()
         seconds = min(self.seconds, wall)
@@ -133,10 +133,10 @@ class SearchCoder:
                 return _RepairAnswer(found.patches, question.text, said, rivals=question.rivals)
             if chosen == len(question.options):
                 self.emit("answered", visit=brief.plan.visit, question=question.text, answer=NEITHER)
-                return _RepairAnswer((), said=said, refused=f"a person says: {question.refusal}")
+                return _RepairAnswer((), said=said, refused=f"a person's answer: {question.refusal}")
             answer = list(question.options)[chosen]
             self.emit("answered", visit=brief.plan.visit, question=question.text, answer=answer)
-            said = (*said, f"a person says: {question.about} is {answer}")
+            said = (*said, f"a person's answer: {question.about} is {answer}")
             if not found.disagreements:
                 return _RepairAnswer(question.options[answer], said=said)
             found = narrowed(found, answer)
@@ -151,7 +151,7 @@ class SearchCoder:
             *answer.rivals,
             f"{_tried(found)}; {_others(found, differing, unknown)}",
             _slowly(found) or f"{ran} the edited line",
-            "passing its tests is not being right: read the diff",
+            "passing tests does not make an edit right: read the diff",
             *answer.said,
         ]
         if patch.doubt:
@@ -173,7 +173,7 @@ class SearchCoder:
     def _nothing(self, found: SearchResult, seconds: float, brief: Brief) -> Edits:
         """Why nothing was found; where the time ended it, whose limit that was and what gives it more."""
         slowly = f" ({_slowly(found)})" if found.slow_because and not found.declined else ""
-        unread = f"; not searched, for it cannot be parsed: {told(found.unread)}" if found.unread else ""
+        unread = f"; not searched, because it cannot be parsed: {told(found.unread)}" if found.unread else ""
         said = f"{_ended(found)}{self._limit(found, seconds)}" if found.late else _ended(found)
         return Edits(
             visit=brief.plan.visit,
@@ -221,9 +221,7 @@ def _left_out(found: SearchResult) -> str:
     """Which f-strings were not searched in all their parts."""
     if not found.left_out:
         return ""
-    return (
-        f"; not searched in every part, for their places in the file are not known: f-strings at {told(found.left_out)}"
-    )
+    return f"; not searched completely, because positions inside f-strings are unknown: {told(found.left_out)}"
 
 
 def _tried(found: SearchResult) -> str:
@@ -240,7 +238,7 @@ def _ended(found: SearchResult) -> str:
         return f"{_tried(found)}, {found.plausible} pass in memory, but none with the real check"
     if found.late:
         return f"out of budget: {_tried(found)}, {_share(found)}, none passes every test"
-    return f"search exhausted: {_tried(found)}, none passes every test, and that is all there is to try"
+    return f"search exhausted: {_tried(found)}, none passes every test, and nothing is left to try"
 
 
 def _share(found: SearchResult) -> str:
@@ -260,7 +258,7 @@ def _slowly(found: SearchResult) -> str:
 
 
 def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[Patch]) -> str:
-    """What else passes: only what behaves differently counts, and what may, for it was not compared."""
+    """What else passes: only what behaves differently counts, and what may, because it was not compared."""
     more = found.plausible - len(found.patches) + len(unknown)
     if found.plausible == 1:
         return "no other edit passes every test as well"
@@ -270,7 +268,7 @@ def _others(found: SearchResult, differing: Sequence[Patch], unknown: Sequence[P
     if more:
         said.append(counted(more, "other that was not compared with it", "others that were not compared with it"))
     if not said:
-        return "others pass every test, and behaved alike where they were compared"
+        return "others pass every test, and behaved the same where they were compared"
     return f"{' and '.join(said)} {'pass' if len(differing) + more > 1 else 'passes'} every test as well"
 
 

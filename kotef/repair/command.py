@@ -1,4 +1,4 @@
-"""Which interpreter and which pytest arguments does a check command mean?"""
+"""The interpreter and the pytest arguments that a check command means."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 _SPLIT: Final = re.compile(r"&&|\|\||;|\|")

@@ -1,4 +1,4 @@
-"""On which arguments do edits that pass the same tests differ?"""
+"""Arguments on which edits that pass the same tests give different results."""
 
 import ast
 import asyncio
@@ -22,7 +22,7 @@ from kotef.repair.variants import Variant, variants
 from kotef.repair.wire_format import units_of
 
 COMPARED: Final = 16
-"""Passing edits that are told, and compared with each other."""
+"""Passing edits that are shown, and compared with each other."""
 _FUNCTIONS: Final = 5
 _ASKED: Final = 8
 """Failing tests, and other tests, of which variants are made."""

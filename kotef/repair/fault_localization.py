@@ -1,4 +1,4 @@
-"""Which lines are to blame for the failing tests, and what values were there?"""
+"""Fault localisation: suspicious lines of the failing tests, and the values seen there."""
 
 import math
 from collections import defaultdict
@@ -164,7 +164,7 @@ async def watch(
 ) -> Traces:
     """Record lines, types and arguments; of failing tests first, of passing ones as time allows.
 
-    Of `unending` tests, which hang or crash, each line is told at once: they may not come to an end.
+    Of `unending` tests, which hang or crash, each line is reported at once: they may not come to an end.
     """
     lines: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     types: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))

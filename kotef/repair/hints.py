@@ -1,4 +1,4 @@
-"""What a search has learnt of the program, for whoever tries next."""
+"""Hints: what a search learnt about the program, for the next coder."""
 
 import re
 from typing import Final

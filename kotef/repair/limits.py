@@ -1,4 +1,4 @@
-"""What a candidate may use, from what the tests take without it."""
+"""Limits for a candidate, derived from what the tests use without it."""
 
 from statistics import median, quantiles
 from typing import Final

@@ -1,4 +1,4 @@
-"""Functions that the failing tests evaluate where they fail, next to those that only ran before."""
+"""Functions that the failing tests call in the failing statement, as opposed to those that only ran before it."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Which edits cure some of the failing tests, and which two of them could cure all?"""
+"""Edits that fix some of the failing tests, and pairs of them that could fix all."""
 
 import heapq
 from collections.abc import Iterator

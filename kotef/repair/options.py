@@ -1,4 +1,4 @@
-"""What is asked of one search?"""
+"""Options of one search."""
 
 import os
 from collections.abc import Callable, Mapping

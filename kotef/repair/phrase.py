@@ -121,7 +121,7 @@ def _is(default: ast.expr | None, value: Any) -> bool:
 def answers_of(results: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Short answers in place of the results, and the verb that goes with them: `return` or `leave`.
 
-    What a call gives back is told alone where that tells the results apart, else what it leaves behind.
+    The return value of a call is described alone if it distinguishes the results, else its side effects.
     """
     values = tuple(result.partition(LEFT)[0] for result in results)
     if len(set(values)) == len(set(results)):

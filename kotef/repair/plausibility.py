@@ -1,4 +1,4 @@
-"""How plausible an edit that passes is: by its kind, its size, and its place."""
+"""Plausibility of an edit that passes: by its kind, its size, and its place."""
 
 import ast
 from collections import Counter
@@ -10,7 +10,7 @@ from kotef.repair.rank import cost
 from kotef.repair.source import FunctionNode, PythonSource, SwapUnit
 
 RIVAL: Final = 0.4
-"""An edit that costs this much more than the best is no rival of it: it is little more than half as likely.
+"""An edit that costs this much more than the best is not a rival of it: it is little more than half as likely.
 
 One unit is a factor of four (see `Operator.cost`). On the programs for tuning a bound of 0.2 accepts a wrong edit and
 0.4 none; from 0.8 on a person is asked about a flipped comparison because an off by one elsewhere passes too.

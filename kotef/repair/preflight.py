@@ -1,4 +1,4 @@
-"""Is there something to search for, and where?"""
+"""Checks before a search: whether there is something to search for, and where."""
 
 import ast
 import asyncio
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Suspects
 from kotef.repair.fault_localization import NETWORK, ExecutionTrace, Traces, measure, suspicion, watch
@@ -114,7 +114,7 @@ async def survey(session: WorkerSession, request: SearchOptions, budget: SearchB
     suspects = _suspects(sources, scores, traces, _read_tests(request.root, test_files))
     blamed = tuple(f"{path} ({why})" for path, why in unread.items() if path in scores)
     if not suspects:
-        raise DeclinedError(f"what is suspected is in a file that cannot be parsed: {told(blamed)}")
+        raise DeclinedError(f"the suspicious code is in a file that cannot be parsed: {told(blamed)}")
     dormant = tuple(Suspects(suspect.scope, _not_run(suspect)) for suspect in suspects if suspect.scope.unit)
     covering = [test for test in others if set(traces.lines.get(test, ())) & set(scores)] or others
     frames = [place for test in red if test in ran for place in ran[test].frames]
@@ -214,7 +214,7 @@ async def _alone(
     for test in red:
         how = ran[test]
         if how.refused:
-            reason = f"{collected.tests[test]} does what is not allowed while repairs are tried: {how.refused}"
+            reason = f"{collected.tests[test]} does something not allowed while repairs are tried: {how.refused}"
         elif how.error and how.error[0] in NETWORK:
             reason = f"{collected.tests[test]} needs a service that does not answer: {how.error[0]}"
         elif how.state != "failed" or len(kept) >= _TARGETS or budget.over:

@@ -1,4 +1,4 @@
-"""What must a person say before an edit that passes counts as the repair?"""
+"""The question that a person must answer before an edit that passes counts as the repair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -52,7 +52,7 @@ def question_of(found: SearchResult) -> RepairQuestion | None:
         return RepairQuestion(text, "what is meant", options, "none of the edits is what is meant", tuple(options))
     if found.patches and found.patches[0].doubt:
         best = found.patches[0]
-        text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is it what is meant?"
+        text = f"only an unlikely edit passes every test ({best.doubt}): {best.rationale}; is this what is meant?"
         refusal = f"the edit {best.rationale} is not what is meant"
         return RepairQuestion(text, "what is meant", {"this edit": found.patches}, refusal)
     return None

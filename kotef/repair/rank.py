@@ -1,4 +1,4 @@
-"""Which of the edits that pass is the likeliest to be right?"""
+"""Ranking of the edits that pass, likeliest first."""
 
 import ast
 import difflib

@@ -1,4 +1,4 @@
-"""What can an edit of one function be made of?"""
+"""Names and expressions that an edit of one function can use."""
 
 import ast
 import builtins
@@ -291,7 +291,7 @@ class FunctionScope:
         return not kinds or bool(kinds & frozenset(wanted))
 
     def numeric(self, node: ast.AST) -> bool:
-        """Whether an expression could be a number; nobody counts with what is only ever true or false."""
+        """Whether an expression could be a number; no one counts with what is only ever true or false."""
         return self.may_be(node, _NUMBERS) and not self.truth(node)
 
     def truth(self, node: ast.AST) -> bool:

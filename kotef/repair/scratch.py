@@ -1,4 +1,4 @@
-"""Where may a search write, and who clears up when it was killed?"""
+"""Scratch folders of searches, and the removal of those that a killed search left."""
 
 import os
 import re
@@ -52,7 +52,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _runs(pid: int, start: str) -> bool:
-    """Whether the very process runs; where its start cannot be told, whether any runs under its number."""
+    """Whether the very process runs; where its start cannot be determined, whether any runs under its number."""
     known = start_of(pid)
     if known is not None:
         return str(known) == start or start == "0"
@@ -66,7 +66,7 @@ def _runs(pid: int, start: str) -> bool:
 
 
 def _world() -> int:
-    """Number of the process namespace, 0 where there is none: containers may share the directory, not processes."""
+    """Number of the process namespace, 0 if there is none: containers may share the directory, not processes."""
     try:
         return Path("/proc/self/ns/pid").stat().st_ino
     except OSError:

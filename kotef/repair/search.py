@@ -1,4 +1,4 @@
-"""Which small edit makes the failing tests pass, without a model?
+"""Search for a small edit that makes the failing tests pass, without a model.
 
 Generate and validate: suspicious lines by spectrum (Ochiai) and traceback, edits from a table of operators, each tried
 in a forked child of the project's own interpreter; what passes there is a claim, not a verdict.
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kotef.integrity.protected_files import is_protected
+from kotef.integrity import is_protected
 from kotef.repair.budget import SearchBudget, wall_seconds
 from kotef.repair.command import interpreter_of, invocation
 from kotef.repair.options import SearchOptions, cpu_seconds

@@ -1,4 +1,4 @@
-"""How are candidates fed to the worker, and what is made of its answers?"""
+"""The loop that feeds candidates to the worker and evaluates its answers."""
 
 import asyncio
 from collections import deque
@@ -352,7 +352,7 @@ class Hunt:
         self._near.add(candidate, frozenset(passed), further)
 
     async def _compare(self) -> None:
-        """Look for what tells the likeliest edits apart; those that only raise an error are no rivals of the others."""
+        """Look for what distinguishes the likeliest edits; those that only raise an error do not rival the others."""
         seconds = min(_LONGEST, 0.8 * self._budget.left)
         closest = self._plausibility.closest(self._ranked())[:COMPARED]
         self._plausibility.note_raising(await raising(self._session, self._ground, closest, seconds=seconds / 4))

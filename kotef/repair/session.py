@@ -1,4 +1,4 @@
-"""How is the project's own interpreter kept at work, and ended with all it started?"""
+"""A worker process in the project's own interpreter, and its termination with everything it started."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ class SessionError(Exception):
 
 
 class NoPytestError(SessionError):
-    """The quick way is not to be had: the project's interpreter cannot import pytest, or no process can be forked."""
+    """The quick way is not available: the project's interpreter cannot import pytest, or no process can be forked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class WorkerSession:
             for future in self._waiting.values():
                 if not future.done():
                     future.set_exception(SessionError("the worker ended unexpectedly"))
-                    future.exception()  # it may be that nobody waits any more
+                    future.exception()  # it may be that no one waits any more
 
     def _failure(self) -> SessionError:
         try:

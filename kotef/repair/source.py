@@ -1,4 +1,4 @@
-"""Where does each piece of a Python file begin and end, byte by byte?"""
+"""Byte positions of the parts of a Python file."""
 
 import ast
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""What can be tried where candidates cannot live in memory?"""
+"""A slower search for projects whose candidates cannot be swapped in memory."""
 
 import ast
 import asyncio
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from kotef.checks.single_test_command import alone
-from kotef.files.safe_open import list_within, read_within, walk_within
+from kotef.files import list_within, read_within, walk_within
 from kotef.repair.budget import SearchBudget
 from kotef.repair.candidates import Candidate, Suspects, first_order, left_over
 from kotef.repair.fault_localization import Traces
@@ -70,7 +70,7 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
     if first.exit_code == 0:
         return _declined("no failing test: the check passes on a copy of the workspace")
     if first.exit_code in _NOT_STARTED:
-        return _declined(f"the check cannot be run on a copy of the workspace: {_last_line(said)}")
+        return _declined(f"the check cannot run on a copy of the workspace: {_last_line(said)}")
     if any(_is_of_workspace(match["file"], request.root, copies[0]) for match in _FRAME.finditer(said)):
         return _declined("without pytest edits are tried on a copy, but the check runs the files of the workspace")
     sources, unread = _sources(request)
@@ -78,7 +78,7 @@ async def search_slowly(request: SearchOptions, scratch: Path, budget: SearchBud
     suspects = tuple(_suspects(request.root, sources, frames, request.failing))
     if not suspects:
         others = f"; {told(unread)} cannot be parsed" if unread else ""
-        return _declined(f"no function of the workspace is to be suspected{others}", ending="exhausted")
+        return _declined(f"no function of the workspace is suspicious{others}", ending="exhausted")
     tests = read_sources(request.root, sorted({path for path, _ in frames if path and path not in sources}))[0]
     plausibility = Plausibility(sources, evaluated(frames, {**sources, **tests}), failing_units(frames, sources))
     quick = await _quick(request, copies[0], first, frozenset(sources))
@@ -224,7 +224,7 @@ def _declined(why: str, *, ending: Ending = "cannot run") -> SearchResult:
 
 
 def _last_line(text: str) -> str:
-    return next((line.strip()[:160] for line in reversed(text.splitlines()) if line.strip()), "it says nothing")
+    return next((line.strip()[:160] for line in reversed(text.splitlines()) if line.strip()), "no output")
 
 
 async def _run(request: SearchOptions, copy: Path, seconds: float, *, command: str = "") -> Completed:
@@ -401,7 +401,7 @@ def _names_in(root: Path, test: str) -> set[str]:
 
 
 def _part(tree: _Part, names: Sequence[str]) -> _Part | None:
-    """The class or function that is reached by these names; None where there is none."""
+    """The class or function that is reached by these names; None if there is none."""
     found: _Part | None = tree
     for name in names:
         inside = found.body if found else []

@@ -1,4 +1,4 @@
-"""What does a search for a repair give back?"""
+"""Types of a search's results."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,7 +18,7 @@ class Patch:
     path: str
     """Workspace-relative; of an edit in two files, the one with the more suspicious line."""
     files: dict[str, bytes]
-    """Path → whole new content, as it was byte for byte but for the edit."""
+    """Path → whole new content, as it was byte for byte except for the edit."""
     diff: str
     """Unified, with `a/` and `b/`."""
     operator: str

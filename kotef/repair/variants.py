@@ -1,4 +1,4 @@
-"""Which tests, a little different from those there are, could tell two edits apart?"""
+"""Variants of existing tests that could tell two edits apart."""
 
 import ast
 import copy
@@ -66,7 +66,7 @@ def variants(unit: SwapUnit, test: int, chance: random.Random) -> Iterator[Varia
 
 
 class _Asking(ast.NodeTransformer):
-    """Turns assertions into questions: what is compared is told, not what it is compared with."""
+    """Turns assertions into questions: the compared value is named, not the other side."""
 
     def __init__(self) -> None:
         self.asked = 0

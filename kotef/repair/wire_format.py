@@ -1,4 +1,4 @@
-"""How is a candidate told to the worker?"""
+"""The wire format in which candidates are sent to the worker."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does a run, played again from its record, come to the same end?"""
+"""Comparison of a replayed run with the recorded one."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -101,7 +101,7 @@ def replay(
         player = Player(record, place)
         if (stands := copy.take()) != tree:
             some = ", ".join(copy.changed(tree, stands)[:5])
-            player.differs(0, f"the copy is not as the workspace was: {some}")
+            player.differs(0, f"the copy differs from the recorded workspace: {some}")
         overrides, _ = prompt_overrides(root, config, trust=task.trust)
         setting = RunConfig(
             place,
@@ -191,7 +191,7 @@ def _compared(
         divergences=tuple(Differing(visit=one.visit, what=one.what) for one in player.divergences),
         notices=(
             *notices,
-            *(f"what visit {at} was judged to be cannot be read; it is not compared" for at in sorted(unread)),
+            *(f"the verdict on visit {at} cannot be read; it is not compared" for at in sorted(unread)),
         ),
         into=str(into) if into else None,
     )

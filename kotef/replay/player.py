@@ -1,4 +1,4 @@
-"""What does a run hear that is played again, and where does it ask for something that was never heard?"""
+"""The player: recorded answers for a replayed run, and the requests that have none."""
 
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -137,8 +137,8 @@ class Player:
         """One that does what it did."""
         return _PlayedCoder(coder, self)
 
-    def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  nobody is asked
-        """One that says what the person said; who quit and resumed has not quit. None where nobody was asked."""
+    def approval(self, given: Approval | None) -> Approval | None:  # noqa: ARG002  no one is asked
+        """One that says what the person said; who quit and resumed has not quit. None where no one was asked."""
         if not (self._agreed or self._permitted):
             return None
 
@@ -245,7 +245,7 @@ class Player:
         return CoderResult(done.edits, done.usage, found=done.found, hints=done.hints, tried=done.tried)
 
     def differs(self, visit: int, what: str) -> None:
-        """Note it; the run goes on."""
+        """Note it; the run continues."""
         if len(self.divergences) < MOST:
             self.divergences.append(Divergence(visit, what))
 

@@ -1,4 +1,4 @@
-"""What is one line of a run's record?"""
+"""Types of the lines in a run's record."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ class ModelsRecord(_Line):
 
     kind: Literal["models"] = "models"
     coder: str
-    """What its edits are told by; empty where no coder asks a model."""
+    """How its edits are recognised; empty where no coder asks a model."""
     planner: bool
     reviewer: bool
     coder_price: Tariff | Price | None

@@ -1,4 +1,4 @@
-"""How is a model listened to, and how does a record answer in its place?"""
+"""Models that record their answers, and models that play recorded ones."""
 
 import time
 from collections.abc import Sequence

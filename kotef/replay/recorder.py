@@ -1,4 +1,4 @@
-"""How is all that a run hears from outside kept while it works?"""
+"""The recorder of everything that a run hears from outside."""
 
 import logging
 import os
@@ -14,8 +14,8 @@ from kotef.checks.baselines import Baselines, StoredBaseline
 from kotef.checks.types import CommandResult
 from kotef.coders.base import Brief, Coder, CoderResult
 from kotef.deps import Approval, Clock, Permission
-from kotef.files.paths import append_line
-from kotef.redaction.known_secrets import redactor
+from kotef.files import append_line
+from kotef.redaction import redactor
 from kotef.replay.record_types import (
     Agreed,
     Begun,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("kotef")
 
 LARGEST: Final = 100 * 1024 * 1024
-"""Bytes of one record; the run goes on without one beyond."""
+"""Bytes of one record; the run continues without one beyond."""
 
 OUTSIDE: Final = frozenset(
     {"git_status", "web_fetch", "web_search", "manage_memory", "read_output", "stop_command"}
@@ -64,7 +64,7 @@ def comes_from_outside(tool: str, arguments: dict[str, Any]) -> bool:
 
 
 class Whereabouts:
-    """In which visit the run is, and who asks a model; told by its events."""
+    """In which visit the run is, and who asks a model; shown by its events."""
 
     def __init__(self) -> None:
         """Before the first event it is at its baseline."""
@@ -158,7 +158,7 @@ class Recorder:
         return tokens
 
     def read_at_once(self, tokens: int) -> None:
-        """Keep it: nobody can be asked later."""
+        """Keep it: no one can be asked later."""
         self.write(WindowRecord(tokens=tokens))
 
     async def command(self, ran: CommandKey, run: Run) -> CommandResult:
@@ -206,7 +206,7 @@ class Recorder:
             if not self._size:
                 os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
             append_line(self.path, text)
-        except (OSError, ValueError) as error:  # a full disk, or text that is no text
+        except (OSError, ValueError) as error:  # a full disk, or text that is not text
             log.warning("the record of the run ends here: %s", error)
             self._open = False
             return False

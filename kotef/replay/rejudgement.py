@@ -1,4 +1,4 @@
-"""What do today's rules say of the outputs that a run has kept?"""
+"""Verdicts of the current rules on the outputs that a run kept."""
 
 import json
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Rejudgement(Camel):
     schema_version: int = 1
     run_id: str
     kotef_version: str
-    """Which kotef judged then; empty where nobody noted it."""
+    """Which kotef judged then; empty where no one noted it."""
     same: bool
     exit_code: int
     visits: tuple[Rejudged, ...]

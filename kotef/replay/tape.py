@@ -1,4 +1,4 @@
-"""How does a run deal with the outside world: does it listen, or is it played what was heard before?"""
+"""The tape: the protocol of recorder and player between a run and the outside world."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -34,7 +34,7 @@ class Tape(Protocol):
         ...
 
     def see(self, event: Line) -> None:
-        """Watch an event: it tells in which visit, and for whom, a model is asked."""
+        """Watch an event: it says in which visit, and for which node, a model is called."""
         ...
 
     def baselines(self, store: Baselines) -> Baselines:

@@ -1,4 +1,4 @@
-"""How does a workspace stand again as it was before a run, somewhere else?"""
+"""A copy of a workspace as it was before a run."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from tempfile import mkdtemp
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import state_dir
-from kotef.git.commands import git, run_git
+from kotef.files import state_dir
+from kotef.git import git, run_git
 from kotef.sdd.memory import FOLDER
 from kotef.workspace.ignored_backup import bring_back
 from kotef.workspace.snapshots import Snapshots
@@ -55,8 +55,8 @@ def copy_of(root: Path, tree: str, place: Path) -> Snapshots:
     state = state_dir(root)
     store = state / "store.git"
     gone = UsageError(
-        "the state before this run is gone: its snapshot was pruned, or lies on another machine",
-        hint="`kotef show` still tells of the run",
+        "the state before this run is gone: its snapshot was pruned, or is on another machine",
+        hint="`kotef show` still shows the run",
     )
     if not store.is_dir():
         raise gone

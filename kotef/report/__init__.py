@@ -1,4 +1,4 @@
-"""How a finished run is told: HTML, Markdown, SARIF, JUnit, the summary of a CI job, a pull request."""
+"""Reports of a finished run: HTML, Markdown, SARIF, JUnit, the summary of a CI job, a pull request."""
 
 from typing import TYPE_CHECKING
 

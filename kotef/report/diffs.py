@@ -1,4 +1,4 @@
-"""How does a patch look with before and after side by side?"""
+"""Side-by-side view of a patch."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What still fails in the tree a run was left at, and at which file and line?"""
+"""Failures left in the final tree of a run, each with file and line."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,14 +20,14 @@ class Located(NamedTuple):
     """One thing that is red."""
 
     blocks: bool
-    """Whether it stands between the run and its success; else it was red before the run and nobody asked for it."""
+    """Whether it stands between the run and its success; else it was red before the run and no one asked for it."""
     check: str
     """The name of its check; empty for the run as a whole."""
     test: str
-    """Empty when it is no test."""
+    """Empty when it is not a test."""
     message: str
     file: str
-    """From the workspace root; empty when no file of the workspace was told."""
+    """From the workspace root; empty when no file of the workspace was named."""
     line: int | None
     rule: str
     """What sort of thing it is: `test_failure/assertion`."""

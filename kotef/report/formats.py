@@ -1,4 +1,4 @@
-"""In which formats can a run be told?"""
+"""The report formats."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which guard or limit acted, and how is that said in one sentence?"""
+"""Sentences for guards and limits that acted in a run."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def _mistakes(line: Line) -> GuardReport:
     kinds = ", ".join(dict.fromkeys(line["failure_kinds"]))
     if line["escalated"]:
         return GuardReport("failed calls", f"calls went on failing ({kinds}): the attempt was stopped", "stop")
-    return GuardReport("failed calls", f"several calls in a row failed ({kinds}): it was told how to go on")
+    return GuardReport("failed calls", f"several calls in a row failed ({kinds}): it received guidance")
 
 
 def _repeat(line: Line) -> GuardReport:
@@ -60,7 +60,7 @@ def _compacted(line: Line) -> GuardReport:
 
 
 def _drift(line: Line) -> GuardReport:
-    text = f"what stands before the conversation of {line['role']} ({line['model']}) changed: {_some(line['changed'])}"
+    text = f"the request prefix of {line['role']} ({line['model']}) changed: {_some(line['changed'])}"
     return GuardReport("prefix drift", f"{text}; its endpoint could not answer from its cache")
 
 
@@ -69,7 +69,7 @@ def _verified(line: Line) -> GuardReport | None:
     if line["put_back"]:
         said.append(f"put back before judging: {_some(line['put_back'])}")
     if line["left"]:
-        said.append(f"left, because somebody else changed them: {_some(line['left'])}")
+        said.append(f"not touched, because someone else changed them: {_some(line['left'])}")
     return GuardReport("put back", "; ".join(said)) if said else None
 
 
@@ -86,7 +86,7 @@ def _rerun(line: Line) -> GuardReport:
 
 
 def _empty(line: Line) -> GuardReport:
-    then = "it was asked once more" if line["asked_again"] else "the attempt ended"
+    then = "it was asked again" if line["asked_again"] else "the attempt ended"
     return GuardReport("empty answer", f"the model answered with nothing; {then}")
 
 
@@ -95,7 +95,7 @@ _GUARDS: Final[Mapping[str, Callable[[dict[str, Any]], GuardReport | None]]] = {
     "retry": lambda line: GuardReport("retry", f"{line['what']}: {line['why']}"),
     "rerun": _rerun,
     "verified": _verified,
-    "setting_aside": lambda line: GuardReport("set aside", f"judged once more without {_some(line['paths'])}"),
+    "setting_aside": lambda line: GuardReport("set aside", f"judged again without {_some(line['paths'])}"),
     "probed": lambda line: GuardReport("probed", line["line"], "warning" if line["alarm"] else "note"),
     "reviewed": _reviewed,
     "plan_fallback": lambda _: GuardReport("plan by code", "the model gave no readable plan; code made one"),
@@ -113,7 +113,7 @@ _GUARDS: Final[Mapping[str, Callable[[dict[str, Any]], GuardReport | None]]] = {
         "a person", f"was asked: {line['question']} and said: {line['answer']}", "note"
     ),
     "rescued": lambda line: GuardReport("rescued", f"tool calls written as text were read: {_some(line['calls'])}"),
-    "mended": lambda line: GuardReport("mended", f"{line['tool']}: its arguments were mended: {line['what']}", "note"),
+    "mended": lambda line: GuardReport("mended", f"{line['tool']}: arguments repaired: {line['what']}", "note"),
     "empty_answer": _empty,
     "mistake_recovery": _mistakes,
     "repeat": _repeat,

@@ -1,4 +1,4 @@
-"""How does a person read one run in a browser?"""
+"""The HTML report of one run."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from kotef.context.template_cache import Compiled
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.report.page import Page
 from kotef.report.page_data import page_of
 from kotef.report.test_matrix import MARKS, STATUSES, MatrixRow
@@ -63,7 +63,7 @@ def render_page(page: Page, *, reload: bool) -> str:
 
 
 def as_html(run: RunDir, *, at_work: bool = False) -> str:
-    """`report.html`, built anew from the directory."""
+    """`report.html`, built again from the directory."""
     page = page_of(run, at_work=at_work)
     return render_page(page, reload=page.tone == "working")
 

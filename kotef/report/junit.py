@@ -1,4 +1,4 @@
-"""How does a CI service that shows tests read one run?"""
+"""The JUnit report of one run."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kotef.checks.types import RED
 from kotef.checks.verification import Verification
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report.failure_locations import Located, judged, located
 from kotef.report.finished_run import ended
 from kotef.runs.result import Result
@@ -19,7 +19,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 def as_junit(run: RunDir) -> str:
     """JUnit XML: the run as one test, every check as one, and every test that the runners reported.
 
-    It tells of the tree that the run was left at. A test red before the run that nobody asked for counts as skipped.
+    It tells of the tree that the run was left at. A test red before the run that no one asked for counts as skipped.
     """
     result = redactor().whole(ended(run))
     verification = redactor().whole(judged(run, result.tree_visit))
@@ -73,7 +73,7 @@ def _check_case(verification: Verification, number: int) -> Element:
     case = _case("checks", check.command, seconds=check.seconds)
     if check.passed:
         return case
-    what = "failed, and is advisory" if check.advisory else "failed by what was red before the run and nobody asked for"
+    what = "failed, and is advisory" if check.advisory else "failed because of tests that were red before the run"
     if check.advisory or check.satisfied:
         return _said(case, "skipped", what)
     return _said(case, "failure", check.summary.partition("\n")[0] or "failed", check.summary)
@@ -87,7 +87,7 @@ def _tests(verification: Verification, failures: Iterable[Located]) -> Iterable[
         if file:
             case.set("file", _xml(file))
         if status in RED and test in verification.preexisting:
-            _said(case, "skipped", "red before the run, and not asked for")
+            _said(case, "skipped", "red before the run, not part of the task")
         elif status in RED:
             one = told.get(test)
             where = f"{one.file}:{one.line}" if one and one.line else ""

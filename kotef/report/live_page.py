@@ -1,6 +1,8 @@
-"""How does the page of a run stay up to date while the run is at work?"""
+"""The report page of a run at work, kept up to date."""
 
 import logging
+import time
+from collections.abc import Callable
 from typing import Final
 
 from kotef.runs.events import Line, Watcher
@@ -8,21 +10,33 @@ from kotef.runs.store import RunDir
 
 REWRITES: Final = frozenset({"verified", "planned", "run_resumed", "run_finished"})
 """Events after which there is more to see; the last comes when `result.json` is written."""
+PAUSE: Final = 5.0
+"""Seconds of a run without a page, and between two pages: most runs are over before anybody looks."""
 
 log = logging.getLogger("kotef")
 
 
-def keeps_page(run: RunDir) -> Watcher:
-    """A watcher that writes `report.html` anew; whatever goes wrong there costs the page and never the run."""
+def keeps_page(run: RunDir, written: Callable[[], None]) -> Watcher:
+    """A watcher that writes `report.html` again; whatever goes wrong there costs the page and never the run.
+
+    What there is to see before the pause is over is written with the first event after it, or at the end. `written` is
+    called after each page.
+    """
+    due, is_stale = time.monotonic() + PAUSE, False
 
     def rewrite(line: Line) -> None:
-        if line["event"] not in REWRITES:
+        nonlocal due, is_stale
+        has_ended = line["event"] == "run_finished"
+        is_stale = is_stale or line["event"] in REWRITES
+        if not is_stale or (time.monotonic() < due and not has_ended):
             return
         try:
             from kotef.report.html import write_page
 
-            write_page(run, at_work=line["event"] != "run_finished")
+            write_page(run, at_work=not has_ended)
+            written()
         except Exception as error:  # noqa: BLE001  the promise: a page is never worth a run
             log.warning("report.html not written: %s: %s", type(error).__name__, error)
+        due, is_stale = time.monotonic() + PAUSE, False
 
     return rewrite

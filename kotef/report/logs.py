@@ -1,4 +1,4 @@
-"""Which lines of a long output tell a person what failed?"""
+"""The lines of a long output that show what failed."""
 
 import re
 from collections.abc import Sequence

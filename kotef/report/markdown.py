@@ -1,4 +1,4 @@
-"""How does a person read one run?"""
+"""The Markdown report of one run."""
 
 from pathlib import Path
 
@@ -16,13 +16,13 @@ def render_report(result: Result) -> str:
         ("Broken by the run", result.broken),
         ("Flaky: failed with the others, passed alone", result.flaky),
         ("Missing tests", result.missing),
-        ("Red before the run, and not asked for", result.preexisting),
+        ("Red before the run, not part of the task", result.preexisting),
         (f"New tests{untried}", result.new_tests),
         ("New tests that fail on the code before the run", result.proved),
         ("New tests that prove nothing: they pass on that code as well", result.unproved or ()),
         ("Probes of the judge", tuple(f"{probe.name}: {_value(probe)}{probe.told}" for probe in result.probes)),
         ("Put back or set aside before judging", result.put_back),
-        ("Left, because somebody else changed them", result.left),
+        ("Not touched, because someone else changed them", result.left),
     )
     template = environment(Path(__file__).parent).get_template("report.md")
     return template.render(r=result, lists=lists) + "\n"

@@ -1,4 +1,4 @@
-"""What does the page of a run show?"""
+"""The model of the report page: everything it shows."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How is the page of a run built, from its directory alone?"""
+"""Construction of the report page from the run's directory alone."""
 
 import re
 import time
@@ -13,7 +13,7 @@ from kotef import __version__
 from kotef.checks.verification import Verification
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report.diffs import FileDiff, diff_of
 from kotef.report.logs import excerpt
 from kotef.report.page import Attempt, ModelUsageRow, Page, Tone, UnsatisfiedCheck, Way
@@ -33,7 +33,7 @@ _VISIT: Final = re.compile(r"visit-(\d{1,4})\.json")
 def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     """Read the directory; what is missing or torn in it is said and costs nothing else.
 
-    `at_work` is whether somebody is known to work on a run that has no result; else it was killed. UsageError where its
+    `at_work` is whether someone is known to work on a run that has no result; else it was killed. UsageError where its
     result cannot be read.
     """
     (task, no_task), result = _task(run), redactor().whole(run.result())
@@ -44,20 +44,25 @@ def page_of(run: RunDir, *, at_work: bool = False) -> Page:
     calls = [(visit.visit, call) for visit in record.visits for call in visit.calls]
     notices = (*(result.notices if result else ()), *record.notices)
     usage = result.usage if result else None
+    goal = task.goal if task else ""
+    ticket = task.ticket.id if task and task.ticket else None
+    max_attempts = task.limits.max_attempts if task else 0
+    if result:
+        goal, ticket, max_attempts = result.goal, result.ticket, result.max_attempts
     return Page(
         run_id=run.run_id,
         tone=tone,
         outcome=outcome,
         sentence=sentence,
-        goal=result.goal if result else task.goal if task else "",
-        ticket=(result.ticket if result else task.ticket.id if task and task.ticket else "") or "",
+        goal=goal,
+        ticket=ticket or "",
         checks=tuple(check.command for check in task.checks) if task else (),
         coder=task.coder if task else "",
         model=task.model if task else "",
         sandbox=_sandbox(result),
         exit_code=result.exit_code if result else None,
         attempts=attempts,
-        max_attempts=result.max_attempts if result else task.limits.max_attempts if task else 0,
+        max_attempts=max_attempts,
         spent=result.failure_history.attempts if result else sum(one.status == "failed" for one in attempts),
         matrix=matrix_of(judged),
         done=_done(task, result),
@@ -86,7 +91,7 @@ def _task(run: RunDir) -> tuple[Task | None, tuple[str, ...]]:
     try:
         return redactor().whole(run.task()), ()
     except (UsageError, OSError):
-        return None, ("task.json cannot be read; what it alone tells, as the checks and limits, is not shown",)
+        return None, ("task.json cannot be read; its checks and limits are not shown",)
 
 
 def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
@@ -98,7 +103,7 @@ def _judged(place: Path) -> tuple[dict[int, Verification], tuple[str, ...]]:
                 text = redactor().text(path.read_text(encoding="utf-8", errors="replace"))
                 found[int(name[1])] = Verification.model_validate_json(text)
             except (OSError, ValidationError):
-                unread.append(f"{path.name} cannot be read; what its visit was judged to be is not shown")
+                unread.append(f"{path.name} cannot be read; the verdict on its visit is not shown")
     return found, tuple(sorted(unread))
 
 
@@ -142,7 +147,9 @@ def _attempts(place: Path, record: Timeline, judged: Mapping[int, Verification],
 
 
 def _status(told: VisitRecord, judged: Verification | None, *, working: bool) -> str:
-    passed = told.passed if told.passed is not None else judged.passed if judged else None
+    passed = told.passed
+    if passed is None and judged:
+        passed = judged.passed
     if passed is None:
         return "at work" if working else "not judged"
     if told.visit == 0:
@@ -204,22 +211,22 @@ def _ways(
 ) -> Iterator[Way]:
     """`can_go_on` is false where its task cannot be read, without which nothing is resumed."""
     if result is None and at_work:
-        yield Way("Stop it: Ctrl-C where it runs. Its state is kept; to go on:", f"kotef resume {run.run_id}")
+        yield Way("Stop it: Ctrl-C where it runs. Its state is kept; to continue:", f"kotef resume {run.run_id}")
         return
     if result is None and not began:
-        yield Way("It died before it began. Start it again:", "kotef run")
+        yield Way("It crashed before it started. Start it again:", "kotef run")
         return
     if can_go_on and (resume := (result.resume if result else f"kotef resume {run.run_id}")):
-        yield Way("Go on from here:", resume)
+        yield Way("Continue from here:", resume)
     best = result.tree_visit if result and result.changed else 0
     tried = [attempt.visit for attempt in attempts if attempt.patch and attempt.diff]
     if result is not None and result.done and best:
         yield Way("The change is in your tree, uncommitted. Look at it:", f"kotef diff {run.run_id}")
     elif tried:
-        stands = f"attempt {best} stands in your tree" if best else "none of it stands in your tree"
+        stands = f"attempt {best} is in your tree" if best else "none of it is in your tree"
         yield Way(f"Put an attempt in place ({stands}):", f"kotef apply {run.run_id} --attempt {tried[-1]}")
     if best:
-        yield Way("Take everything back that the run changed:", f"kotef undo {run.run_id}")
+        yield Way("Undo everything the run changed:", f"kotef undo {run.run_id}")
     if result is not None and result.issue:
         yield Way(f"Read its entry in {result.issue}:", "kotef issues")
 

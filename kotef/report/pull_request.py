@@ -1,4 +1,4 @@
-"""What does somebody read who is to merge what a run did?"""
+"""The pull request text for the work of a run."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ SHOWN = 30
 def pull_request_text(result: Result) -> str:
     """Markdown for the body of a pull request: what was done, how it was judged, and what no code can see.
 
-    Outside text in it mentions nobody, refers to no issue and begins no link, image or tag.
+    Outside text in it mentions no one, refers to no issue and begins no link, image or tag.
     """
     parts = [*_what(result), *_judged(result), *_done(result), *_to_look_at(result), *_origin(result)]
     return "\n".join(parts) + "\n"
@@ -36,7 +36,7 @@ def _judged(result: Result) -> Iterator[str]:
     yield "### How it was judged"
     yield ""
     yield (
-        "By the project's own checks, run by code; no model was asked whether it is done."
+        "By the project's own checks, run by code; no model decided that it is done."
         if result.done
         else "By the project's own checks, run by code; they do not prove it."
     )
@@ -55,14 +55,14 @@ def _judged(result: Result) -> Iterator[str]:
     yield f"{used}; confined by {code_span(result.sandbox)}{' with the network' if result.network else ''}."
     yield ""
     yield from _list("Red before, green now", result.fixed)
-    yield from _list("New tests that fail on the code as it was", result.proved)
+    yield from _list("New tests that fail on the old code", result.proved)
     yield from _list("Broken", result.broken)
     yield from _list(
-        "The judge, tried out",
+        "Probes of the judge",
         [f"{probe.name}: {probe.told}" for probe in result.probes if probe.value != "not_probed"],
     )
     yield from _list(
-        "Not tried out", [f"{probe.name}: {probe.told}" for probe in result.probes if probe.value == "not_probed"]
+        "Not probed", [f"{probe.name}: {probe.told}" for probe in result.probes if probe.value == "not_probed"]
     )
     yield from _list("Edited by the run and put back before judging", result.put_back)
 
@@ -74,33 +74,35 @@ def _done(result: Result) -> Iterator[str]:
     yield ""
     for line in result.definition_of_done:
         proof = ", ".join(code_span(test, 160) for test in line.tests[:5])
-        why = f" — {inert(line.why, 300)}{': ' + proof if proof else ''}" if line.proved else " — nothing proves this"
-        yield f"- [{'x' if line.proved else ' '}] {inert(line.text, 300)}{why}"
+        why = "nothing proves this"
+        if line.proved:
+            why = f"{inert(line.why, 300)}: {proof}" if proof else inert(line.why, 300)
+        yield f"- [{'x' if line.proved else ' '}] {inert(line.text, 300)} — {why}"
     yield ""
 
 
 def _to_look_at(result: Result) -> Iterator[str]:
     """The checklist: what only a reader of the diff can say."""
-    yield "### To be looked at by a person"
+    yield "### For a person to check"
     yield ""
-    yield "- [ ] The diff does what was asked for, and not only what the tests ask for"
-    yield "- [ ] No answer in it fits the tested values alone"
+    yield "- [ ] The diff does what the task asks for, and not only what the tests check"
+    yield "- [ ] Nothing in it works only for the tested values"
     if result.edit and result.edit.question:
         yield f"- [ ] Which is meant? {inert(result.edit.question, 400)}"
     elif result.winner == "search":
-        yield "- [ ] The edit was found by trying: passing its tests is not being right"
+        yield "- [ ] The edit was found by search: passing tests does not make it right"
     for test in (result.unproved or ())[:SHOWN]:
-        yield f"- [ ] {code_span(test)} passes on the code as it was, too, and proves nothing"
+        yield f"- [ ] {code_span(test)} also passes on the old code and proves nothing"
     if result.unproved is None and result.new_tests:
-        yield "- [ ] The new tests were not tried on the code as it was"
+        yield "- [ ] The new tests were not run on the old code"
     for test in result.preexisting[:SHOWN]:
-        yield f"- [ ] {code_span(test)} was red before, and still is: nobody asked for it"
+        yield f"- [ ] {code_span(test)} was red before and still is; it is not part of the task"
     for path in result.left[:SHOWN]:
-        yield f"- [ ] {code_span(path)} was changed by somebody else during the run"
+        yield f"- [ ] {code_span(path)} was changed by someone else during the run"
     if any(check.partial for check in result.checks):
         yield "- [ ] Not every test was run after the last edit"
     if result.sandbox == "off":
-        yield "- [ ] Commands ran without a sandbox: nothing outside of the workspace was watched"
+        yield "- [ ] Commands ran without a sandbox: nothing outside the workspace was protected"
     yield ""
 
 
@@ -113,7 +115,7 @@ def _origin(result: Result) -> Iterator[str]:
     tokens = f", {counted(usage.tokens_in + usage.tokens_out, 'token')}" if usage.calls else ""
     yield f"Run {code_span(result.run_id)} of kotef {result.kotef_version}, {model}{tokens}{cost}."
     if result.resume:
-        yield f"It goes on with {code_span(result.resume)}."
+        yield f"Continue with {code_span(result.resume)}."
 
 
 def _list(title: str, items: Sequence[str]) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""How does a code-scanning service read one run?"""
+"""The SARIF report of one run."""
 
 import hashlib
 import json
 from typing import Any
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.report.failure_locations import Located, located
 from kotef.report.finished_run import ended
 from kotef.runs.result import Result

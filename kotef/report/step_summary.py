@@ -1,4 +1,4 @@
-"""What does the page of a CI job say of a run?"""
+"""The step summary of a run in GitHub Actions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -39,7 +39,7 @@ def _facts(result: Result) -> Iterator[str]:
         "seconds": f"{usage.seconds:.1f}",
         "sandbox": code_span(result.sandbox),
         "run": code_span(result.run_id),
-        "go on with": code_span(result.resume or ""),
+        "continue with": code_span(result.resume or ""),
     }
     yield "| | |"
     yield "| --- | --- |"
@@ -50,7 +50,7 @@ def _facts(result: Result) -> Iterator[str]:
 def _failing(failures: Sequence[Located]) -> Iterator[str]:
     for title, some in (
         ("What still fails", [one for one in failures if one.blocks]),
-        ("Red before the run, and not asked for", [one for one in failures if not one.blocks]),
+        ("Red before the run, not part of the task", [one for one in failures if not one.blocks]),
     ):
         if some:
             yield f"### {title}"
@@ -62,14 +62,15 @@ def _failing(failures: Sequence[Located]) -> Iterator[str]:
 
 
 def _line(one: Located) -> str:
-    at = f" at {code_span(f'{one.file}:{one.line}' if one.line else one.file)}" if one.file else ""
+    place = f"{one.file}:{one.line}" if one.line else one.file
+    at = f" at {code_span(place)}" if one.file else ""
     return f"- {code_span(one.title)}{at}: {code_span(one.message, 300)}"
 
 
 def _unproved(result: Result) -> Iterator[str]:
     lines = [line for line in result.definition_of_done if not line.proved] if result.done else []
     if lines:
-        yield "### Nothing proves these lines of the ticket; a person must look"
+        yield "### Nothing proves these lines of the ticket; a person must check"
         yield ""
         yield from (f"- {inert(line.text, 300)}" for line in lines[:SHOWN])
         yield ""

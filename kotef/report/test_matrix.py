@@ -1,4 +1,4 @@
-"""Which test said what in which visit?"""
+"""The matrix of test results by visit."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ STATUSES: Final[Mapping[str, tuple[str, str]]] = {
     "k": ("≈", "flaky: failed with the others, passed alone"),
     "s": ("–", "skipped"),
     "x": ("–", "failed as expected"),
-    "X": ("✓", "passed against expectation"),
+    "X": ("✓", "passed unexpectedly"),
     "t": ("⧖", "timed out"),
     "a": ("✗", "failed, but is only advice"),
     "m": ("∅", "gone: no report lists it any more"),
@@ -129,7 +129,10 @@ def _row(
         letter = column.get(name, "o" if known and only_red else " ")
         known = known or letter not in _UNKNOWN
         cells += letter
-        marks += "b" if file in paths and letter != " " else "n" if name in fresh else " "
+        mark = "n" if name in fresh else " "
+        if file in paths and letter != " ":
+            mark = "b"
+        marks += mark
     return MatrixRow(name, cells, marks, _trend(cells, marks))
 
 

@@ -1,4 +1,4 @@
-"""What do the events of a run tell of each of its visits?"""
+"""The timeline of a run: its events, visit by visit."""
 
 import math
 from collections import defaultdict
@@ -69,7 +69,7 @@ class VisitRecord:
     """None when nothing was judged."""
     verdict: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """By phase; the time between a kill and its resume is no part."""
+    """By phase; the time between a kill and its resume is not a part."""
     calls: tuple[ModelCall, ...] = ()
     tools: tuple[ToolCall, ...] = ()
     guards: tuple[GuardReport, ...] = ()
@@ -156,7 +156,7 @@ def _doing(line: Line, visit: int, before: str) -> str:
         case "ended" | "run_finished":
             return ""
         case "run_started" | "run_resumed":
-            return "the run begins" if line["event"] == "run_started" else "the run goes on"
+            return "the run begins" if line["event"] == "run_started" else "the run continues"
         case _:
             return before
 
@@ -223,7 +223,7 @@ _READ: Final[Mapping[str, Callable[[Line], object]]] = {"model_answer": call_of,
 
 
 def _figure(line: Line, name: str) -> float:
-    """0 where it is not told; TypeError, ValueError or OverflowError for what is no figure."""
+    """0 if it is not reported; TypeError, ValueError or OverflowError for what is not a figure."""
     found = float(line.get(name, 0.0))
     if not math.isfinite(found):
         raise ValueError(name)

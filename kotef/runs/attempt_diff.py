@@ -1,4 +1,4 @@
-"""How is the tree of any attempt of a run, or the state before it, shown and put in place?"""
+"""Trees of a run's attempts and of the state before it: their diffs, and their restoration."""
 
 import json
 import logging
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import write_atomic
-from kotef.git.patches import patched
+from kotef.files import write_atomic
+from kotef.git import patched_tree
 from kotef.nodes.differences import lines_of, next_replaced
 from kotef.runs.store import RunDir
 from kotef.workspace.activity import activity_of
@@ -60,7 +60,7 @@ class _Trees:
     left: str | None
     """What the run left, its own bookkeeping included (a ticket it closed); None when it was killed."""
     foreign: frozenset[str] = frozenset()
-    """Paths that somebody else changed during the run."""
+    """Paths that someone else changed during the run."""
     rebuilt: bool = False
 
     @property
@@ -71,9 +71,9 @@ class _Trees:
 
 
 def note_left(run: RunDir, snapshots: Snapshots, foreign: Collection[str]) -> None:
-    """Remember the tree a run leaves, so that what somebody changes afterwards can be told from it.
+    """Remember the tree a run leaves, so that what someone changes afterwards can be distinguished from it.
 
-    `foreign` are the paths that somebody else changed during the run. Where nothing can be kept any more, nothing is
+    `foreign` are the paths that someone else changed during the run. Where nothing can be kept any more, nothing is
     remembered, and `undo` asks for `--force`.
     """
     record = run.path / "left.json"
@@ -109,9 +109,9 @@ def difference(root: Path, run: RunDir, attempt: int | None) -> AttemptDiff:
 
 
 def apply(root: Path, run: RunDir, attempt: int, *, force: bool) -> RestoredFiles:
-    """Put the tree of an attempt in place: every file the run ever changed, but for tickets and the like in `.sdd`.
+    """Put the tree of an attempt in place: every file the run ever changed, except for tickets and the like in `.sdd`.
 
-    A file that is in none of the run's states was changed by somebody else: UsageError names it and nothing is
+    A file that is in none of the run's states was changed by someone else: UsageError names it and nothing is
     touched, unless `force`. What stood there is kept first, whatever it was.
     """
     with workspace_lock(root, run.run_id):
@@ -150,7 +150,7 @@ def undo(root: Path, run: RunDir, *, force: bool) -> RestoredFiles:
             snapshots, trees.before, activity_of(run.path), replaced, whole=True, touched=placed.put_back
         )
         theirs = trees.foreign.intersection(snapshots.changed(trees.before, trees.left) if trees.left else ())
-        said = [f"{path} was changed by somebody else during the run; left as it is" for path in sorted(theirs)]
+        said = [f"{path} was changed by someone else during the run; left as it is" for path in sorted(theirs)]
         told = lines_of(report._replace(brought_back=()), snapshots, trees.before, replaced=replaced)
         return RestoredFiles(
             placed.put_back, report.brought_back, placed.saved, (*placed.notices, *said[:_NAMED], *told)
@@ -171,10 +171,10 @@ def _place(
     if foreign and not force:
         why = f"changed since run {run.run_id} by a person or another run"
         if not trees.left:
-            why = f"run {run.run_id} was killed, so its edits cannot be told from yours"
+            why = f"run {run.run_id} was killed, so its edits cannot be distinguished from yours"
         raise UsageError(
             f"{why}: {_some(foreign)}; nothing was touched",
-            hint="--force replaces it too, and keeps what stands there now",
+            hint="--force replaces it too, and keeps a copy of the current content",
         )
     held = snapshots.paths(now)
     stray = [path for path in todo if path not in held and _is_file(snapshots.root / path)]
@@ -184,7 +184,7 @@ def _place(
     saved = save_state(run, now, todo, target)
     restored = snapshots.restore(target, last=now, paths=todo, modes=snapshots.modes(trees.before))
     if restored.left:
-        hint = f"`kotef apply {run.run_id} --saved {saved}` is the way back"
+        hint = f"`kotef apply {run.run_id} --saved {saved}` restores it"
         raise WorkspaceError(_some(restored.left), "could not be replaced; the rest is in place", hint=hint)
     return RestoredFiles(restored.put_back, saved=saved, notices=said)
 
@@ -196,7 +196,7 @@ def _kept_trees(run: RunDir) -> _Trees:
         if number := _VISIT.fullmatch(path.stem):
             try:
                 found[int(number[1])] = _checked(json.loads(path.read_bytes())["tree"])
-            except (OSError, ValueError, KeyError, TypeError):  # damaged: this attempt cannot be had
+            except (OSError, ValueError, KeyError, TypeError):  # damaged: this attempt is lost
                 continue
     if 0 not in found:
         raise UsageError(f"run {run.run_id} kept no state before it", hint="it ended before its baseline was judged")
@@ -230,7 +230,7 @@ def _with_unjudged(run: RunDir, found: _Trees, snapshots: Snapshots) -> _Trees:
     unjudged = {number: path for number, path in _patches(run).items() if number not in found.attempts}
     if not unjudged or not _is_kept(snapshots, found.before):
         return found
-    made = {number: patched(found.before, path.read_bytes(), snapshots.store) for number, path in unjudged.items()}
+    made = {number: patched_tree(found.before, path.read_bytes(), snapshots.store) for number, path in unjudged.items()}
     known = found.attempts | {number: tree for number, tree in made.items() if tree}
     return replace(found, attempts=dict(sorted(known.items())))
 
@@ -241,14 +241,14 @@ def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Tr
     stands = result.tree_visit if result else 0
     patches = {number: _patch_of(run, number) for number in numbers}
     order = [stands, *sorted((number for number in patches if number != stands), reverse=True)]
-    bases = (patched(now, patches[number], snapshots.store, reverse=True) for number in order if number in patches)
+    bases = (patched_tree(now, patches[number], snapshots.store, reverse=True) for number in order if number in patches)
     before = next((tree for tree in bases if tree), None)
-    if before is None and any(patched(now, patch, snapshots.store) for patch in patches.values()):
+    if before is None and any(patched_tree(now, patch, snapshots.store) for patch in patches.values()):
         before = now
     if before is None:
-        problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits what stands here now"
+        problem = f"the snapshots of run {run.run_id} are gone, and none of its patches fits the current files"
         raise UsageError(problem, hint=f"`git apply --reject` may fit parts of {run.shown}/visit-N.patch")
-    made = {number: patched(before, patch, snapshots.store) for number, patch in patches.items()}
+    made = {number: patched_tree(before, patch, snapshots.store) for number, patch in patches.items()}
     attempts = {number: tree for number, tree in made.items() if tree}
     return _Trees(before, attempts, now if result else None, rebuilt=True)
 
@@ -256,7 +256,7 @@ def _rebuilt(run: RunDir, numbers: Collection[int], snapshots: Snapshots) -> _Tr
 def _touched(trees: _Trees, snapshots: Snapshots) -> set[str]:
     """Every file the run changed at some time; of one that was killed, every file that differs from before it.
 
-    What somebody else changed during the run is not among them.
+    What someone else changed during the run is not among them.
     """
     states = trees.every if trees.left else (*trees.every, snapshots.take())
     return {path for tree in states for path in snapshots.changed(trees.before, tree)} - trees.foreign
@@ -272,7 +272,7 @@ def _wanted(run: RunDir, trees: _Trees, attempt: int | None) -> int | None:
     if result and result.tree_visit in trees.attempts:
         return result.tree_visit
     if not trees.attempts and not trees.left:
-        raise UsageError(f"run {run.run_id} made no attempt", hint="`kotef show` tells why")
+        raise UsageError(f"run {run.run_id} made no attempt", hint="`kotef show` shows why")
     return max(trees.attempts, default=None)
 
 
@@ -303,7 +303,7 @@ def save_state(run: RunDir, tree: str, paths: Collection[str], target: str) -> i
 
 
 def _placed(run: RunDir, snapshots: Snapshots) -> Iterator[str]:
-    """The trees that an earlier `apply` or `undo` of this run put in place; what is as in one is nobody's edit."""
+    """The trees that an earlier `apply` or `undo` of this run put in place; what is as in one is no one's edit."""
     for path in _saves(run).values():
         try:
             tree = _checked(json.loads(path.read_bytes())["placed"])

@@ -1,4 +1,4 @@
-"""What did each attempt of a run try, and what came of it?"""
+"""The attempts of a run: what each tried, and its result."""
 
 from pathlib import Path
 from typing import Any, Final

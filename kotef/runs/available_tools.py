@@ -1,4 +1,4 @@
-"""Which tools may a run have here: by the user's settings, by the environment, and by what the repository holds?"""
+"""Tools that a run may have here, by the user's settings, the environment, and the repository."""
 
 import os
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def available(
         skills=skills,
     )
     broken = (
-        f"{counted(len(skills.problems), 'skill')} cannot be used; `kotef skills` says why" if skills.problems else ""
+        f"{counted(len(skills.problems), 'skill')} cannot be used; `kotef skills` shows why" if skills.problems else ""
     )
     return kit, tuple(text for text in (warning, broken) if text)
 
@@ -42,7 +42,7 @@ def idle(kit: Kit, role: Role) -> str:
     """What a person should know about a model coder that will decline whatever it is asked; empty when it can work."""
     why = unfit(kit, role)
     hint = f"--agent chooses its role, {TIER} its tools"
-    return f"the model coder cannot work: {why}; it is not asked ({hint})" if why else ""
+    return f"the model coder cannot work: {why}; it is skipped ({hint})" if why else ""
 
 
 def skills_of(root: Path, environment: Mapping[str, str] = os.environ) -> Skills:

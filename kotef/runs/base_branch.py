@@ -1,4 +1,4 @@
-"""From which state of the repository are its settings read?"""
+"""The commit from which a repository's settings are read."""
 
 import os
 import shutil
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from kotef.files.paths import state_dir, write_atomic
-from kotef.git.commands import run_git
+from kotef.files import state_dir, write_atomic
+from kotef.git import run_git
 
 SETTINGS: Final = (
     ".sdd/kotef.toml",

@@ -1,4 +1,4 @@
-"""To which branch is the work of a run to go, and can it be committed there at all?"""
+"""The branch for a run's work, and whether the work can be committed there."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError
-from kotef.git.commands import GitFacts, inspect, run_git
+from kotef.git import GitFacts, inspect, run_git
 from kotef.sdd.ticket import Ticket
 from kotef.state import Task
 
@@ -30,7 +30,7 @@ def aimed_at(
 ) -> dict[str, object]:
     """Fields of a new task: where it begins and, where a branch is asked for, its name.
 
-    UsageError where a commit on it can be told to fail beforehand.
+    UsageError if it is clear beforehand that a commit on it would fail.
     """
     base: dict[str, object] = {"base": facts.head or ""}
     if asked is None:
@@ -50,23 +50,23 @@ def aimed_again(root: Path, asked: str | None, task: Task, *, hooks: bool) -> di
 
 
 def must_be_free(root: Path, name: str, facts: GitFacts) -> None:
-    """UsageError with the way out, where a commit on a new branch of this name can be told to fail beforehand."""
+    """UsageError with the way out if it is clear beforehand that a commit on a new branch of this name would fail."""
     if not facts.has_commits:
-        what = "the repository has no commit to start from" if facts.is_repo else "this is no git repository"
+        what = "the repository has no commit to start from" if facts.is_repo else "not a git repository"
         raise UsageError(f"--branch: {what}", hint="commit once with git, or leave --branch out")
     if not _is_name(root, name):
         hint = "give another --branch=NAME, or --branch alone for the default name"
-        raise UsageError(f"--branch {' '.join(name.split())}: git takes this for no name of a branch", hint=hint)
+        raise UsageError(f"--branch {' '.join(name.split())}: not a valid branch name", hint=hint)
     if taken := _in_the_way(root, name):
         raise UsageError(
-            f"--branch {name}: there is a branch {taken} already",
+            f"--branch {name}: the branch {taken} already exists",
             hint=f"choose another name, or delete it with `git branch -D {taken}`",
         )
     identity(root)
 
 
 def _is_name(root: Path, name: str) -> bool:
-    """Whether a branch can be called so: `@` and `@{-1}` stand for what there is, `refs/heads/x` is no short name."""
+    """Whether this is a valid branch name: `@` and `@{-1}` mean existing refs, `refs/heads/x` is not a short name."""
     said = run_git(["check-ref-format", "--branch", name], cwd=root, user_config=True)
     same = os.fsdecode(said.stdout) == f"{name}\n"
     return said.returncode == 0 and same and name != "@" and not name.startswith("refs/")
@@ -82,7 +82,7 @@ def _in_the_way(root: Path, name: str) -> str:
 def identity(root: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables that say who the author and the committer is, as git itself would find out but without guessing.
 
-    Raises `UsageError` where nobody has said so.
+    Raises `UsageError` where no one has said so.
     """
     found = {}
     for role in ("author", "committer"):

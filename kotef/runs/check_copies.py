@@ -8,9 +8,8 @@ from pathlib import Path
 from kotef.checks.types import Check, CommandResult
 from kotef.deps import NO_COPY
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.safe_open import remove_within
-from kotef.files.transfer import copy_in
-from kotef.git.commands import inspect
+from kotef.files import copy_in, remove_within
+from kotef.git import inspect
 from kotef.replay import CommandKey
 from kotef.runs.copy_bench import changed_since, overlay
 from kotef.runs.executor import Workshop

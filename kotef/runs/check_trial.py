@@ -16,7 +16,7 @@ from kotef.sandbox import OFF, Sandbox
 def tried(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
 ) -> TrialResult:
-    """What of these is required here; only detected ones are tried, for the others are required anyway."""
+    """What of these is required here; only detected ones are tried, because the others are required anyway."""
     detected = [check for check in checks if check.origin == "detected"]
     if not detected:
         return TrialResult(tuple(checks))
@@ -29,7 +29,7 @@ def tried(
 def every_trial(
     checks: Sequence[Check], *, root: Path, env: Mapping[str, str], sandbox: Sandbox, start: bool = True
 ) -> tuple[Trial, ...]:
-    """Each check with what became of trying it, those that somebody named too."""
+    """Each check with what became of trying it, those that someone named too."""
     return asyncio.run(try_checks(checks, root=root, env=env, sandbox=sandbox, start=start))
 
 
@@ -41,9 +41,9 @@ def other_toolchains(root: Path, *, env: Mapping[str, str], sandbox: Sandbox) ->
 def sandbox_to_look(root: Path) -> tuple[Sandbox, bool]:
     """The sandbox for a command that only looks, and whether programs may be started in it.
 
-    Where nothing confines them and nobody asked for that, nothing a repository brings is started.
+    Where nothing confines them and no one asked for that, nothing a repository brings is started.
 
-    Raises `KotefError` for a level nobody knows.
+    Raises `KotefError` for an unknown level.
     """
     config = read_config(config_path())
     asked = asked_of(named_level(), network=False, reads=(), config=config, settings=Settings())

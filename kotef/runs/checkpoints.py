@@ -1,4 +1,4 @@
-"""How does the state of a run get to the disk and back?"""
+"""Saving and loading of a run's checkpoints."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from kotef.checks.verification import Verification
 from kotef.failures.history import FailureHistory
 from kotef.failures.visit_history import Visit
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.state import CoderTrial, Edits, Plan, Task, Usage
 
 STORED: Final = [

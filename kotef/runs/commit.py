@@ -1,4 +1,4 @@
-"""How does verified work become a commit on a new branch, with HEAD, index and files left as they are?"""
+"""Commit of verified work on a new branch, without touching HEAD, index or files."""
 
 import os
 import subprocess
@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import KotefError
-from kotef.git.commands import git_error, run_git
-from kotef.git.signing import hooks_place, signing
-from kotef.redaction.known_secrets import redactor
+from kotef.git import git_error, hooks_place, run_git, signing_settings
+from kotef.redaction import redactor
 from kotef.runs.branch import identity
 from kotef.runs.commit_rules import CommitContent, RefusedError, ask, blob, must_be_committable, work_of
 from kotef.runs.result import ResultBranch
@@ -61,7 +60,7 @@ def _commit(work: CommitContent) -> str:
         if task.commit_hooks:
             _run_hooks(root, index, message)
             if ask(["write-tree"], root, env=index).decode().strip() != tree:
-                raise RefusedError("the pre-commit hook changed what is to be committed, and that was not judged")
+                raise RefusedError("the pre-commit hook changed what would be committed, and the change was not judged")
         return _on_branch(root, task, tree, message)
 
 
@@ -74,14 +73,14 @@ def _lines(work: CommitContent) -> Iterator[bytes]:
 
 
 def _on_branch(root: Path, task: Task, tree: str, message: Path) -> str:
-    sign, programs = signing(root)
+    sign, programs = signing_settings(root)
     command = ["commit-tree", tree, "-p", task.base, *(["-S"] if sign else []), "-F", str(message)]
     done = run_git(command, cwd=root, env=identity(root), user_config=True, config=programs if sign else {})
     if done.returncode:
         said = git_error(done, command, root)
         raise RefusedError(f"it cannot be signed, as commit.gpgsign wants: {said}" if sign else str(said))
     commit, ref = done.stdout.decode().strip(), f"refs/heads/{task.branch}"
-    # the empty old value: there must be no such branch, also where somebody made one meanwhile
+    # the empty old value: there must be no such branch, also where someone made one meanwhile
     update = ["update-ref", "-m", f"kotef: {task.run_id}", ref, commit, ""]
     done = run_git(update, cwd=root, user_config=True)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""What of a run may be committed, and what stands against it?"""
+"""Rules for what of a run may be committed, and the reasons against it."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.file_entry import LINK, PLAIN, FileEntry
-from kotef.files.paths import resolve_inside
-from kotef.files.safe_open import read_regular
-from kotef.git.commands import git_error, run_git
+from kotef.files import read_regular, resolve_inside
+from kotef.git import git_error, run_git
 from kotef.nodes.visit_record import left_by_checks
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.leaked_keys import keys_in
+from kotef.redaction import keys_in, redactor
 from kotef.state import AgentState, Task
+from kotef.workspace.file_entry import LINK, PLAIN, FileEntry
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 5
@@ -40,7 +38,7 @@ class CommitContent:
     changed: tuple[str, ...]
     """Paths the run changed between the two."""
     mixed: tuple[str, ...]
-    """Those of them that somebody else changed, too."""
+    """Those of them that someone else changed, too."""
 
     @cached_property
     def tracked(self) -> Mapping[str, FileEntry]:
@@ -86,7 +84,7 @@ class CommitContent:
 
 
 def work_of(state: AgentState, root: Path, snapshots: Snapshots) -> CommitContent:
-    """The work of a run that ended verified; what only somebody else changed is no part of it."""
+    """The work of a run that ended verified; what only someone else changed is not a part of it."""
     judged, before = state.get("test_results"), state["snapshots"][0]
     assert judged is not None, "a verified run was judged"  # noqa: S101
     visits, theirs = state["visits"].values(), left_by_checks(state, snapshots)
@@ -103,12 +101,12 @@ def must_be_committable(work: CommitContent) -> None:
     if head != base:
         raise RefusedError(f"HEAD moved during the run, from {base[:12]} to {head[:12]}; the work began at the first")
     if work.mixed:
-        raise RefusedError(f"{some(work.mixed)}: changed both by the run and by somebody else")
+        raise RefusedError(f"{some(work.mixed)}: changed both by the run and by someone else")
     if not work.changed:
         raise RefusedError("the run changed no file")
     _no_filters(work.root, work.changed)
     if dirty := [path for path in work.changed if work.differs(path)]:
-        raise RefusedError(f"{some(dirty)}: not as committed before the run, and the commit would take that along")
+        raise RefusedError(f"{some(dirty)}: had uncommitted changes before the run, and the commit would include them")
     for path, _, content in work.contents():
         _no_keys(path, content or b"", work.snapshots.read(work.before, path) or b"")
 
@@ -123,7 +121,7 @@ def _no_filters(root: Path, paths: Sequence[str]) -> None:
 
 
 def _no_keys(path: str, after: bytes, before: bytes) -> None:
-    """Lines that were not there before must hold no key; which file and line is told, never the key."""
+    """Lines that were not there before must hold no key; the file and line are named, never the key."""
     if redactor().text(path) != path:
         raise RefusedError("the name of a file holds the value of a secret")
     known = set(before.splitlines())

@@ -1,4 +1,4 @@
-"""What has the user configured, outside of any repository?"""
+"""The user's configuration, outside of any repository."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import SpecError
-from kotef.files.safe_open import read_within, walk_within
+from kotef.files import read_within, walk_within
 from kotef.sandbox import Wanted
 from kotef.settings import Price
 
@@ -61,7 +61,7 @@ class UserConfig(BaseModel):
     model: str | None = None
     base_url: str | None = None
     fallback_model: str | None = None
-    """The model of the run's endpoint that takes over when the run's own is of no use."""
+    """The model of the run's endpoint that takes over when the run's own fails."""
     endpoints: dict[str, EndpointSettings] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
     """Per model name, per million tokens; `--max-cost` needs one."""
@@ -89,7 +89,7 @@ def read_config(path: Path) -> UserConfig:
     except OSError as error:
         raise SpecError(path, f"cannot be read: {error.strerror}", hint="check its permissions") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(path, f"is not TOML: {error}", hint="mend the file") from error
+        raise SpecError(path, f"is not TOML: {error}", hint="fix the file") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -1,4 +1,4 @@
-"""Copy of the workspace on which the judge of `kotef check` is probed; the workspace itself is only read."""
+"""A copy of the workspace on which `kotef check` probes the judge; the workspace itself is only read."""
 
 import os
 import random
@@ -12,10 +12,9 @@ from kotef.checks.probe import ProbeResult
 from kotef.checks.single_test_command import alone
 from kotef.checks.types import Check, CommandResult
 from kotef.checks.verdict import Results
-from kotef.files.safe_open import read_within, remove_within, write_within
-from kotef.git.commands import run_git
-from kotef.integrity.probes.places import file_of
-from kotef.integrity.protected_files import is_protected
+from kotef.files import read_within, remove_within, write_within
+from kotef.git import run_git
+from kotef.integrity import file_of_test, is_protected
 from kotef.nodes.life_probes import answer_probe, canary_probe
 from kotef.nodes.probe_bench import OutOfTimeError, ProbeUnit, guarded
 from kotef.workspace.snapshot_scope import LARGEST
@@ -94,7 +93,7 @@ async def probe_checks(results: Results, bench: CopyBench, changed: Sequence[str
 
 
 async def _probe(check: Check, passed: Sequence[str], bench: CopyBench, changed: Sequence[str]) -> ProbeResult:
-    near = [test for test in passed if file_of(test, bench.known, bench.read) in changed] if changed else []
+    near = [test for test in passed if file_of_test(test, bench.known, bench.read) in changed] if changed else []
     others = [test for test in passed if test not in near]
     chosen = [
         *bench.rng.sample(near, min(CHANGED, len(near))),

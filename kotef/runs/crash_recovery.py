@@ -1,4 +1,4 @@
-"""What did a killed run leave standing in for the user's files, and how is the workspace put right again?"""
+"""Recovery of user files that a killed run left replaced."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from kotef.workspace.snapshots import Snapshots
 def put_right(root: Path, *, but: Path | None = None) -> tuple[str, ...]:
     """End what killed runs left standing in, before anything is read, judged or written here; a line for each run.
 
-    `but` is the directory of a run that is about to go on, and does it itself. A file that somebody changed since is
+    `but` is the directory of a run that is about to go on, and does it itself. A file that someone changed since is
     left as it is, and named. Raises BusyError while a run is at work, WorkspaceError where the real files cannot be
     had: then everything here would be judged, or kept, as it never was.
     """
@@ -34,5 +34,5 @@ def _ended(directory: Path, snapshots: Snapshots) -> str:
         hint = "put the files right by hand (`git status`), then delete this file"
         raise WorkspaceError(directory / MARK, problem, hint=hint) from error
     back, left = (ended.put_back, ended.left) if ended else ((), ())
-    said = f"run {directory.name} was killed while it judged once more; {counted(len(back), 'file')} put back"
-    return f"{said}, changed by somebody since and left so: {', '.join(left[:8])}" if left else said
+    said = f"run {directory.name} was killed during a second judgement; {counted(len(back), 'file')} put back"
+    return f"{said}, kept changes made since: {', '.join(left[:8])}" if left else said

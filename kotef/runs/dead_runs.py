@@ -1,4 +1,4 @@
-"""Which runs were killed and never resumed, and how does the issue log come to know of them?"""
+"""Runs that were killed and never resumed, and their issue entries."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -54,7 +54,7 @@ def _noted(root: Path, run: RunDir) -> str:
     with suppress(OSError):  # then the entry is written once more, in its place
         (run.path / NOTED).touch()
     return (
-        f"run {run.run_id} was killed and not resumed: `kotef resume {run.run_id}` goes on with it; "
+        f"run {run.run_id} was killed and not resumed: `kotef resume {run.run_id}` continues it; "
         "its entry is in .sdd/issues.md"
     )
 

@@ -1,4 +1,4 @@
-"""Where does a drafted specification go without overwriting anything?"""
+"""Paths for a drafted specification that overwrite nothing."""
 
 import re
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import SpecError
-from kotef.files.paths import resolve_inside, write_below
-from kotef.redaction.known_secrets import redactor
+from kotef.files import resolve_inside, write_below
+from kotef.redaction import redactor
 from kotef.runs.spec_draft import Drafted
 from kotef.sdd.draft_writer import architect_page, file_name, practices_page, project_page, ticket_page
 from kotef.sdd.tickets import TicketFolder, list_tickets
@@ -28,7 +28,7 @@ class DraftFile(NamedTuple):
 def placed(root: Path, drafted: Drafted) -> tuple[DraftFile, ...]:
     """Every file of the draft with a path that is free; nothing is written. Secrets are hidden.
 
-    Raises `SpecError` when `.sdd` is there but is no directory.
+    Raises `SpecError` when `.sdd` is there but is not a directory.
     """
     folder = root / ".sdd"
     if (folder.is_symlink() or folder.exists()) and not folder.is_dir():

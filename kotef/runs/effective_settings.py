@@ -1,4 +1,4 @@
-"""Which settings does a run here have, and where does each come from?"""
+"""The settings of a run here, and the origin of each."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from typing import Any, Final
 from kotef.checks.detect import CONFIGURATION, collect_checks
 from kotef.checks.project_config import text_of, toml_of
 from kotef.coders.chain import WITH_MODEL, WITHOUT_MODEL
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 from kotef.runs.available_tools import TIER
 from kotef.runs.config import UserConfig, config_path, is_trusted
 from kotef.runs.model_settings import model_settings
@@ -41,7 +41,7 @@ class EffectiveSetting(Camel):
 
     name: str
     value: Any
-    """Of a secret only `set` or `not set`; null where there is none."""
+    """Of a secret only `set` or `not set`; null if there is none."""
     origin: str
     """`default`, `profile strict`, `environment KOTEF_MODEL`, or a file and the line in it."""
     ignored: str = ""
@@ -132,11 +132,13 @@ def _models(sources: _Sources) -> Iterator[EffectiveSetting]:
                 origin = sources.of_repository(name)
             case "default":
                 origin = DEFAULT
-        yield EffectiveSetting(name=name, value=(shown(value) if name == "base_url" else value) or None, origin=origin)
+        yield EffectiveSetting(
+            name=name, value=(shown_url(value) if name == "base_url" else value) or None, origin=origin
+        )
     yield _secret("api_key", KEY, sources.env)
     for name, endpoint in config.endpoints.items():
         place = sources.of_user(f"endpoints.{name}.base_url")
-        yield EffectiveSetting(name=f"endpoints.{name}.base_url", value=shown(endpoint.base_url), origin=place)
+        yield EffectiveSetting(name=f"endpoints.{name}.base_url", value=shown_url(endpoint.base_url), origin=place)
         if endpoint.api_key_env:
             yield _secret(f"endpoints.{name}.api_key", endpoint.api_key_env, sources.env)
     tier, _ = tier_of(sources.env.get(TIER))
@@ -226,7 +228,7 @@ def _ignored(sources: _Sources) -> Iterator[EffectiveSetting]:
         place = "pyproject.toml" if name.startswith("tool.kotef.") else sources.of_repository(name)
         value = _value(asked, name) if name in FIELDS else SET
         if name == "base_url":
-            value = shown(value) if isinstance(value, str) else SET
+            value = shown_url(value) if isinstance(value, str) else SET
         yield EffectiveSetting(name=name, value=value, origin=place, ignored=why)
 
 

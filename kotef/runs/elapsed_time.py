@@ -1,4 +1,4 @@
-"""How long has a run been at work, also when a kill ends it in the middle of a step? How long did its checks take?"""
+"""Working time of a run, kept through kills, and the time of its checks."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from kotef.checks.verdict_inputs import Judging, place_of
 from kotef.deps import Clock
 from kotef.errors import WorkspaceError
-from kotef.files.paths import state_dir, write_atomic
+from kotef.files import state_dir, write_atomic
 from kotef.runs.store import RunDir, own_runs
 
 EVERY: Final = 2.0
@@ -31,7 +31,7 @@ _DIGITS: Final = 32
 
 
 def seconds_worked(run: RunDir) -> float:
-    """The wall seconds on record; 0 where there are none, or nothing that is a number."""
+    """The wall seconds on record; 0 if there are none, or nothing that is a number."""
     try:
         with _place(run).open(encoding="ascii") as file:
             seconds = float(file.read(_DIGITS))

@@ -1,4 +1,4 @@
-"""Which events does a run in another process add, and is anybody still at it?"""
+"""New events of a run in another process, and whether that process is alive."""
 
 import json
 from collections.abc import Iterator

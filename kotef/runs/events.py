@@ -1,4 +1,4 @@
-"""What happened in a run, in order, one line each?"""
+"""The events of a run, in order, one line each."""
 
 import json
 import logging
@@ -11,10 +11,9 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from kotef.failures.mistakes import MistakeRecovery
-from kotef.files.paths import append_line
+from kotef.files import append_line
 from kotef.models.retry_verbosity import Loudness
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import encodable, redactor
 
 log = logging.getLogger("kotef")
 

@@ -1,4 +1,4 @@
-"""With which hands do the nodes and the coder work in this workspace?"""
+"""The executor that runs checks and commands in this workspace for the nodes and the coder."""
 
 import os
 import re

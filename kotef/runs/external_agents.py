@@ -1,4 +1,4 @@
-"""What does an agent that kotef did not write get of this machine, and what should a person know of it?"""
+"""Permissions of external agents on this machine, and the notices about them."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ from kotef.coders.chain import parse_chain
 from kotef.coders.command.line import AgentCommand, command_of
 from kotef.coders.command.presets import PROXIES, Preset, names_passed
 from kotef.errors import UsageError
-from kotef.files.paths import at_home
+from kotef.files import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
 from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
@@ -86,14 +86,14 @@ def must_be_hireable(
         raise UsageError("--coder-env: no coder of this run is a program", hint=hint)
     for name in more:
         if name not in env:
-            raise UsageError(f"--coder-env {name}: there is no such variable", hint="set it, or leave it out")
+            raise UsageError(f"--coder-env {name}: no such variable", hint="set it, or leave it out")
     for name, command in commands.items() if max_cost is not None else ():
         tells = command.preset.tells if command.preset else "nothing"
         if tells == "nothing":
-            raise UsageError(f"--max-cost: {name} does not tell what it costs", hint="bound it by --max-time instead")
+            raise UsageError(f"--max-cost: {name} does not report its cost", hint="bound it by --max-time instead")
         if tells == "tokens" and name not in prices:
             hint = f'add [prices."{name}"] input = 2.0, output = 8.0 (per million tokens) to {config_path()}'
-            raise UsageError(f"--max-cost: {name} tells its tokens, and their price is not known", hint=hint)
+            raise UsageError(f"--max-cost: {name} reports its tokens, but their price is unknown", hint=hint)
     path = env.get("PATH", "")
     missing = [one.program for one in commands.values() if one.program and _found(one.program, root, path) is None]
     if missing and len(missing) == len(parse_chain(chain)):
@@ -131,7 +131,7 @@ def hired_of(
 
 
 def _told_where(command: AgentCommand, sandbox: Sandbox) -> AgentCommand:
-    """The command, its program told that it is confined where it really is and wants to know."""
+    """The command, with its program informed about the confinement if it is confined and needs to know."""
     preset = command.preset
     if preset is None or not preset.confined or sandbox.level != "bwrap":
         return command
@@ -147,7 +147,7 @@ def _found(program: str, root: Path, path: str) -> Path | None:
 
 
 def _file(word: str, root: Path) -> Path | None:
-    """The file that a word of a command line names; None where there is none."""
+    """The file that a word of a command line names; None if there is none."""
     try:
         place = root / at_home(word)
         return place if place.is_file() else None
@@ -168,7 +168,7 @@ def _near(command: AgentCommand, root: Path, env: Mapping[str, str]) -> Iterator
 
 
 def _settled(confinement: Confinement, command: AgentCommand, env: Mapping[str, str], got: list[str]) -> Confinement:
-    """Its private home with what its row lists; `got` is told what was there, as a person writes it."""
+    """Its private home with what its row lists; `got` receives the actual value, as a person would write it."""
     home, place = Path(env.get("HOME") or "/nonexistent"), confinement.room / "home"
     preset = command.preset
     shared: list[Path] = []
@@ -225,7 +225,7 @@ def _notice(name: str, sandbox: Sandbox, names: Sequence[str], got: Sequence[str
     holds = {
         "bwrap": ".git and .sdd are read-only, the rest of the home is hidden",
         "landlock": "the rest of the home is hidden; .env files can be read; what it changes in .git is put back",
-        "off": "no sandbox, so it may do what you may; what it changes in .git is put back",
+        "off": "no sandbox, so it may do everything you may do; what it changes in .git is put back",
     }[sandbox.level]
     return f"coder {name} gets {'; '.join(has)} ({holds})"
 

@@ -1,4 +1,4 @@
-"""What is left behind when a run is over?"""
+"""The end of a run: its result, report, records and clean-up."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,14 +9,13 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, WorkspaceError
 from kotef.failures.outcomes import EXIT_STATUS
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.nodes.decide import Ending
 from kotef.nodes.differences import lines_of, next_replaced, noted_lines
 from kotef.nodes.restore_best import is_undone
 from kotef.nodes.snitch import ASIDE, IssuePlace, entry_of, resume_hint, write_entry
 from kotef.nodes.visit_record import left_by_checks
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import encodable, redactor
 from kotef.report import render_report
 from kotef.runs.attempt_diff import note_left
 from kotef.runs.attempts import attempts_of
@@ -67,7 +66,7 @@ def finish(
         said += _settle_success(state, ending, evidence, deps)
     else:
         issue, trouble = _entry(state, ending, deps)
-        said += [f"the issue entry of this run is beside its result, for {trouble}"] if trouble else []
+        said += [f"the issue entry of this run is next to its result, because {trouble}"] if trouble else []
     result = _result(run, state, ending, deps, now=now, started_at=started_at, signal=signal).model_copy(
         update={
             "changed": changed,
@@ -273,7 +272,7 @@ def _edit(edits: Edits) -> ResultEdit:
 
 
 def _changed(state: AgentState, deps: Deps, now: str) -> tuple[str, ...]:
-    """What the run changed and left so; what the checks themselves wrote is no part of it."""
+    """What the run changed and left so; what the checks themselves wrote is not a part of it."""
     before = state["snapshots"].get(0)
     if before is None or not now:
         return ()

@@ -1,4 +1,4 @@
-"""When does the collector begin to look for garbage?"""
+"""Start of Python's garbage collector once the frameworks are loaded."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Protection of git's history and `.sdd` from commands where no sandbox makes them read-only: put back afterwards."""
+"""Protection of git's history and `.sdd` where no sandbox makes them read-only: restored after each command."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,10 +8,8 @@ from typing import Final
 from kotef.coders.git_guard import all_put_back, told_of_put_back
 from kotef.deps import Emit
 from kotef.errors import WorkspaceError
-from kotef.files.folder_copy import FolderCopy
-from kotef.files.paths import state_dir
-from kotef.git.history import GitHistory
-from kotef.git.objects import drop
+from kotef.files import FolderCopy, state_dir
+from kotef.git import GitHistory, drop_kept_objects
 from kotef.runs.store import RunDir
 
 ASIDE: Final = "git-history-put-back"
@@ -64,7 +62,7 @@ class HistoryKept:
     def close(self) -> None:
         """The run is over: let go of git's objects."""
         for store in self._stores:
-            drop(store)
+            drop_kept_objects(store)
 
     def _look(self) -> None:
         if not self._histories:

@@ -1,4 +1,4 @@
-"""What do the checks say about the workspace, now and at an earlier commit, without a model and without an edit?"""
+"""Inspection: the checks on the workspace now and at an earlier commit, without a model or an edit."""
 
 import os
 import random
@@ -19,8 +19,8 @@ from kotef.checks.types import RED, Check, CommandResult, TestStatus
 from kotef.checks.verdict import Results, Verification, environment_fault, judge, judge_baseline
 from kotef.classification import ENVIRONMENT_FAULTS
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.safe_open import list_within, remove_within
-from kotef.git.commands import git, inspect
+from kotef.files import list_within, remove_within
+from kotef.git import git, inspect
 from kotef.runs.copy_bench import CopyBench, Run, changed_since, files_of, judging, overlay, probe_checks
 from kotef.runs.result import Camel, ResultProbe
 from kotef.runs.store import uncommitted
@@ -46,7 +46,7 @@ class CheckFailure(Camel):
     """One failing test, complaint or command."""
 
     test: str
-    """Empty when it is no test."""
+    """Empty when it is not a test."""
     message: str
     file: str
     line: int | None
@@ -262,11 +262,11 @@ class _Earlier(NamedTuple):
 async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[str], None]) -> _Earlier:
     """The checks at the commit; without results, and the reason, when they cannot be run there.
 
-    A commit that somebody named must be judged, so for it that is an error.
+    A commit that someone named must be judged, so for it that is an error.
     """
     toplevel = inspect(question.root).toplevel
     if toplevel is None:
-        raise UsageError(f"--against {question.against}: this is no git repository", hint="leave it out")
+        raise UsageError(f"--against {question.against}: not a git repository", hint="leave it out")
     try:
         with base_checkout(question.root, toplevel, commit, question.sandbox) as place:
             results = await _run(question, place, None, telling)
@@ -286,7 +286,7 @@ async def _earlier(question: InspectionRequest, commit: str, telling: Callable[[
 def _unjudged(result: CommandResult, question: InspectionRequest, place: BaseCheckout) -> str:
     """Why a check that failed at the commit says nothing about it; empty when it does.
 
-    The command names a file that came later, or what it starts is not to be had there.
+    The command names a file that came later, or what it starts is not available there.
     """
     if result.passed:
         return ""
@@ -406,7 +406,7 @@ class _Then(NamedTuple):
     """Why that says nothing of the commit; empty when it does."""
 
     def complaints(self, root: Path) -> frozenset[tuple[str, str]]:
-        """File and message of each failure that names no test; lines move, and are no part of it."""
+        """File and message of each failure that names no test; lines move, and are not a part of it."""
         told = failures_of(self.result, root) if self.result else ()
         return frozenset((each.file, each.message) for each in told if not each.test)
 
@@ -424,7 +424,7 @@ def _checked(root: Path, check: Check, result: CommandResult, before: Verificati
             known = told.test in red or f"{check.name}: {told.test}" in red or told.test in failing
             return "still" if known else "new"
         if result.kind == "test_failure" and not told.file:
-            # Tests that nobody names: whether those are the ones that failed before cannot be told.
+            # Tests that no one names: whether those are the ones that failed before cannot be determined.
             return "new" if then.result is None or then.result.passed else "failing"
         return "still" if same or (told.file, told.message) in complaints else "new"
 

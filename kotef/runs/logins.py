@@ -1,4 +1,4 @@
-"""Which secrets stand in a file that an agent is let in with, or has its settings in?"""
+"""Secrets in the login and settings files of external agents."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from kotef.redaction.secrets import Known, assigned, of_environment
+from kotef.redaction import KnownSecret, assigned_secrets, secrets_of_environment
 
 LARGEST: Final = 1024 * 1024
 """Bytes of a file that is read."""
@@ -29,10 +29,10 @@ def secrets_in(path: Path) -> Iterator[str]:
     """
     for name, value in _settings(path):
         if not _VARIABLE.fullmatch(value):
-            yield from (secret for _, secret in of_environment({name: value}))
+            yield from (secret for _, secret in secrets_of_environment({name: value}))
 
 
-def _settings(path: Path) -> Iterator[Known]:
+def _settings(path: Path) -> Iterator[KnownSecret]:
     with suppress(OSError):
         if not path.is_file() or path.stat().st_size > LARGEST:
             return
@@ -41,15 +41,15 @@ def _settings(path: Path) -> Iterator[Known]:
             yield from _given(name, value)
 
 
-def _read(text: str, suffix: str) -> list[Known]:
+def _read(text: str, suffix: str) -> list[KnownSecret]:
     """Each setting; line by line where that is how it is written, or it cannot be read otherwise."""
     if parse := _PARSERS.get(suffix):
         with suppress(ValueError, RecursionError):
             return list(_leaves(parse(text)))
-    return [*assigned(_NAME.sub(r"\1\2", text)), *_listed(text)]
+    return [*assigned_secrets(_NAME.sub(r"\1\2", text)), *_listed(text)]
 
 
-def _leaves(value: Any, name: str = "") -> Iterator[Known]:
+def _leaves(value: Any, name: str = "") -> Iterator[KnownSecret]:
     if isinstance(value, dict):
         for key, one in value.items():
             yield from _leaves(one, str(key))
@@ -60,7 +60,7 @@ def _leaves(value: Any, name: str = "") -> Iterator[Known]:
         yield name, value
 
 
-def _listed(text: str) -> Iterator[Known]:
+def _listed(text: str) -> Iterator[KnownSecret]:
     """The members of lists in YAML, by the name above them."""
     above = ""
     for line in text.splitlines():
@@ -71,7 +71,7 @@ def _listed(text: str) -> Iterator[Known]:
             above = bare.partition(":")[0]
 
 
-def _given(name: str, value: str) -> Iterator[Known]:
+def _given(name: str, value: str) -> Iterator[KnownSecret]:
     """A setting, and what its value gives to names of its own: `gemini=KEY`, `--token=KEY`, `?token=KEY`."""
     yield name, value
     if _HEADER.search(name):

@@ -1,4 +1,4 @@
-"""How does a run go through the graph, and always end?"""
+"""The run of the graph from start to outcome; it always ends."""
 
 import asyncio
 import contextlib
@@ -15,14 +15,14 @@ from kotef.checks.verification import Verification
 from kotef.deps import Deps
 from kotef.errors import KotefError, ModelError, NoSpaceError, QuitError, SandboxError, SetupError, WorkspaceError
 from kotef.failures.history import FailureHistory
-from kotef.files.paths import os_fault
+from kotef.files import os_fault
 from kotef.graph import Graph, build_graph, recursion_limit
 from kotef.models.structured_output import RungMemory
 from kotef.nodes.decide import Ending
 from kotef.nodes.restore_best import put_again
 from kotef.nodes.restore_environments import close_off_environments, commands_may_write
 from kotef.nodes.untracked_files import remember_unheld
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.checkpoints import checkpoints, forget_conversations, prepared
 from kotef.runs.exports.importer import TAKEN_UP
 from kotef.runs.finish import finish
@@ -89,7 +89,7 @@ class RunLoop:
             return self._finish(await self._state(graph), ending)
 
     async def follow(self, graph: Graph) -> Result:
-        """As `go`, through a graph whose state somebody else keeps, such as LangGraph Studio.
+        """As `go`, through a graph whose state someone else keeps, such as LangGraph Studio.
 
         Cancelled, it leaves its result all the same, and stays cancelled; stopped at a breakpoint it leaves none.
         """
@@ -138,7 +138,7 @@ class RunLoop:
     async def _reopen(self, graph: Graph, known: dict[str, Any]) -> None:
         """Make a run that had ended go on at its planner.
 
-        Where the baseline was broken it is taken anew; an edit that was set aside as ambiguous is put in place again,
+        Where the baseline was broken it is taken again; an edit that was set aside as ambiguous is put in place again,
         and judged once more; the tree of a visit that a person lets go on is put in place again, too.
         """
         outcome = known.get("outcome")

@@ -1,11 +1,11 @@
-"""Which uncommitted work from before a run did the run take away, and how does a person get it back?"""
+"""Uncommitted work from before a run that the run removed, and how to get it back."""
 
 import os
 import shlex
 from pathlib import Path
 from typing import Final
 
-from kotef.git.commands import run_git
+from kotef.git import run_git
 from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 10
@@ -35,7 +35,7 @@ def lost_work(snapshots: Snapshots, before: str, now: str, *, undo: str) -> str:
     names = ", ".join(lost[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
     way = f"`git --git-dir={shlex.quote(str(snapshots.store))} cat-file -p {before}:PATH` shows each"
     all_back = f", and `{undo}` brings all back" if undo else ""
-    return f"uncommitted work of before the run is gone from {names}; {way}{all_back}"
+    return f"uncommitted work from before the run is gone from {names}; {way}{all_back}"
 
 
 def _committed(root: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Which MCP servers may this run start?"""
+"""MCP servers that this run may start."""
 
 import hashlib
 import importlib.util
@@ -10,8 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kotef.errors import SpecError, UsageError, WorkspaceError
-from kotef.files.paths import resolve_inside
-from kotef.files.safe_open import read_inside
+from kotef.files import read_inside, resolve_inside
 from kotef.mcp_client import NOT_INSTALLED, Server, named_servers, parse_servers, server_of
 from kotef.runs.config import UserConfig, config_path
 
@@ -27,7 +26,7 @@ class McpConfig:
     """The configuration of a repository, not read yet: what it says counts only where it is trusted."""
 
     texts: dict[str, str]
-    """File → its text; empty where there is none."""
+    """File → its text; empty if there is none."""
     fingerprint: str
     """Over names and texts; empty where there is no file."""
 
@@ -69,7 +68,7 @@ def find_servers(root: Path) -> McpConfig:
             resolve_inside(root, name, write=False)
             texts[name] = read_inside(root, name, largest=LARGEST).decode()
         except (OSError, UnicodeDecodeError, WorkspaceError) as error:
-            raise SpecError(name, f"cannot be read: {error}", hint="mend the file, or remove it") from error
+            raise SpecError(name, f"cannot be read: {error}", hint="fix the file, or remove it") from error
     whole = "\0".join(part for item in texts.items() for part in item)
     return McpConfig(texts, hashlib.sha256(whole.encode()).hexdigest()[:32] if texts else "")
 
@@ -82,7 +81,7 @@ def search_url(given: str, *, web: bool) -> str:
         raise UsageError("--web-search-url needs --web", hint="add --web, or leave it out")
     parts = urlsplit(given)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError(f"--web-search-url {given}: is no http or https address", hint="e.g. http://localhost:8888")
+        raise UsageError(f"--web-search-url {given}: not an http or https address", hint="e.g. http://localhost:8888")
     return given
 
 

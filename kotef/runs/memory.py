@@ -1,4 +1,4 @@
-"""Which earlier runs of this workspace does a new one know of?"""
+"""Failures and notes of earlier runs in this workspace."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -15,7 +15,7 @@ class ModelSetting(NamedTuple):
     """One setting and who says it."""
 
     value: str | None
-    """None where nobody does."""
+    """None where no one does."""
     origin: SettingOrigin
 
 

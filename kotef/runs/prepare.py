@@ -1,4 +1,4 @@
-"""What exactly is asked of this run?"""
+"""Preparation of a task: the specification, the ticket and the checks, each read once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from kotef import __version__
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.checks.types import Check
 from kotef.errors import UsageError
-from kotef.redaction.deep_text import encodable
+from kotef.redaction import encodable
 from kotef.runs.memory import Remembered, remembered
 from kotef.sandbox import Wanted
 from kotef.sdd.files import read_file
@@ -32,7 +32,7 @@ class RunRequest:
     checks: tuple[str, ...] = ()
     profile: ProfileName = "strict"
     limits: dict[str, Any] = field(default_factory=dict)
-    """The limits somebody named, by field of `Limits`; the profile gives the others."""
+    """The limits someone named, by field of `Limits`; the profile gives the others."""
     allow_edits: tuple[str, ...] = ()
     allow_unverified: bool = False
     ignore_dependencies: bool = False
@@ -112,7 +112,7 @@ def prepare(
         instructions=instructions.text,
     )
     if encodable(task) is not task:
-        raise UsageError("the goal, the ticket or a check holds bytes that are no UTF-8", hint="write it anew")
+        raise UsageError("the goal, the ticket or a check contains bytes that are not UTF-8", hint="write it again")
     notices = [f"{problem.path}:{problem.line}: {problem.text}" for problem in dict.fromkeys(problems)]
     return Prepared(task, (*notices, *known.notices, *missing_dependencies(root)))
 
@@ -151,7 +151,7 @@ def _standing(name: str, root: Path, folder: TicketFolder) -> str:
     try:
         find_asked(root, folder, name)
     except UsageError:
-        return f"{name} (there is no such ticket)"
+        return f"{name} (no such ticket)"
     return f"{name} (still open)"
 
 
@@ -163,7 +163,7 @@ def _goal_of(ticket: Ticket | None) -> str:
 
 
 def _of_profile(checks: Sequence[Check], profile: ProfileName) -> tuple[Check, ...]:
-    """A check somebody named always runs; of the detected ones, those the profile wants."""
+    """A check someone named always runs; of the detected ones, those the profile wants."""
     roles = PROFILES[profile].roles
     return tuple(check for check in checks if check.origin != "detected" or check.role in roles)
 

@@ -1,4 +1,4 @@
-"""What will a model be sent first, before a run is started?"""
+"""Preview of the first request that a model would receive."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is a run doing now, as its events tell?"""
+"""The fold of a run's events into what it is doing now."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 State = Literal["planning", "streaming", "tool_running", "verifying", "waiting_for_input", "idle", "error"]
 """`streaming`: a model writes for the coder. `idle`: nothing is at work, before a run begins and after it ended.
-`error`: it ended without having been able to work, or nobody knows how."""
+`error`: it ended without having been able to work, or no one knows how."""
 
 Event = dict[str, Any]
 
@@ -97,7 +97,7 @@ class Doing:
         return self.tokens_in + self.tokens_out
 
     def seconds(self, now: float) -> float:
-        """Wall time of the run; what passes while a person is asked, or while nobody works on it, is not counted."""
+        """Wall time of the run; what passes while a person is asked, or while no one works on it, is not counted."""
         return self.worked + (max(0.0, now - self.since) if self.since is not None else 0.0)
 
     def after(self, event: Event) -> "Doing":
@@ -157,7 +157,7 @@ class Doing:
                 return known
 
     def lost(self) -> "Doing":
-        """The same once nobody works on it: a run that has begun, and has no ending, was killed."""
+        """The same once no one works on it: a run that has begun, and has no ending, was killed."""
         if not self.run or self.outcome:
             return self
         killed = replace(self, state="error", tools=(), what="", sentence="killed before it ended")

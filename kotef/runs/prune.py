@@ -1,4 +1,4 @@
-"""What of earlier runs is not needed any more, and how much room does it take?"""
+"""Data of earlier runs that is no longer needed, and its size."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from typing import Final
 
 from kotef.checks.baselines import MAX_AGE
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import os_fault, state_dir
+from kotef.files import os_fault, state_dir
 from kotef.runs.git_history_guard import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir
@@ -146,7 +146,7 @@ def _contents(run: RunDir) -> Iterator[bytes]:
 
 def _unknown(run: RunDir, error: Exception) -> WorkspaceError:
     hint = f"`--resumable` lets it go, or delete {run.path} by hand"
-    return WorkspaceError(run.path, f"cannot be read, so nobody knows which snapshots it needs: {error}", hint=hint)
+    return WorkspaceError(run.path, f"cannot be read, so the snapshots it needs are unknown: {error}", hint=hint)
 
 
 def _unneeded_copies(kept: Path, needed: frozenset[str]) -> Iterator[Path]:

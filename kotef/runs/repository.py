@@ -1,4 +1,4 @@
-"""What does a repository ask for in its settings, and what of it takes effect?"""
+"""Settings that a repository asks for, and those that take effect."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -98,7 +98,7 @@ def repository_of(
         if name.rpartition(".")[2] in _KEYS:
             ignored[name] = "keys come from the environment, never from a repository"
         elif name not in FIELDS:
-            ignored[name] = "there is no such setting"
+            ignored[name] = "no such setting"
         elif trusted or _narrows(name, value, config):
             effective[name] = value
         else:
@@ -136,4 +136,4 @@ def _read(effective: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = names.get(str(first["loc"][0]), "")
-        raise SpecError(CONFIGURATION, f"{where}: {first['msg']}", hint="mend the setting") from error
+        raise SpecError(CONFIGURATION, f"{where}: {first['msg']}", hint="fix the setting") from error

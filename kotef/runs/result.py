@@ -1,4 +1,4 @@
-"""What does a run leave behind for a script to read?"""
+"""The result of a run, for scripts."""
 
 from typing import Any
 
@@ -244,17 +244,17 @@ class Result(Camel):
     """Failed with the others and passed when run again alone: before the run (not asked for), or now (then red)."""
     missing: tuple[str, ...] = ()
     preexisting: tuple[str, ...] = ()
-    """Red before the run, and not asked for: listed, never blocking."""
+    """Red before the run, not part of the task: listed, never blocking."""
     new_tests: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
-    """New tests that fail on the code as it was before the run."""
+    """New tests that fail on the old code before the run."""
     unproved: tuple[str, ...] | None = None
     """New tests that pass on that code too, so that they prove nothing; null: they were not tried on it."""
     probes: tuple[ResultProbe, ...] = ()
     """What was tried to learn whether the judge of the last green can still say no."""
     put_back: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-    """Files somebody else changed during the run: left as they are."""
+    """Files someone else changed during the run: left as they are."""
     definition_of_done: tuple[ResultDone, ...] = ()
     """Every line of the ticket's; empty without a ticket."""
     changed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Can this version of kotef go on with that run, and what is not as the run left it?"""
+"""Compatibility of a run with this version of kotef, and differences since the run stopped."""
 
 import sqlite3
 from contextlib import closing
@@ -13,7 +13,7 @@ from kotef.workspace.snapshots import Snapshots
 
 _NAMED: Final = 10
 
-_AS_IT_WAS: Final = "nothing was changed; `kotef diff` and `kotef undo` still know it, `kotef run` starts a new one"
+_AS_IT_WAS: Final = "nothing was changed; `kotef diff` and `kotef undo` still work on it, `kotef run` starts a new one"
 
 
 def must_be_current(run: RunDir, task: Task) -> None:
@@ -49,7 +49,7 @@ def must_fit(run: RunDir) -> None:
 
 
 def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...]:
-    """A line for each thing a person should know before the run goes on here."""
+    """A line for each thing a person should know before the run continues here."""
     said = []
     if task.kotef_version not in ("", __version__):
         said.append(f"run {run.run_id} was begun by kotef {task.kotef_version}; this is {__version__}")
@@ -57,7 +57,7 @@ def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...
     if since.changed:
         rest = len(since.changed) - _NAMED
         names = ", ".join(since.changed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-        who = "by somebody, or by the command that was cut off" if since.in_doubt else "and not by it"
+        who = "by someone, or by the command that was cut off" if since.in_doubt else "and not by it"
         said.append(f"the workspace is not as run {run.run_id} saw it last; changed since, {who}: {names}")
     return tuple(said)
 

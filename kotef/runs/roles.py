@@ -1,4 +1,4 @@
-"""Which roles are in force here, and which endpoint does each ask?"""
+"""The roles in force here, and the endpoint of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from kotef.context.prompts import shipped
 from kotef.errors import UsageError
 from kotef.models.factory import Endpoint
-from kotef.redaction.urls import shown
+from kotef.redaction import shown_url
 from kotef.runs.config import UserConfig, config_path, is_trusted, untrusted
 from kotef.sdd.agents import Company, Layers, Role, Roles, layered, parse_roles, slug, spelled_out
 from kotef.sdd.files import Problem, read_file
@@ -31,12 +31,12 @@ class Agents:
     """Names that only malformed blocks of a file have, and what is wrong there."""
 
     def role(self, name: str) -> Role:
-        """The role of this name. UsageError where there is none, or where it names a field that nobody knows."""
+        """The role of this name. UsageError if there is none, or where it names a unknown field."""
         found = self.roles.get(slug(name))
         if found is None:
             others = f"there are {', '.join(sorted(self.roles))}"
             problem = next((problem for broken, problem in self.broken if broken == slug(name)), None)
-            raise UsageError(str(problem) if problem else f"there is no role {name}", hint=others)
+            raise UsageError(str(problem) if problem else f"no role {name}", hint=others)
         if found.unknown:
             known = ", ".join(field for field in Role.model_fields if field not in _OURS)
             raise UsageError(
@@ -69,14 +69,14 @@ def read_agents(root: Path, config: UserConfig, *, trust: bool, at: Path | None 
 
 
 def endpoint_of(role: Role, run: Endpoint, config: UserConfig, env: Mapping[str, str]) -> Endpoint:
-    """Whom a role asks: the endpoint of the run unless it names another that the user has configured.
+    """The endpoint of a role: the endpoint of the run unless it names another that the user has configured.
 
     No other ever sees a key that was not meant for it. UsageError where it is not configured.
     """
     wanted = role.base_url.rstrip("/")
     if wanted in {"", run.base_url}:
         return replace(run, name=role.model or run.name)
-    where = f"{role.source}: the role {role.name} names the endpoint {shown(role.base_url)}"
+    where = f"{role.source}: the role {role.name} names the endpoint {shown_url(role.base_url)}"
     for name, known in config.endpoints.items():
         url = known.base_url.rstrip("/")
         if wanted not in {name, url}:

@@ -1,4 +1,4 @@
-"""Where and with whom does a run work?"""
+"""The configuration of a run: where it works, and with which models and coders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """Where and with whom one run works; nothing of it is checkpointed."""
+    """Where one run works, and with which models; nothing of it is checkpointed."""
 
     root: Path
     models: Callable[[Emit], Models]
@@ -60,9 +60,9 @@ class RunConfig:
     watchers: tuple[Watcher, ...] = ()
     notices: tuple[str, ...] = ()
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is nobody."""
+    """Puts a question to the person at the terminal; None where there is no one."""
     approval: Approval | None = None
-    """Asks before the first edit, and before commands that the policy does not allow by itself; None: nobody does."""
+    """Asks before the first edit, and before commands that the policy does not allow by itself; None: no one does."""
     attended: bool = False
     """Whether a person at the terminal reads what happens, so that a first Ctrl-C may let the current step end."""
     servers: tuple[Server, ...] = ()

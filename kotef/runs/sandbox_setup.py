@@ -1,4 +1,4 @@
-"""In which sandbox do the commands of a workspace run, and what should the person know of it?"""
+"""Choice of the sandbox for a workspace's commands, and the notices about it."""
 
 import os
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from kotef.errors import SandboxError, UsageError
-from kotef.files.paths import granted, state_dir
-from kotef.git.commands import run_git
+from kotef.files import granted, state_dir
+from kotef.git import run_git
 from kotef.runs.config import UserConfig
 from kotef.runs.repository import Settings
 from kotef.sandbox import OFF, Confinement, Sandbox, Wanted, child_environment, choose_level, confine, copy_caches
@@ -36,7 +36,7 @@ class Confined:
 
     @property
     def level(self) -> str:
-        """The level as people are told."""
+        """The level as shown to people."""
         return "none" if self.refused else self.sandbox.name
 
 
@@ -59,7 +59,7 @@ def asked_of(
 def confined_of(root: Path, asked: SandboxRequest, *, opened: bool) -> Confined:
     """The sandbox of a run; where it has to have one and there is none, the run begins all the same, and says so.
 
-    `opened` is whether somebody needs the network who is allowed to have it. Raises `UsageError` as `sandbox_of` does.
+    `opened` is whether someone needs the network who is allowed to have it. Raises `UsageError` as `sandbox_of` does.
     """
     try:
         sandbox, notices = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
@@ -73,13 +73,13 @@ def confined_of(root: Path, asked: SandboxRequest, *, opened: bool) -> Confined:
 def usual_sandbox(root: Path, *, network: bool) -> Sandbox:
     """The best there is for what a person starts by hand, or as KOTEF_SANDBOX says; without any level there is none.
 
-    Raises `UsageError` for a level nobody knows, `SandboxError` for a named one that is not to be had.
+    Raises `UsageError` for an unknown level, `SandboxError` for a named one that is not available.
     """
     return sandbox_of(root, named_level() or "auto", network=network, reads=(), ci=False)[0]
 
 
 def named_level() -> Wanted | None:
-    """The level that the environment asks for; None: none. Raises `UsageError` for one nobody knows."""
+    """The level that the environment asks for; None: none. Raises `UsageError` for an unknown one."""
     named = os.environ.get("KOTEF_SANDBOX")
     if named and named not in get_args(Wanted):
         raise UsageError(f"KOTEF_SANDBOX={named}: no such level", hint=f"there are {', '.join(get_args(Wanted))}")
@@ -91,13 +91,13 @@ def sandbox_of(
 ) -> tuple[Sandbox, tuple[str, ...]]:
     """The sandbox, tried out, and a line for each thing that is not as one would expect.
 
-    `reads` are folders outside the workspace that commands may read. Raises `SandboxError` where what is wanted is
-    not to be had, `UsageError` for a folder that does not exist. `ci` is whether nobody could read a warning; None: as
-    the environment says.
+    `reads` are folders outside the workspace that commands may read. Raises `SandboxError` if the requested
+    level is not available, `UsageError` for a folder that does not exist. `ci` is whether no one could read a warning;
+    None: as the environment says.
     """
     for path in granted(reads):
         if not path.exists():
-            raise UsageError(f"--read {path}: there is no such file or folder", hint="name one that exists")
+            raise UsageError(f"--read {path}: no such file or folder", hint="name one that exists")
     if wanted == "off":
         return OFF, ()
     in_ci = bool(os.environ.get("CI")) if ci is None else ci
@@ -125,7 +125,7 @@ def _confinement(root: Path, reads: Sequence[str], *, network: bool, near: Seque
 
 
 def tracked(root: Path) -> frozenset[str]:
-    """What git tracks in the workspace: nobody's secret any more."""
+    """What git tracks in the workspace: no one's secret any more."""
     if not (root / ".git").exists():
         return frozenset()
     listed = run_git(["ls-files", "-z"], cwd=root)

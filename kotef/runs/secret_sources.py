@@ -1,4 +1,4 @@
-"""Which secrets could a run here come upon, and from where on are they hidden?"""
+"""Sources of secrets that a run could meet, registered for redaction."""
 
 import os
 import re
@@ -8,11 +8,18 @@ from types import MappingProxyType
 from typing import Final
 
 from kotef.errors import UsageError
-from kotef.files.paths import holds_secrets
-from kotef.files.safe_open import read_within, walk_within
+from kotef.files import holds_secrets, read_within, walk_within
 from kotef.mcp_client import Server
-from kotef.redaction.known_secrets import know, redactor
-from kotef.redaction.secrets import SECRET_NAME, Redactor, of_env_file, of_environment, of_run, of_settings
+from kotef.redaction import (
+    SECRET_NAME,
+    Redactor,
+    know,
+    redactor,
+    secrets_of_env_file,
+    secrets_of_environment,
+    secrets_of_run,
+    secrets_of_settings,
+)
 from kotef.runs.config import UserConfig
 from kotef.workspace.snapshot_scope import REBUILT
 
@@ -43,16 +50,22 @@ def hide(
     endpoints = config.endpoints.values() if config else ()
     configured = (config.base_url, *(one.base_url for one in endpoints)) if config else ()
     keys = {name: env[name] for name in ("OPENAI_API_KEY", *(one.api_key_env for one in endpoints)) if name in env}
-    known = [*of_run(keys), *of_environment(env), *of_settings([(name, env[name]) for name in passed if name in env])]
-    known += of_run(logins)
-    known += [one for url in (*addresses, *configured) if url for one in of_environment({"base_url": url})]
+    known = [
+        *secrets_of_run(keys),
+        *secrets_of_environment(env),
+        *secrets_of_settings([(name, env[name]) for name in passed if name in env]),
+    ]
+    known += secrets_of_run(logins)
+    known += [one for url in (*addresses, *configured) if url for one in secrets_of_environment({"base_url": url})]
     for server in servers:
         given = {name: value for name, value in server.env.items() if SECRET_NAME.search(name)}
         headers = {name: value.split()[-1] for name, value in server.headers.items() if _LETS_IN.search(name) and value}
-        known += [*of_run(given), *of_run(headers)]
+        known += [*secrets_of_run(given), *secrets_of_run(headers)]
     for path in environment_files(root):
         text = _read(root, path.relative_to(root).as_posix())
-        known += [one for one in of_env_file(text) if not os.path.lexists(root / one[1])]  # paths are not secrets
+        known += [
+            one for one in secrets_of_env_file(text) if not os.path.lexists(root / one[1])
+        ]  # paths are not secrets
     know(Redactor(known))
 
 

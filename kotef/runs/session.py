@@ -1,4 +1,4 @@
-"""What of a run is there before the frameworks are?"""
+"""The session of a run: what is open before the frameworks are loaded."""
 
 from asyncio import Task as Work
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What has to be done once, and with network, before the checks can run?"""
+"""The one-time `[setup]` commands, which have network access, before the checks."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from kotef.checks.types import CommandResult
 from kotef.deps import Emit
 from kotef.errors import SetupError
-from kotef.files.paths import write_atomic
+from kotef.files import write_atomic
 from kotef.runs.store import RunDir
 from kotef.workspace.snapshots import Snapshots
 
@@ -42,7 +42,7 @@ async def set_up(
         if not passed:
             status = "timed out" if result.exit_code is None else f"exit status {result.exit_code}"
             said = result.summary.partition("\n")[0]
-            hint = f"see {result.log}; mend it or [setup] of .sdd/kotef.toml, then `kotef resume --last`"
+            hint = f"see {result.log}; fix it or [setup] in .sdd/kotef.toml, then `kotef resume --last`"
             raise SetupError(command, f"{status}: {said}" if said else status, hint=hint)
         done.append(command)
         write_atomic(run.path / "setup.json", json.dumps(done).encode())

@@ -1,4 +1,4 @@
-"""What becomes of SIGINT and SIGTERM while a run works?"""
+"""Handling of SIGINT and SIGTERM while a run works."""
 
 import asyncio
 import contextlib
@@ -60,7 +60,7 @@ class Signals:
         if self._stop_request is not None and not self.number:
             self._stop_request.tell(lambda: self._asked(loop))
         for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: somebody embeds us
+            with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: someone embeds us
                 if at_work is None or not self.number:
                     loop.add_signal_handler(number, self._stop, number)
 
@@ -85,7 +85,7 @@ class Signals:
 
     @contextlib.contextmanager
     def question(self) -> Iterator[None]:
-        """Inside a person is asked: the step is theirs, so a Ctrl-C ends it at once."""
+        """Inside a question to a person: the step is theirs, so a Ctrl-C ends it at once."""
         self._questions += 1
         try:
             yield

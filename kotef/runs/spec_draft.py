@@ -1,4 +1,4 @@
-"""How does a model draft a specification, and what of it does code let through?"""
+"""A specification drafted by a model, and the validation of what it wrote."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,7 +12,7 @@ from kotef.checks.detect import collect_checks
 from kotef.checks.missing_program import missing_program
 from kotef.context.prompts import Prompts
 from kotef.errors import ModelError
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sdd.done_evidence import could_be_proved
 from kotef.sdd.draft_writer import SpecDraft, TicketDraft, command_only, words_only
 from kotef.sdd.files import read_file
@@ -48,7 +48,7 @@ class TicketAnswer(BaseModel):
     """One ticket."""
 
     title: str = Field(description="a few words, imperative")
-    objective: str = Field(default="", description="two to five sentences: what shall be different, and why")
+    objective: str = Field(default="", description="two to five sentences: what should be different, and why")
     done: list[str] = Field(default_factory=list, description="definition of done: lines that code can prove")
     checks: list[str] = Field(default_factory=list, description="command lines that judge it")
     steps: list[str] = Field(default_factory=list)
@@ -107,7 +107,7 @@ class Drafter:
     ) -> Drafted:
         """Interview the person through `ask`, if there is one, then draft, and once more what code cannot take.
 
-        Raises `ModelError` when the endpoint is of no use, or never says anything readable.
+        Raises `ModelError` when the endpoint fails, or never says anything readable.
         """
         facts = _facts(self.root, goal)
         answers: Sequence[InterviewAnswer] = ()
@@ -159,7 +159,7 @@ class Drafter:
 
 @dataclass(frozen=True, slots=True)
 class _RepositoryFacts:
-    """What the model is told of the repository."""
+    """What the model is shown of the repository."""
 
     goal: str
     overview: str
@@ -195,7 +195,7 @@ def _facts(root: Path, goal: str) -> _RepositoryFacts:
 
 
 def _problems(answer: DraftAnswer, root: Path, known: Sequence[str]) -> list[str]:
-    """What code cannot take in a draft, one line each, as the model is told it."""
+    """What code cannot take in a draft, one line each, as the model sees it."""
     found = []
     if len(answer.tickets) > MAX_TICKETS:
         found.append(f"{len(answer.tickets)} tickets are too many; {MAX_TICKETS} at most")
@@ -241,7 +241,7 @@ def _mended(answer: DraftAnswer, root: Path, known: Sequence[str]) -> tuple[Spec
             checks = ["false  # write here the command that shows whether this is done"]
             notices.append(f"ticket {number}: has no check that could run; write one before you start it")
         elif not [command for command in given if command in checks]:
-            notices.append(f"ticket {number}: judged by the project's own checks, for it has none of its own")
+            notices.append(f"ticket {number}: judged by the project's own checks, because it has none of its own")
         done = [line for line in ticket.done if words_only(line)] or [f"`{checks[0]}` exits 0"]
         needs = sorted({need - 1 for need in ticket.needs if 0 < need < number})
         tickets.append(

@@ -1,4 +1,4 @@
-"""What does `kotef spec lint` find in this workspace?"""
+"""The findings of `kotef spec lint` in this workspace."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kotef.checks.detect import collect_checks
 from kotef.checks.missing_program import missing_program
 from kotef.importers import list_foreign
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.sdd.files import read_file
 from kotef.sdd.lint import LintFinding, in_order, lint_between, lint_foreign, lint_ticket
 from kotef.sdd.spec import read_spec

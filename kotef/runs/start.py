@@ -1,4 +1,4 @@
-"""How does a run begin, or go on after a kill?"""
+"""The start of a run, and its continuation after a kill."""
 
 import asyncio
 import os
@@ -13,10 +13,10 @@ from kotef.deps import Clock, Emit, JudgeDeps
 from kotef.errors import UsageError
 from kotef.failures.outcomes import RESUMABLE
 from kotef.failures.plural import counted
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.nodes.baseline import take_baseline
 from kotef.nodes.next_step_advice import longer_search
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.replay import RECORD_NAME, Recorder
 from kotef.report import keeps_page
 from kotef.runs.check_copies import CopiedSurroundings
@@ -112,7 +112,7 @@ def open_run(run: RunDir, task: Task, setting: RunConfig, *, resumed: bool) -> O
     drop_old(run.path.parent)
     tape = setting.tape or Recorder(run.path / RECORD_NAME, setting.root)
     record = RecordWriter(run.path, run.record)
-    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run), record.see))
+    emit = EventLog(run.events, (tape.see, *setting.watchers, keeps_page(run, record.update), record.see))
     signals = Signals(emit, gently=setting.attended, stop=setting.stop)
     guard_steps(signals.gate)
     clock = Clock(task.limits.max_time, used=seconds_worked(run) if resumed else 0.0)
@@ -205,12 +205,12 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
                 hint=f"pass --max-attempts {min(20, used + 1)} or more{granted}",
             )
         if result.reason in ("nothing_left_to_try", "search_time_over") and not _somebody_new(task, changed):
-            why = "each of its coders was asked about this failure on this very tree already"
+            why = "each of its coders already worked on this failure with this exact tree"
             new = longer_search(task) if result.reason == "search_time_over" else "`kotef run`"
             raise UsageError(f"run {run.run_id}: {why}", hint=f"name a model, or start a new run with {new}")
     elif result.outcome == "budget_exceeded":
         if limits == task.limits:
-            raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to go on")
+            raise UsageError(f"run {run.run_id}: {result.sentence}", hint="raise that limit to continue")
     elif result.reason == "ambiguous_repair":
         if not changed.accept_ambiguous:
             raise UsageError(f"run {run.run_id}: {result.sentence}", hint="--accept-ambiguous keeps the edit as it is")
@@ -220,7 +220,7 @@ def may_resume(run: RunDir, task: Task, changed: Task) -> None:
 
 
 def _somebody_new(task: Task, changed: Task) -> bool:
-    """Whether a coder is asked that was not: a model answers anew each time, the others do not."""
+    """Whether a coder is asked that was not: a model answers again each time, the others do not."""
     before, now = ({link.name for link in parse_chain(each.coder)} for each in (task, changed))
     return any(link.name == "model" or link.command for link in parse_chain(changed.coder)) or not now <= before
 

@@ -1,4 +1,4 @@
-"""What do all runs of a workspace together tell of how they end, and of what goes wrong on the way?"""
+"""Statistics over all runs of a workspace: how they end and what goes wrong on the way."""
 
 import calendar
 import re
@@ -19,7 +19,7 @@ UNKNOWN: Final = "unknown"
 NO_MODEL: Final = "no model"
 _STAMP: Final = re.compile(r"(\d{8}-\d{6})(?:-|$)")
 _WELL: Final = frozenset({"finished", "exhausted"})
-"""Ends of a coder's visit that are nobody's fault."""
+"""Ends of a coder's visit that are no one's fault."""
 
 
 class ByTool(Camel):
@@ -71,7 +71,7 @@ class Statistics(Camel):
     attempts_to_green: dict[int, int]
     """At which attempt → how many runs were verified."""
     failures: dict[str, int]
-    """Failed checks of attempts, by `kind/detail`; those of the state before a run are nobody's failure."""
+    """Failed checks of attempts, by `kind/detail`; those of the state before a run are no one's failure."""
     nodes: dict[str, dict[str, int]]
     """What went wrong in the planner, the coder, the verifier and the model, by its machine word."""
     models: tuple[ByModel, ...]

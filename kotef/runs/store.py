@@ -1,4 +1,4 @@
-"""The runs of a workspace: their state, outside the tree, and the record of each that people and CI read.
+"""The runs of a workspace: their state, outside the tree, and the record of each for people and CI.
 
 What kotef acts on (task, checkpoints, visits, marks, effects) is in the state directory, where neither a repository nor
 a command can write. `.sdd/runs/<run-id>` is a record: kotef writes and shows it, but never acts on it. A run of which
@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError
-from kotef.files.facts import facts_within
-from kotef.files.paths import os_fault, state_dir, write_atomic
-from kotef.git.commands import run_git
+from kotef.files import facts_within, os_fault, state_dir, write_atomic
+from kotef.git import run_git
 from kotef.runs.public_record import RECORDS, copy_record, foreign_records
 from kotef.runs.result import Result
 from kotef.state import SCHEMA_VERSION, Task
@@ -131,7 +130,7 @@ def at(root: Path, run_id: str) -> RunDir:
 def uncommitted(root: Path, *, sdd: bool = False) -> bool:
     """Whether the workspace differs from its HEAD by more than `.sdd`, which no check judges, and environments.
 
-    An installed environment that nobody told git to ignore is no work. With `sdd` it counts, and so do the spec and
+    An installed environment that no one told git to ignore is not work. With `sdd` it counts, and so do the spec and
     tickets; what a run itself leaves in `.sdd` never does.
     """
     own = (":(exclude).sdd/runs", ":(exclude).sdd/issues.md") if sdd else (":(exclude).sdd",)

@@ -1,4 +1,4 @@
-"""How is a person asked in the middle of a run, so that its events, its clock and its signals know of it?"""
+"""Questions to a person in the middle of a run, recorded in its events and stopping its clock."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ class RunPrompts:
         return choose
 
     def approval(self, given: Approval | None) -> Approval | None:
-        """The same, told and timed."""
+        """The same, reported and timed."""
         if given is None:
             return None
 

@@ -1,4 +1,4 @@
-"""Which bubblewrap command line carries a confinement out?"""
+"""The bubblewrap command line for a confinement."""
 
 import os
 import shutil

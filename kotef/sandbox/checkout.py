@@ -1,4 +1,4 @@
-"""How does a command see the workspace as it was at a commit, while no file of the workspace is touched?"""
+"""A view of the workspace as it was at a commit, for one command, without touching any file."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.git.commands import git, run_git
+from kotef.git import git, run_git
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored
 from kotef.workspace.snapshot_scope import Listing
@@ -92,7 +92,7 @@ def resolve_commit(root: Path, ref: str) -> str:
     )
     if found.returncode:
         said = found.stderr.decode("utf-8", "replace").strip()
-        problem = "this is no git repository" if "not a git repository" in said else "there is no such commit"
+        problem = "not a git repository" if "not a git repository" in said else "no such commit"
         raise UsageError(f"--against {ref}: {problem}", hint="name a commit, branch or tag; `git fetch` gets more")
     return found.stdout.decode().strip()
 
@@ -107,8 +107,9 @@ def base_checkout(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OF
     `WorkspaceError` if something does. Landlock forbids every mount, so in a `sandbox` of that level it is the same.
     The user's files, index and repository are only read.
 
-    Limits: submodules are empty, filters (LFS) are not run, files that git does not track are missing but for ignored
-    ones outside of build directories; what a check writes into an environment is written into the workspace's own.
+    Limits: submodules are empty, filters (LFS) are not run, files that git does not track are missing except for
+    ignored ones outside of build directories; what a check writes into an environment is written into the workspace's
+    own.
     """
     mounted = sandbox.level != "landlock" and _way() is not None
     if not mounted and (pointer := next(_points_into(root), None)):
@@ -174,7 +175,7 @@ def _is_behind_link(path: Path, root: Path) -> bool:
 
 
 def _points_into(root: Path) -> Iterator[Path]:
-    """Installed files and links that lead into the workspace, but for an environment's own."""
+    """Installed files and links that lead into the workspace, except for an environment's own."""
     here = re.compile(re.escape(os.path.realpath(root)) + r"(?![\w.-])")
     prefixes = [root / path for path in _installed(root)]
     prefixes += [Path(directory).parent for directory in os.get_exec_path()]

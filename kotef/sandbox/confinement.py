@@ -1,4 +1,4 @@
-"""Which files and which network may a command see, and which may it change?"""
+"""Confinement: the files and the network that a command may see, and what it may change."""
 
 import hashlib
 import os
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 from kotef.sandbox.masks import Masks
 from kotef.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.sandbox.seed import copy_caches
@@ -67,7 +67,7 @@ class Confinement:
     masks: Masks = field(compare=False)
     """Files of the workspace and of granted folders that are there and empty."""
     hidden: tuple[Path, ...]
-    """Folders that look empty, but for what is named in the other fields."""
+    """Folders that look empty, except for what is named in the other fields."""
     readable: tuple[Path, ...]
     """What of the hidden folders may be read and run: toolchains, roots the person granted."""
     room: Path
@@ -140,7 +140,7 @@ def confine(
     """What the commands of the workspace get; `scratch`, below its folder in kotef's state, is made for us alone.
 
     `env` is the environment the commands will have, `reads` are folders a person granted to be read, `public` are paths
-    in the workspace that git tracks: a key among them is no secret.
+    in the workspace that git tracks: a key among them is not a secret.
     """
     root, home = Path(os.path.realpath(root)), Path(os.path.realpath(env.get("HOME") or "/nonexistent"))
     scratch = Path(os.path.realpath(scratch))

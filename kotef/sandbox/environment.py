@@ -1,10 +1,10 @@
-"""Which environment does a child process get?"""
+"""The environment variables of a child process."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from kotef.redaction.secrets import SECRET_NAME
+from kotef.redaction import SECRET_NAME
 
 _PASSED: Final = re.compile(
     r"""
@@ -60,7 +60,7 @@ _FIXED: Final = {
     "CARGO_TERM_COLOR": "never",
     "CARGO_TERM_PROGRESS_WHEN": "never",
 }
-"""Nobody sits there: no colours, no pager, no editor, no prompt, no notices; output at once, no stray files."""
+"""No one sits there: no colours, no pager, no editor, no prompt, no notices; output at once, no stray files."""
 
 
 def child_environment(parent: Mapping[str, str], *, allow: Iterable[str] = ()) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How does a thread give up, for itself and all it starts, every right a command does not need?
+"""Landlock restrictions for a thread and everything it starts.
 
 Landlock, seccomp and capabilities as the kernel's documentation has them (landlock(7), seccomp(2), capabilities(7));
 libc has no functions for most of it, hence the numbers. Nothing here can be taken back.

@@ -1,4 +1,4 @@
-"""The C library, for system calls that Python has no function for."""
+"""The C library, for system calls without a Python function."""
 
 import ctypes
 import os

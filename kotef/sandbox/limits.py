@@ -1,4 +1,4 @@
-"""How much of the machine may one command use, and who holds it to that?"""
+"""Resource limits of one command, and their enforcement."""
 
 import os
 import platform

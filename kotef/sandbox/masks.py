@@ -1,4 +1,4 @@
-"""Which files look empty to a command, wherever an earlier one has moved them?"""
+"""Files that look empty to a command, even after an earlier one moved them."""
 
 import os
 import stat
@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.files.paths import holds_secrets
-from kotef.files.safe_open import read_regular, walk_within
-from kotef.redaction.secrets import of_env_file
+from kotef.files import holds_secrets, read_regular, walk_within
+from kotef.redaction import secrets_of_env_file
 from kotef.workspace.snapshot_scope import REBUILT
 
 _MOST_ENTRIES: Final = 200_000
@@ -142,7 +141,7 @@ def _has_settings(path: Path, public: Collection[Path]) -> bool:
         text = read_regular(path, largest=_LARGEST_ENVIRONMENT, cut=True).decode("utf-8", "surrogateescape")
     except OSError:  # nor can a command read it
         return False
-    return bool(of_env_file(text))
+    return bool(secrets_of_env_file(text))
 
 
 def _is_key(path: Path, public: Collection[Path]) -> bool:

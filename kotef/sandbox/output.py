@@ -1,4 +1,4 @@
-"""How is the output of a command kept: a bounded part in memory, the whole in a capped log?"""
+"""Output of a command: a bounded part in memory, the whole in a capped log."""
 
 import codecs
 import os

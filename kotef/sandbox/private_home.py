@@ -53,7 +53,7 @@ def remove_tree(path: Path) -> None:
 
 
 def _clear(room: Path) -> None:
-    """Remove a room that nobody holds; what resists is left for the next time."""
+    """Remove a room that no one holds; what resists is left for the next time."""
     with suppress(OSError):
         lock = os.open(room / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -64,7 +64,7 @@ def _clear(room: Path) -> None:
 
 
 def _opened(remove: Callable[[str], object], path: str, _: object) -> None:
-    """Once more, for a folder that a command has closed to its owner."""
+    """Again, for a folder that a command has closed to its owner."""
     above = os.path.dirname(path)  # noqa: PTH120  rmtree speaks in strings
     for folder in (above, path):
         if stat.S_ISDIR(os.lstat(folder).st_mode):

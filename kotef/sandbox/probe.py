@@ -1,4 +1,4 @@
-"""Which level of sandbox does this machine really give?"""
+"""Probe of the sandbox level that this machine supports."""
 
 import json
 import os
@@ -36,7 +36,7 @@ _FORBIDDEN: Final = {
 _METADATA: Final = "commands can change the mode, the owner and the times of your files outside of the workspace"
 """Some containers and hardened kernels prevent kotef from refusing this; the level is useful all the same."""
 _MODE: Final = 0o600
-_STAYS_INSIDE: Final = "what is changed there stays inside"
+_STAYS_INSIDE: Final = "changes there stay inside"
 _INSTALL: Final = "install bubblewrap (apt-get install bubblewrap)"
 
 
@@ -50,7 +50,7 @@ class Probed:
 
     level: Level
     why_not: str
-    """Why it is not to be had, one clause; empty when it holds."""
+    """Why it is not available, one clause; empty when it holds."""
     deeds: Mapping[str, str]
     """What was tried → the system's refusal, empty where it was done. See `trial`; empty when nothing ran."""
     way_out: str = ""
@@ -86,7 +86,7 @@ def probe_level(
             arguments = [str(os.getpid()), str(canary), str(server.getsockname()[1]), abstract, str(confinement.root)]
             done, said = _run(sandbox, arguments, env)
         if not done:
-            return Probed(level, f"no program starts in it: {said}", {})
+            return Probed(level, f"no program starts inside it: {said}", {})
         deeds: dict[str, str] = json.loads(said)
         if canary.read_text(encoding="utf-8") == "untouched":
             deeds["escape"] = deeds["escape"] or _STAYS_INSIDE
@@ -103,7 +103,7 @@ def probe_level(
 
 
 def _owner(root: Path) -> str:
-    """Whose the workspace is, where it is somebody else's; else empty."""
+    """Whose the workspace is, where it is someone else's; else empty."""
     uid = root.stat().st_uid
     return f"the workspace belongs to {_name(uid)}" if uid != os.geteuid() else ""
 
@@ -118,16 +118,16 @@ def _name(uid: int) -> str:
 def _missing(level: Level) -> str:
     """What a level needs and does not find; empty when it can be tried."""
     if sys.platform != "linux":
-        return "this system has no such thing"
+        return "not available on this system"
     if level == "bwrap":
         return "" if bubblewrap() else "bwrap is not installed"
     if not seccomp.supported():
         return "the system calls of this architecture are not known"
     if (found := landlock.abi()) < landlock.NEEDED_ABI:
         return (
-            f"the kernel has Landlock {found}, wanted is {landlock.NEEDED_ABI} (Linux 6.2)"
+            f"the kernel has Landlock {found}, but kotef needs {landlock.NEEDED_ABI} (Linux 6.2)"
             if found
-            else ("the kernel has no Landlock, or a container keeps it away")
+            else ("the kernel has no Landlock, or a container blocks it")
         )
     return ""
 
@@ -171,7 +171,7 @@ def _failing(deeds: Mapping[str, str], *, network: bool) -> str:
 def choose_level(wanted: Wanted, confinement: Confinement, env: Mapping[str, str], *, ci: bool) -> tuple[Sandbox, str]:
     """The sandbox of a run, and what the person should know of it in one line (empty for nothing).
 
-    Raises `SandboxError` when what is wanted is not to be had; in CI `auto` is no exception.
+    Raises `SandboxError` when the requested level is not available; in CI `auto` is not an exception.
     """
     if wanted == "off":
         return OFF, ""
@@ -187,8 +187,8 @@ def choose_level(wanted: Wanted, confinement: Confinement, env: Mapping[str, str
     reasons = "; ".join(probed.why_not if alone else f"{probed.level}: {probed.why_not}" for probed in tried)
     way_out = next((probed.way_out for probed in tried if probed.way_out), _INSTALL)
     if wanted == "auto" and not ci:
-        return OFF, f"no sandbox, commands may do what you may do ({reasons}); {way_out}, or say --sandbox off"
-    raise SandboxError(wanted, reasons, hint=f"{way_out}, or say --sandbox off where the job itself is isolated")
+        return OFF, f"no sandbox, commands may do what you may do ({reasons}); {way_out}, or pass --sandbox off"
+    raise SandboxError(wanted, reasons, hint=f"{way_out}, or pass --sandbox off where the job itself is isolated")
 
 
 def _candidates(wanted: Wanted) -> tuple[Level, ...]:

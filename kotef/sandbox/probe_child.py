@@ -1,4 +1,4 @@
-"""What can a command really do here? Run inside a level by `probe`; prints one JSON object, a word or two per deed."""
+"""Probe of what a command can do inside a sandbox level. Run by `probe`; prints one JSON object."""
 
 import json
 import os

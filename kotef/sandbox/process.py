@@ -1,4 +1,4 @@
-"""What does one shell command do, bounded in time and memory, with nothing of it left running?"""
+"""One shell command, bounded in time and memory, that leaves nothing running."""
 
 import asyncio
 import os
@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kotef.errors import CheckError, WorkspaceError
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import StreamRedactor
+from kotef.redaction import StreamRedactor, redactor
 from kotef.sandbox.output import HeadTail, Log
 from kotef.sandbox.sandbox import OFF, Sandbox
 from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
@@ -73,10 +72,10 @@ async def run_process(
 
     `timeout` is in wall seconds, `idle_timeout` in seconds without any output (None: may be silent). When the main
     process has ended, or has to, everything it started is ended too: SIGTERM, a short grace, SIGKILL. Cancellation
-    does the same and is raised again. `env` is the whole environment of the command, but for one marker and for what
+    does the same and is raised again. `env` is the whole environment of the command, except for one marker and for what
     `sandbox` adds, which also says what the command may touch. Known secrets are replaced in whatever it prints.
 
-    Raises `WorkspaceError` when `cwd` is no directory and `CheckError` when the shell cannot be started.
+    Raises `WorkspaceError` when `cwd` is not a directory and `CheckError` when the shell cannot be started.
     """
     adopt_orphans()
     started = time.monotonic()
@@ -87,13 +86,14 @@ async def run_process(
         capture.listen(loop)
         timed_out = await _end_or_timeout(capture, started + timeout, idle_timeout)
         seconds = time.monotonic() - started
-        if timed_out or not await _all_gone(running.tree, LINGER):
+        if timed_out or not (capture.is_alone or await _all_gone(running.tree, LINGER)):
             running.tree.terminate()
             await _all_gone(running.tree, GRACE)
     finally:  # no await from here on: a second cancellation must not leave anything behind
-        running.tree.kill()
+        if not capture.is_alone:
+            running.tree.kill()
         capture.finish(loop)
-        exit_code = running.finish(capture.status)
+        exit_code = running.finish(capture.status, is_alone=capture.is_alone)
     return Completed(
         command=command,
         exit_code=None if timed_out else exit_code,
@@ -117,18 +117,23 @@ class _Running:
     lifeline: int
     """Our end; once it is closed, by us or by our death, the supervisor ends everything."""
     report: int
-    """Where the supervisor writes the command's process number and wait status."""
+    """Where the supervisor writes the command's process number, its wait status and whether something is left."""
 
-    def finish(self, status: int | None) -> int | None:
-        """End the supervisor; returns the command's exit code, that of the supervisor if the command killed it."""
+    def finish(self, status: int | None, *, is_alone: bool) -> int | None:
+        """End the supervisor; returns the command's exit code, that of the supervisor if the command killed it.
+
+        `is_alone`: the command has ended, and so has all that it started.
+        """
         self.supervisor.kill()
         try:
             killed = self.supervisor.wait(GRACE)
         except subprocess.TimeoutExpired:  # it hangs in the kernel
             killed = None
-        self.tree.kill()  # once more: cancelled early, the supervisor may have made its child after the last look
+        if not is_alone:  # once more: cancelled early, the supervisor may have made its child after the last look
+            self.tree.kill()
         os.close(self.lifeline)
-        self.tree.reap()
+        if not is_alone:
+            self.tree.reap()
         return killed if status is None else os.waitstatus_to_exitcode(status)
 
 
@@ -144,6 +149,8 @@ class _Capture:
         """Set when the command's main process has ended."""
         self.status: int | None = None
         """Its wait status; None while it runs, and for ever if it killed its supervisor."""
+        self.is_alone = False
+        """Whether the supervisor said that nothing of what the command started is left: no process is looked for."""
         self._tree = running.tree
         self._report = open(running.report, "rb", buffering=0)  # noqa: SIM115, PTH123 - closed in `finish`
         self._said = b""
@@ -198,11 +205,12 @@ class _Capture:
         """Read once; False when nothing more will come."""
         chunk = self._report.read(_CHUNK) or b""
         self._said += chunk
-        group, *status = self._said.split(b"\n")[:-1] or [b"0"]
+        group, *ending = self._said.split(b"\n")[:-1] or [b"0"]
         self._tree.group = int(group) or None
-        if status:
-            self.status = int(status[0])
-        if status or not chunk:
+        if ending:
+            self.status = int(ending[0])
+            self.is_alone = ending[1:] == [b"0"]
+        if ending or not chunk:
             self.ended.set()
         return not self.ended.is_set()
 

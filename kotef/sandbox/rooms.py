@@ -13,7 +13,7 @@ from kotef.workspace.protected_environments import Environments
 
 
 class Rooms:
-    """Separate rooms for the coder's commands and the checks of a run: they share nothing but the workspace.
+    """Separate rooms for the coder's commands and the checks of a run: they share only the workspace.
 
     Without a confinement (level `off`) everything uses the person's own home.
     """

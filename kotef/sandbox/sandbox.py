@@ -1,4 +1,4 @@
-"""How is a program started so that it can only do what its confinement allows?"""
+"""Start of a program inside its confinement."""
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +15,8 @@ Wanted = Literal["auto", "bwrap", "landlock", "strict", "off"]
 """What a person may ask for: `auto` is the best level there is, `strict` is bwrap with limits on resources."""
 
 LEVEL_MEANINGS: Final[dict[Level, str]] = {
-    "bwrap": "namespaces by bubblewrap: what is outside is read-only or hidden; no network; no other processes",
-    "landlock": "Landlock and seccomp: what is outside is read-only or hidden; no network; .env files can be read",
+    "bwrap": "namespaces by bubblewrap: everything outside is read-only or hidden; no network; no other processes",
+    "landlock": "Landlock and seccomp: everything outside is read-only or hidden; no network; .env files can be read",
     "off": "none: commands may do what you may do",
 }
 

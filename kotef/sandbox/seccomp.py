@@ -1,4 +1,4 @@
-"""Which system calls are refused where no namespace keeps a command from what they reach?"""
+"""System calls refused by seccomp where no namespace isolates the command."""
 
 import errno
 import os
@@ -108,7 +108,7 @@ def program(kotef: int, *, inet: bool, local: bool, signals: bool, files: bool =
     """A filter of 8-byte instructions for SECCOMP_MODE_FILTER.
 
     Refused: programs for another architecture, the kernel's keyring, io_uring (which makes sockets without asking),
-    sockets of every unusual kind (one of them leads out of a virtual machine), those of the internet but for `inet`,
+    sockets of every unusual kind (one of them leads out of a virtual machine), those of the internet except for `inet`,
     without `local` the ones with a name in the file system too, and with `signals` those to the process `kotef`.
     With `files`, calls that change file attributes or limits of other processes and that Landlock does not cover are
     refused; with `notify`, the calls in `METADATA` go to the listener of the filter.

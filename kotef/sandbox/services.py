@@ -1,4 +1,4 @@
-"""Through which local sockets could a command ask a service outside to act for it?"""
+"""Local sockets through which a command could ask a service outside the sandbox to act for it."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""What stands between kotef and a command, so that neither takes the other down?
+"""The supervisor: a process between kotef and a command that keeps each from ending the other.
 
 Run as a script by `process`, with the standard library alone, because it starts with every command: it is the parent
 a command may kill, adopts its orphans so that they stay findable, reports how it ended, and when kotef is gone (its
@@ -16,11 +16,12 @@ _SHRUGGED_OFF = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, s
 def main(lifeline: int, report: int, dropped: list[str], command: list[str]) -> None:
     """Run a program with its arguments; writes its process number to `report`, then its wait status, a line each.
 
+    With the status comes a line that is `0` if nothing that it started is left, and `1` if something is or may be.
     `dropped` names variables the command does not get: Python adds one to its own environment in the C locale.
     """
     for descriptor in (lifeline, report):
         os.set_inheritable(descriptor, False)
-    _adopt_orphans()
+    has_adopted = _adopt_orphans()
     awake, wake = os.pipe()
     for descriptor in (awake, wake):
         os.set_blocking(descriptor, False)
@@ -28,22 +29,26 @@ def main(lifeline: int, report: int, dropped: list[str], command: list[str]) -> 
     for number in (*_SHRUGGED_OFF, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)  # a function, for an ignored signal would stay ignored in the command
     child = _start(command, {name: os.environ[name] for name in os.environ if name not in dropped})
-    _tell(report, child)
+    _tell(report, b"%d\n" % child)
     while True:
         readable, _, _ = select.select([lifeline, awake], [], [])
         if lifeline in readable:
             _end_all()
             return
         os.read(awake, 4096)
-        _reap(child, report)
+        status, is_alone = _reap(child)
+        if status is not None:
+            _tell(report, b"%d\n%d\n" % (status, not (has_adopted and is_alone)))
 
 
-def _adopt_orphans() -> None:
-    if sys.platform == "linux":
-        import ctypes
+def _adopt_orphans() -> bool:
+    """Whether what the command leaves behind becomes a child of this process."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
 
-        pr_set_child_subreaper = 36
-        ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+    pr_set_child_subreaper = 36
+    return bool(ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0) == 0)
 
 
 def _start(command: list[str], environment: dict[str, str]) -> int:
@@ -61,22 +66,23 @@ def _start(command: list[str], environment: dict[str, str]) -> int:
         os._exit(126)
 
 
-def _reap(child: int, report: int) -> None:
-    """Take whoever ended out of the process table, and tell of the command's own end."""
+def _reap(child: int) -> tuple[int | None, bool]:
+    """Take whoever ended out of the process table: the command's wait status if it did; whether none is left."""
+    found = None
     while True:
         try:
             ended, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return
+            return found, True
         if not ended:
-            return
+            return found, False
         if ended == child:
-            _tell(report, status)
+            found = status
 
 
-def _tell(report: int, number: int) -> None:
+def _tell(report: int, lines: bytes) -> None:
     try:
-        os.write(report, b"%d\n" % number)
+        os.write(report, lines)
     except BrokenPipeError:  # kotef has just died; the lifeline will say so
         return
 

@@ -1,4 +1,4 @@
-"""Which folders of a person's home does an ordinary project need in order to run, and where do its caches go?"""
+"""Toolchain folders in the user's home that ordinary projects need, and where their caches go."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 from kotef.sandbox import go_cache
 
 IN_HOME: Final = (
@@ -294,7 +294,7 @@ def _harmless(path: Path, *, by_line: bool) -> str | None:
 def variables(cache: Path, home: Path, place: Path, seed: Path, env: Mapping[str, str]) -> dict[str, str]:
     """Variables that point programs to the home `place`, to caches they may write, and to existing downloads.
 
-    Package managers are told not to try again: without network that is all they would do for minutes.
+    Package managers must not try again: without network that is all they would do for minutes.
     """
     maven = f"-Dmaven.repo.local={cache}/m2 -Dmaven.repo.local.tail={seed}/m2,{home}/.m2/repository"
     caching = _go_cache(cache / "go-build", home, env)
@@ -337,7 +337,7 @@ def _cargo_home(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]
 
 
 def _go_modules(own: Path, home: Path, env: Mapping[str, str]) -> dict[str, str]:
-    """The real folder of downloaded modules, where `own` only leads there: go compiles them anew at another path."""
+    """The real folder of downloaded modules, where `own` only leads there: go compiles them again at another path."""
     real = Path(env.get("GOMODCACHE") or _real("go", home, env) / "pkg/mod")
     leads_there = os.path.realpath(own / "pkg/mod") == os.path.realpath(real)
     return {"GOMODCACHE": str(real)} if leads_there and os.access(real, os.R_OK) else {}

@@ -1,0 +1,1 @@
+"""The specification in `.sdd`: tickets, agents, memory and the issue log."""

@@ -1,4 +1,4 @@
-"""Which roles do people write down for the agents, and which of two layers of roles holds?"""
+"""Roles that people define for agents, in two layers of precedence."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -92,7 +92,7 @@ _EXPECTED: Final = {
     "steps": "a whole number from 0 to 200",
     "max_tool_calls": "a whole number from 1 to 100",
 }
-"""What the fields of `Role` that are no words take, as its bounds say."""
+"""What the fields of `Role` that are not words take, as its bounds say."""
 
 
 class Company(BaseModel):
@@ -191,7 +191,7 @@ def _role(name: str, block: _Block, path: str, *, first: int | None) -> Role:
     fields = {key.lower().replace("-", "_"): said for key, said in head.fields.items()}
     prompt = head.body.strip()[:MAX_PROMPT]
     if not (fields or prompt):
-        raise _MalformedError(block.number, "says nothing: neither a field nor a prompt")
+        raise _MalformedError(block.number, "is empty: neither a field nor a prompt")
     unknown = tuple(key for key in fields if key not in _READ)
     values: dict[str, Any] = {key: said for key, said in fields.items() if key in _READ}
     if "tools" in values:
@@ -267,7 +267,7 @@ def layered(built_in: Sequence[Role], user: Sequence[Role], repository: Sequence
 
 
 def in_role(text: str, role: Role) -> str:
-    """What an agent is told, with what its role adds to it, last."""
+    """The instructions for an agent, with those of its role last."""
     return f"{text}\n\n{role.prompt}" if role.prompt else text
 
 

@@ -1,4 +1,4 @@
-"""Which lines of a ticket's Definition of Done are proved, and by what?"""
+"""Evidence for the lines of a ticket's Definition of Done."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from kotef.checks.types import RED
 from kotef.checks.verdict import CheckVerdict, Verification
 from kotef.failures.plural import counted
-from kotef.integrity.protected_files import is_test_code
+from kotef.integrity import is_test_code
 from kotef.sdd.ticket import DoneLine
 from kotef.shell import role_of
 
@@ -80,7 +80,7 @@ def trace(done: Sequence[DoneLine], judged: Verification | None, written: Collec
     `written` are the paths that the run changed and that exist now. A line is proved when it names a satisfied check's
     command letter by letter; or tests by id, file or function of which at least one ran and all passed; or says that a
     tool is content whose check is satisfied; or that the whole suite passes, and every test check is satisfied with
-    more than no test executed; or when it says nothing but that files are to be written, and all of them were.
+    more than no test executed; or when it says only that files are to be written, and all of them were.
     """
     return tuple(_evidence(line, judged, written) for line in done)
 
@@ -183,6 +183,6 @@ def _red_suite(text: str, checks: Sequence[CheckVerdict]) -> CheckVerdict | None
 
 
 def _only_names_files(text: str, files: Collection[str]) -> bool:
-    """Whether the line asks for nothing but that these files are written."""
+    """Whether the line asks only for these files to be written."""
     words = {word.strip(".:-").casefold() for word in _WORD.findall(text)} - {path.casefold() for path in files}
     return words - {""} <= _SAYS_IT_IS_THERE

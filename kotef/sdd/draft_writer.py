@@ -1,4 +1,4 @@
-"""How does a specification that a model drafted become files which read back as they were meant?"""
+"""Writer of a drafted specification, whose files read back as intended."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -53,7 +53,7 @@ class SpecDraft(BaseModel):
 
 
 def words_only(text: str, limit: int = MAX_LINE) -> str:
-    """One line that is nothing but words: no bullet, box, heading or permission, and no invisible character."""
+    """One line that is only words: no bullet, box, heading or permission, and no invisible character."""
     line = " ".join(_UNSEEN.sub("", text).split())
     while found := _MARK.match(line) or re.match(r"[#>`~=-]+\s+|<!--|-->", line):
         line = line[found.end() :].lstrip()
@@ -61,7 +61,7 @@ def words_only(text: str, limit: int = MAX_LINE) -> str:
 
 
 def prose_only(text: str) -> str:
-    """Paragraphs that are nothing but words: what would end the section, or open a block, is taken off."""
+    """Paragraphs that are only words: what would end the section, or open a block, is taken off."""
     lines = []
     for raw in _UNSEEN.sub("", text)[:MAX_PROSE].splitlines():
         line = raw.strip()

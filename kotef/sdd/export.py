@@ -1,4 +1,4 @@
-"""How does an issue entry look to a code-scanning service, and to an issue tracker?"""
+"""Issue entries as SARIF and as issues of a tracker."""
 
 import hashlib
 import re
@@ -78,7 +78,7 @@ def _is_inside(path: str) -> bool:
 
 
 def to_github(entry: IssueEntry) -> str:
-    """The entry as the body of an issue on GitHub. Outside text in it mentions nobody and refers to no issue."""
+    """The entry as the body of an issue on GitHub. Outside text in it mentions no one and refers to no issue."""
     task = "ticket " + code_span(entry.ticket, 80) if entry.ticket is not None else "goal"
     goal = code_span(entry.goal, 600) or ("the checks: " + ", ".join(map(code_span, entry.checks)))
     reason = f" ({code_span(entry.reason)})" if entry.reason != entry.outcome else ""

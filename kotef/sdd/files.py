@@ -1,4 +1,4 @@
-"""What does a file of the specification say, and what keeps it from being read?"""
+"""Reader for the files of a specification."""
 
 from pathlib import Path
 from typing import Final
@@ -6,8 +6,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import KotefError
-from kotef.files.paths import os_fault, resolve_inside
-from kotef.files.safe_open import read_inside, read_within
+from kotef.files import os_fault, read_inside, read_within, resolve_inside
 from kotef.sdd.folder import FOLDER
 
 MAX_BYTES: Final = 256 * 1024

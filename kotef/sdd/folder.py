@@ -1,4 +1,4 @@
-"""The folder `.sdd` of a workspace: refusing links and other files at the paths that kotef writes."""
+"""The folder `.sdd` of a workspace: links and other files at the paths that kotef writes are refused."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import SpecError
-from kotef.files.safe_open import list_within
+from kotef.files import list_within
 
 FOLDER: Final = ".sdd"
 RUNS: Final = ".sdd/runs"

@@ -1,4 +1,4 @@
-"""What should a person do next about a run that did not succeed?"""
+"""Next step for a person after a run that did not succeed."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], 
         case "verified":
             return "nothing is left to do"
         case "unverified":
-            return "read the diff, for no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"
+            return "read the diff, because no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"
         case "bounded_attempts_exceeded" | "stuck" if newest and newest.detail == "review_refused":
             refusal = one_line(joined(newest.summary), _SHOWN).rstrip(".")
             return (
@@ -37,11 +37,11 @@ def follow_up(outcome: Outcome, sentence: str, entries: Sequence[IssueFailure], 
         case "environment_broken":
             return _repair(next((entry for entry in entries[::-1] if entry.command), None), why)
         case "blocked" if reason == AMBIGUOUS:
-            return f"answer it by one more assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
+            return f"answer it with an assertion in a test, or keep the edit with `--accept-ambiguous`: {why}"
         case "blocked":
             return f"decide what kotef may not decide: {why}; write the answer into the ticket, then run it again"
         case "model_unavailable":
-            return f"run `kotef doctor` and mend the endpoint: {why}; then resume"
+            return f"run `kotef doctor`, fix the endpoint ({why}), then resume"
         case "interrupted":
             return f"resume the run, or leave it: {look or 'no check has failed so far'}"
         case "crashed":
@@ -62,8 +62,8 @@ def _inspect(entries: Sequence[IssueFailure]) -> str:
         more = f" (and {least}{others} more)" if others else ""
         return f"inspect {code_span(failure.tests[0])}{more}{said}"
     if not failure.command:
-        return f"mend what the verdict names{said}"
-    return f"run {code_span(failure.command)} and mend what it reports{said}"
+        return f"fix what the verdict names{said}"
+    return f"run {code_span(failure.command)} and fix what it reports{said}"
 
 
 def _repair(failure: IssueFailure | None, why: str) -> str:
@@ -74,7 +74,7 @@ def _repair(failure: IssueFailure | None, why: str) -> str:
     said = f": {summary}" if summary else ""
     match failure.detail:
         case "command_not_found" | "missing_runner":
-            return f"install what {command} needs, see that it starts, then resume{said}"
+            return f"install what {command} needs, make sure it starts, then resume{said}"
         case "missing_plugin":
             return f"install the plug-in that {command} asks for, then resume{said}"
         case "hidden_program":

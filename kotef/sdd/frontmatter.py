@@ -1,4 +1,4 @@
-"""Which fields stand between the two `---` at the head of a Markdown file?"""
+"""Front matter: the fields between the two `---` at the head of a Markdown file."""
 
 import json
 import re
@@ -23,7 +23,7 @@ class Frontmatter(NamedTuple):
     """A file with a head."""
 
     fields: Mapping[str, str]
-    """Each on one line, but for those written as `|`."""
+    """Each on one line, except for those written as `|`."""
     body: str
     """What follows the head."""
 
@@ -44,13 +44,13 @@ def read_frontmatter(text: str) -> Frontmatter:
     fields: dict[str, str] = {}
     for number, key, value, more in _fields(lines[1:end]):
         if key in fields:
-            raise FrontmatterError(number, f"the field {key} stands there twice")
+            raise FrontmatterError(number, f"the field {key} is there twice")
         fields[key] = _value(number, value, more)
     return Frontmatter(fields, "\n".join(lines[end + 1 :]).strip("\n"))
 
 
 def _fields(lines: list[str]) -> Iterator[tuple[int, str, str, list[str]]]:
-    """Line number, name, the value on that line, and the lines that go on with it."""
+    """Line number, name, the value on that line, and the lines that continue with it."""
     found: tuple[int, str, str, list[str]] | None = None
     for number, line in enumerate(lines, 2):
         if found and (not line.strip() or line.startswith((" ", "\t", "- "))):

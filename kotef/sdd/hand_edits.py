@@ -1,4 +1,4 @@
-"""Three-way merge of a text that code rewrites with what people wrote into it."""
+"""Preservation of hand-written text in files that code rewrites."""
 
 from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher

@@ -1,4 +1,4 @@
-"""Entry of the issue log: its values, and the forms of text in which they are written."""
+"""An entry of the issue log, and its Markdown form."""
 
 import re
 import unicodedata
@@ -150,7 +150,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def joined(text: str) -> str:
-    """Lines as one, told apart: by `; ` where the line before ends without a mark of its own."""
+    """Lines as one, distinguished: by `; ` where the line before ends without a mark of its own."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     parts = (line if line.endswith((".", ":", ";", ",", "!", "?")) else f"{line};" for line in lines[:-1])
     return " ".join((*parts, *lines[-1:]))

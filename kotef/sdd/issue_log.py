@@ -1,4 +1,4 @@
-"""Issue log: the runs that left something to do, each written down exactly once."""
+"""The issue log: exactly one entry for each run that left something to do."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -8,8 +8,7 @@ from typing import Final, TypeVar
 from filelock import FileLock, Timeout
 
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import os_fault
-from kotef.files.safe_open import append_within, read_within, write_within
+from kotef.files import append_within, os_fault, read_within, write_within
 from kotef.sdd.duplicate_issues import opened, resolved
 from kotef.sdd.follow_up import follow_up
 from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line

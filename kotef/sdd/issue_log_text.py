@@ -1,4 +1,4 @@
-"""Changes of the text of an issue log when a run ends, or a person has a say. Pure."""
+"""Changes to the text of an issue log when a run ends or a person edits an entry. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,8 +15,8 @@ Change = Literal["added", "updated", "unchanged", "seen_again", "reopened"]
 HEADER: Final = """\
 # Issues
 
-Runs of kotef that did not succeed, oldest first. A run that ends as one before it did adds a line to that entry instead
-of another one. An entry is rewritten when its run is resumed, and keeps what you write into it; what stands between the
+Runs of kotef that did not succeed, oldest first. A run that ends like an earlier one adds a line to that entry instead
+of a new one. An entry is rewritten when its run is resumed, but keeps what you write into it; the text between the
 entries is yours. `kotef issues` lists them.
 """
 
@@ -61,8 +61,9 @@ def recorded(text: str | None, entry: IssueEntry) -> tuple[str, Change]:
     for span, old in known:
         if same is not None and old.run_id == same.run_id:
             new = seen_again(old, entry.run_id, entry.date)
-            known_line = entry.run_id in old.runs
-            result = "reopened" if old.state == "resolved" else "updated" if known_line else "seen_again"
+            result = "updated" if entry.run_id in old.runs else "seen_again"
+            if old.state == "resolved":
+                result = "reopened"
         else:
             new = without(old, entry.run_id)
         if new != old:
@@ -115,7 +116,7 @@ class HashedLine:
 def _entry_text(found: str, span: Span, old: IssueEntry | None, new: IssueEntry) -> str:
     """The new entry, without a last newline, with the line endings and the hand edits of the one found.
 
-    Of an entry whose values could not be read (`old` is None) nobody can tell what was written by hand.
+    Of an entry whose values could not be read (`old` is None) no one can tell what was written by hand.
     """
     ending = "\r" if "\r\n" in found else ""
     first, *inner, last = render(new).removesuffix("\n").split("\n")
@@ -132,5 +133,7 @@ def _entry_text(found: str, span: Span, old: IssueEntry | None, new: IssueEntry)
 def _append(text: str, entry: IssueEntry) -> str:
     """The text, the end of its last line, a blank one, and the entry."""
     newline = "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
-    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    gap = ""
+    if text:
+        gap = newline if text.endswith("\n") else newline * 2
     return text + gap + render(entry).replace("\n", newline)

@@ -298,7 +298,7 @@ def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
         elif entry:
             entries[entry.run_id] = entry
     if conflict := _CONFLICT.search(text):
-        unmerged = "a merge conflict stands here; settle it by hand, the entries around it count"
+        unmerged = "a merge conflict is here; resolve it by hand, the entries around it count"
         problems.append(Problem(path=path, line=text.count("\n", 0, conflict.start()) + 1, text=unmerged))
     return IssueLog(entries=tuple(entries.values()), problems=tuple(problems))
 

@@ -1,4 +1,4 @@
-"""What is missing in a ticket, or wrong between tickets, that keeps code from judging the work?"""
+"""Gaps in tickets, and contradictions between them, that keep code from judging the work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -33,28 +33,28 @@ Missing = Callable[[str], str]
 """The program of a command line that is nowhere to be found; empty when there is none."""
 
 CODES: Final = {
-    "no-check": "no command could tell that it is done",
-    "no-done": "there is no Definition of Done",
-    "no-objective": "nothing says what is wanted",
+    "no-check": "no command can show that it is done",
+    "no-done": "no Definition of Done",
+    "no-objective": "nothing says what to do",
     "no-title": "it has no title",
     "no-box": "a line of the Definition of Done has no box",
     "no-paths": "`allow test edits:` names no path",
     "unprovable": "no check can prove this line, so a person must tick it",
-    "missing-dependency": "a ticket or task it depends on is nowhere",
+    "missing-dependency": "a ticket or task it depends on does not exist",
     "dependency-cycle": "tickets wait for each other",
-    "missing-requirement": "a requirement a task is for is nowhere",
+    "missing-requirement": "a requirement that a task names does not exist",
     "missing-program": "a check starts a program that is not installed",
     "duplicate-id": "two have the same number",
     "empty-ticket": "it asks for nothing",
-    "unknown-heading": "a heading that is nearly one that is read",
+    "unknown-heading": "a heading that is almost a known one",
     "needs-clarification": "its author left a question open",
     "unclosed-fence": "a block of code never ends",
-    "unread": "something could not be read as it was probably meant",
+    "unread": "something could not be read as probably intended",
 }
 """What each code means, in a few words."""
 
 MAX_RINGS: Final = 20
-"""Rings told of one graph; names that all wait for each other make thousands, and each takes time to find."""
+"""Cycles reported of one graph; names that all wait for each other make thousands, and each takes time to find."""
 
 _SAID: Final = {
     NO_TITLE: "no-title",
@@ -74,7 +74,7 @@ _THEIR_HEADINGS: Final = (
 
 
 class LintFinding(BaseModel):
-    """One gap, with the place to mend it."""
+    """One gap, with the place to repair it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,9 +98,9 @@ def lint_ticket(ticket: Ticket, text: str, commands: Sequence[str], missing: Mis
         return LintFinding(path=ticket.path, line=line, code=code, message=message)
 
     if not (ticket.objective or ticket.done or ticket.tests):
-        return [of("empty-ticket", 1, "asks for nothing; say under `## Objective & DoD` what shall be different")]
+        return [of("empty-ticket", 1, "asks for nothing; say under `## Objective & DoD` what should be different")]
     if PLACEHOLDER in ticket.objective:
-        return [of("empty-ticket", 1, "is as `kotef init` wrote it; say what shall be different, or delete it")]
+        return [of("empty-ticket", 1, "is as `kotef init` wrote it; say what should be different, or delete it")]
     found = [_of_problem(problem) for problem in ticket.problems]
     found += [of("unprovable", line.line, _unprovable(line)) for line in _hopeless(ticket.done, commands)]
     found += _typos(ticket.path, lines, NAMES)
@@ -124,7 +124,7 @@ def lint_between(folder: TicketFolder, texts: Mapping[str, str]) -> list[LintFin
             line = _dependency_line(texts.get(ticket.path, ""), name)
             places.setdefault((ticket.id, keys.get(same_name(name), "")), line)
             if same_name(name) not in keys and same_name(name) not in closed:
-                message = f"depends on {name}, and there is no such ticket, open or closed"
+                message = f"depends on {name}, but no such ticket exists, open or closed"
                 found.append(LintFinding(path=ticket.path, line=line, code="missing-dependency", message=message))
     graph = {
         ticket.id: [keys[same_name(name)] for name in ticket.dependencies if same_name(name) in keys]
@@ -160,10 +160,10 @@ def lint_foreign(
             message = f"{task.name} is there already, in line {first[task.name.casefold()]}"
             found.append(of("duplicate-id", task.line, message))
         for name in (name for name in task.depends if task_named(spec, name) is None):
-            found.append(of("missing-dependency", task.line, f"depends on {name}, and there is no such task"))
+            found.append(of("missing-dependency", task.line, f"depends on {name}, but no such task exists"))
         for name in task.requires if spec.criteria else ():
             if not any(f"{line.label}.".startswith(f"{name}.") for line in spec.criteria):
-                found.append(of("missing-requirement", task.line, f"is for requirement {name}, and there is none"))
+                found.append(of("missing-requirement", task.line, f"is for requirement {name}, which does not exist"))
     known = {task.name: task for task in spec.tasks if task.name}
     graph = {
         task.name: [other.name for name in task.depends if (other := task_named(spec, name))] for task in known.values()
@@ -258,13 +258,13 @@ def _dependency_line(text: str, name: str) -> int:
 
 
 def _cycles(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Rings of names that wait for each other, from the first by name; where there are few, mending all leaves none."""
+    """Cycles of names that wait for each other, from the first by name; if there are few, all of them."""
     left = {name: [one for one in others if one in graph] for name, others in graph.items()}
     for _ in range(MAX_RINGS):
         try:
             TopologicalSorter(left).prepare()
         except CycleError as error:
-            ring = list(reversed(error.args[1][1:]))  # it is told from what is waited for to what waits
+            ring = list(reversed(error.args[1][1:]))  # from what is waited for to what waits
             start = ring.index(min(ring))
             ring = ring[start:] + ring[:start]
             yield [*ring, ring[0]]

@@ -1,4 +1,4 @@
-"""What stands on which line of a Markdown file that people wrote by hand?"""
+"""A line-by-line parser for hand-written Markdown files."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -69,7 +69,7 @@ PREAMBLE: Final = ""
 """Name of the section of everything before the first label."""
 _OTHER: Final = "?"
 _BOLD: Final = 7
-"""Level of a label that is no heading: below all headings, so that each of them ends it."""
+"""Level of a label that is not a heading: below all headings, so that each of them ends it."""
 
 _EOL: Final = re.compile(r"\r\n|\n|\r")
 _HEADING: Final = re.compile(r" {0,3}(?P<marks>#{1,6})(?!#)\s*(?P<title>\S.*)$")

@@ -1,4 +1,4 @@
-"""What does the project remember from run to run, and how is a note of it changed?"""
+"""The project's memory from run to run, and changes to its notes."""
 
 import os
 import time
@@ -6,23 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
-from kotef.files.folder_copy import note_own_write
-from kotef.files.paths import resolve_inside, write_below
-from kotef.files.safe_open import list_within
+from kotef.files import list_within, note_own_write, resolve_inside, write_below
 from kotef.sdd.files import read_file
 
 _MOST: Final = 1_000
 FOLDER: Final = ".sdd/memory"
 Action = Literal["add", "replace", "remove", "list"]
 MemoryName = Literal["core", "daily", "context"]
-"""Core is told at the start of every visit; daily is a log; context is about the work under way."""
+"""Core is shown at the start of every visit; daily is a log; context is about the work under way."""
 
 MAX_ENTRY: Final = 300
 """Characters of one note."""
 MOST: Final[dict[MemoryName, int]] = {"core": 20, "context": 50, "daily": 100}
 """Notes of one file. The log drops its oldest; the others are full."""
 MAX_TOLD: Final = 2_000
-"""Characters of core notes that are told at the start of a visit."""
+"""Characters of core notes shown at the start of a visit."""
 _OWN: Final = frozenset({"runs", "issues.md", ".gitignore"})
 """What a run leaves in `.sdd/` of a project that has none."""
 _BULLETS: Final = ("- ", "* ")
@@ -82,7 +80,7 @@ class MemoryFiles(NamedTuple):
     """Why nothing may be written, in one line; empty where it may."""
 
     def read(self, name: MemoryName) -> str:
-        """The text of a file; empty where there is none. Raises `MemoryFault` for one that cannot be read."""
+        """The text of a file; empty if there is none. Raises `MemoryFault` for one that cannot be read."""
         found = read_file(self.root, f"{FOLDER}/{name}.md")
         for problem in found.problems:
             raise MemoryFault(str(problem))
@@ -117,9 +115,9 @@ def remembers(root: Path) -> bool:
 
 
 def memory_of(root: Path, environment: Mapping[str, str]) -> MemoryFiles:
-    """The memory of a workspace; in CI, where nobody would see what was noted, it is only read."""
+    """The memory of a workspace; in CI, where no one would see what was noted, it is only read."""
     in_ci = environment.get("CI", "").strip().lower() not in {"", "0", "false", "no"}
-    return MemoryFiles(root, "the memory is read-only in CI; say what you found out in your last words" * in_ci)
+    return MemoryFiles(root, "the memory is read-only in CI; report what you found in your final message" * in_ci)
 
 
 def act(files: MemoryFiles, action: Action, name: MemoryName, entry: str, old: str) -> str:
@@ -157,7 +155,7 @@ def _listed(files: MemoryFiles) -> str:
 def _note(entry: str) -> str:
     note = " ".join(entry.split())
     if not note:
-        raise MemoryFault("the entry is empty; say in one line what is worth knowing next time")
+        raise MemoryFault("the entry is empty; say in one line what will help next time")
     if len(note) > MAX_ENTRY:
         raise MemoryFault(f"the entry has {len(note)} characters; say it in {MAX_ENTRY}")
     return note
@@ -172,7 +170,7 @@ def _meant(text: str, name: MemoryName, old: str) -> str:
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise MemoryFault(f"{len(matching)} notes of {name} hold that; give the whole note in `old`")
+        raise MemoryFault(f"{len(matching)} notes of {name} contain that; give the whole note in `old`")
     raise MemoryFault(f"{name} has no such note; its notes: {'; '.join(known[:10]) or 'none'}")
 
 

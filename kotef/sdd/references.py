@@ -1,4 +1,4 @@
-"""Which commands and which paths does a passage of the specification name?"""
+"""Commands and paths that a passage of the specification names."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ Complaint = tuple[int, str]
 """Line number and what is wrong there."""
 
 MAX_COMMANDS: Final = 100
-"""Commands read from one passage; more are no checks but a mistake."""
+"""Commands read from one passage; more are not checks but a mistake."""
 
 _SHELLS: Final = frozenset({"", "sh", "bash", "zsh", "shell", "console", "terminal", "shell-session", "text", "txt"})
 _PROMPT: Final = re.compile(r"\s*[$%❯]\s+")
@@ -61,11 +61,16 @@ def _command_lines(lines: Iterable[Line]) -> list[tuple[int, str]]:
     prompts = any(_PROMPT.match(text) for _, text in texts)
     found: list[tuple[int, list[str]]] = []
     unfinished = False
-    for number, written in texts:
+    for number, line in texts:
+        written = line
         prompt = _PROMPT.match(written)
         if prompts and not prompt and not unfinished:
             continue
-        text = _without_comment(written[prompt.end() :] if prompt else written.removeprefix("> " if unfinished else ""))
+        if prompt:
+            written = written[prompt.end() :]
+        elif unfinished:
+            written = written.removeprefix("> ")
+        text = _without_comment(written)
         if not text:
             unfinished = False
             continue
@@ -85,7 +90,7 @@ def quoted_commands(lines: Iterable[Line]) -> tuple[str, ...]:
     """The command lines in backticks in list items and table rows, each once.
 
     A single word counts only where it stands alone, behind a label perhaps (`Types: `mypy``): prose quotes branches,
-    options and files as well, and a check that is no command would break every run.
+    options and files as well, and a check that is not a command would break every run.
     """
     found: dict[str, None] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""What is common to every SARIF 2.1.0 log that kotef writes?"""
+"""The common parts of every SARIF 2.1.0 log that kotef writes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sche
 
 
 def sarif_log(results: Sequence[Mapping[str, Any]], **run: Any) -> dict[str, Any]:
-    """A log of one run with these results; its rules are those they name as `ruleId`, and each is told its index."""
+    """A log of one run with these results; its rules are those they name as `ruleId`, and each gets its index."""
     rules = sorted({str(result["ruleId"]) for result in results})
     driver = {
         "name": "kotef",

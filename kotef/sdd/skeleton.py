@@ -1,4 +1,4 @@
-"""Skeleton of `.sdd/`: the files a project starts with to write down what it wants."""
+"""The files that `kotef init` starts a specification with."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ _BEST_PRACTICES: Final = """\
 How code is written here: names, errors, tests. Point to a file that shows it well.
 """
 
-PLACEHOLDER: Final = "Say in a sentence or two what shall be different when this is done."
+PLACEHOLDER: Final = "Say in a sentence or two what should be different when this is done."
 """The objective of a ticket made from the template, until somebody writes one."""
 
 _TICKET: Final = """\
@@ -87,7 +87,7 @@ Where the change belongs, and what it should reuse.
 
 ## Risks & Edge Cases
 
-- What could break, and for whom.
+- What could break, and who would notice.
 
 ## Non-Goals
 
@@ -121,7 +121,7 @@ def write_skeleton(
     `project.md`; empty leaves it out. What is written reads back
     without a problem, and `read_spec` finds exactly these checks.
 
-    Raises `SpecError` when `.sdd` is no directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
+    Raises `SpecError` when `.sdd` is not a directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
     """
     folder = root / ".sdd"
     if (folder.is_symlink() or folder.exists()) and not folder.is_dir():

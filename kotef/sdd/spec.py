@@ -1,4 +1,4 @@
-"""What does the project say about itself, its limits and its checks?"""
+"""The project's specification: its description, limits and checks."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,7 +49,7 @@ class Spec(BaseModel):
     checks: tuple[str, ...] = ()
     """Command lines under "Quality gates" in `architect.md`, fenced or in backticks, to be run from the root."""
     forbidden: tuple[str, ...] = ()
-    """Globs of paths nobody but a person may change, relative to the root; "Forbidden paths" in `KOTEF.md`."""
+    """Globs of paths no one but a person may change, relative to the root; "Forbidden paths" in `KOTEF.md`."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -105,7 +105,7 @@ class _SpecPage(NamedTuple):
 def read_spec(root: Path) -> Spec:
     """Read the project's specification; what is missing is empty, what cannot be read is a problem.
 
-    Raises `SpecError` when `.sdd` is there but is no directory.
+    Raises `SpecError` when `.sdd` is there but is not a directory.
     """
     folder = root / ".sdd"
     if (folder.is_symlink() or folder.exists()) and not folder.is_dir():

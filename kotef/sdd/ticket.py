@@ -1,4 +1,4 @@
-"""What does one ticket ask for?"""
+"""One ticket and its parser."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,7 +80,7 @@ class Ticket(BaseModel):
     dependencies: tuple[str, ...] = ()
     """Ids or slugs of other tickets."""
     objective: str = ""
-    """Everything under the objective that is no line of the Definition of Done."""
+    """Everything under the objective that is not a line of the Definition of Done."""
     done: tuple[DoneLine, ...] = ()
     sketch: str = ""
     steps: tuple[str, ...] = ()
@@ -331,8 +331,8 @@ def _missing(found: Mapping[str, MarkdownSection], *, has_done: bool, has_tests:
     if objective is None:
         complaints.append((1, NO_OBJECTIVE))
     if not has_done:
-        line = found["done"].number if "done" in found else objective.number if objective else 1
-        complaints.append((line, NO_DONE))
+        heading = found.get("done") or objective
+        complaints.append((heading.number if heading else 1, NO_DONE))
     if not has_tests:
         complaints.append((tests.number if tests else 1, NO_COMMAND if tests else NO_TESTS))
     return complaints

@@ -1,4 +1,4 @@
-"""What becomes of a ticket whose work is verified?"""
+"""Closure of a ticket whose work is verified."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -29,7 +29,8 @@ def close_asked(root: Path, ticket: Ticket, evidence: Iterable[Evidence]) -> lis
     ticked = tick_foreign(root, ticket, proved)
     boxes = [line for line in ticket.done if line.box and not line.checked]
     left = len(boxes) - len([line for line in boxes if (line.path, line.line) in proved])
-    rest = f"; {counted(left, 'open box', 'open boxes')} for a person to tick, for no check proves it" if left else ""
+    number = counted(left, "open box", "open boxes")
+    rest = f"; {number} for a person to tick, because no check proves it" if left else ""
     return [f"{ticket.path}: ticked {', '.join(ticked[:20]) or 'nothing'}{rest}"]
 
 

@@ -1,4 +1,4 @@
-"""Which ticket is meant: one of the project's own, or a spec that was written for another tool?"""
+"""Lookup of a ticket by name: one of the project's own, or a spec written for another tool."""
 
 import re
 from collections.abc import Iterable

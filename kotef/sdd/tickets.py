@@ -1,4 +1,4 @@
-"""Which tickets are there, which are still open, and how is one closed?"""
+"""The tickets of a project: open, closed, and how to close one."""
 
 import re
 from collections.abc import Collection
@@ -9,8 +9,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import KotefError, SpecError, UsageError
-from kotef.files.paths import os_fault, resolve_inside
-from kotef.files.safe_open import list_within, move_within, read_within, write_within
+from kotef.files import list_within, move_within, os_fault, read_within, resolve_inside, write_within
 from kotef.sdd.files import MAX_BYTES, Problem, read_file
 from kotef.sdd.markdown import tick
 from kotef.sdd.ticket import DoneLine, Ticket, id_and_slug, open_lines, read_ticket
@@ -48,7 +47,7 @@ class TicketFolder(BaseModel):
     """Ids of the closed tickets, by their file names."""
     closed_slugs: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """Files that are no ticket because they cannot be read, and ids borne twice; each ticket has its own besides."""
+    """Files that are not a ticket because they cannot be read, and ids borne twice; each ticket has its own besides."""
 
 
 def list_tickets(root: Path) -> TicketFolder:
@@ -117,7 +116,7 @@ def is_closed(folder: TicketFolder, asked: str) -> bool:
 
 
 def open_dependencies(ticket: Ticket, folder: TicketFolder) -> tuple[str, ...]:
-    """Those dependencies that are not closed, one that exists nowhere included: nobody knows that it is done."""
+    """Those dependencies that are not closed, one that exists nowhere included: no one knows that it is done."""
     closed = {same_name(name) for name in (*folder.closed, *folder.closed_slugs)}
     return tuple(name for name in ticket.dependencies if same_name(name) not in closed)
 

@@ -1,4 +1,4 @@
-"""What does the command line of a check say about what it runs and how it ends?"""
+"""Facts about the command line of a check: what it runs and how it ends."""
 
 import re
 import shlex
@@ -56,7 +56,7 @@ def status_of_failing_tests(command: str) -> frozenset[int]:
     """The exit statuses that say "the tests ran and some failed"; empty when the status may be another command's.
 
     pytest documents 1, GNU make passes any failure of a recipe on as 2, tox and nox and npm pass 1 on. In a chain of
-    commands the status is the test runner's only if the runner comes last and nothing but `&&` stands before it.
+    commands the status is the test runner's only if the runner comes last and only `&&` stands before it.
     """
     parts = _parts(command)
     if not parts or any(part.after not in {"", "&&"} for part in parts):
@@ -81,7 +81,7 @@ _MAKE_VARIABLE: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
 def programs_of(command: str) -> tuple[str, ...]:
     """The first word of each simple command in it, assignments and the like in front taken off.
 
-    A variable names no program that is known here; that of make, `$(CURDIR)`, is no command that the shell puts in.
+    A variable names no program that is known here; that of make, `$(CURDIR)`, is not a command that the shell puts in.
     """
     words = (_bare(part.words) for part in _parts(_MAKE_VARIABLE.sub(r"$\1", command)))
     return tuple(dict.fromkeys(found[0] for found in words if found and not found[0].startswith("$")))
@@ -140,7 +140,7 @@ def _parts(command: str) -> list[_Part]:
     for token in tokens:
         if not token or not set(token) <= _OPERATORS:
             words.append(token)
-        elif token != "&" or not words or not words[-1].endswith(">"):  # noqa: S105 - `2>&1` is no operator
+        elif token != "&" or not words or not words[-1].endswith(">"):  # noqa: S105 - `2>&1` is not an operator
             parts += [_Part(after, tuple(words))] if words else []
             after, words = token if words or not after else after, []
     return [*parts, _Part(after, tuple(words))] if words else parts
@@ -198,7 +198,11 @@ def _configurations(words: tuple[str, ...]) -> Iterator[str]:
     """Values of options that look like configuration files."""
     for before, word in pairwise(words):
         name, _, joined = word.partition("=")
-        value = joined if name.startswith("-") else (word if before.startswith("-") and "=" not in before else "")
+        value = ""
+        if name.startswith("-"):
+            value = joined
+        elif before.startswith("-") and "=" not in before:
+            value = word
         if value and PurePosixPath(value).suffix in _CONFIGURATION:
             yield value
 

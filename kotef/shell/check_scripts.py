@@ -1,4 +1,4 @@
-"""Which files of the workspace do the check commands come to run, behind make, npm and scripts?"""
+"""Workspace files that check commands run indirectly, through make, npm and scripts."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Which command names are known, and what is known about each?
+"""Tables of known command names.
 
 Every table here is data for `policy`; a row is a name, or the leading plain words of a command without its options.
 """

@@ -1,4 +1,4 @@
-"""Which tools does a command line really run, once its wrappers are taken off?"""
+"""The tools that a command line really runs, without its wrappers."""
 
 import re
 import shlex
@@ -116,7 +116,7 @@ NAMED: Final[tuple[tuple[Purpose, str], ...]] = (
     ("test", r"(?:^|[-_])tests?$|^test(?!$)|spec$|tester$"),
     ("build", r"(?:^|[-_\d])(?:g?cc|c\+\+|ld|asm)\d*$|cc$|compiler?$|build(?:er)?$"),
 )
-"""What the name of a program tells that nobody knows: `puppet-lint`, `luacheck`, `armcc`."""
+"""What the name of an unknown program suggests: `puppet-lint`, `luacheck`, `armcc`."""
 
 INTERPRETERS: Final = frozenset(
     {"perl", "lua", "luajit", "julia", "Rscript", "elixir", "groovy", "tclsh", "guile", "racket"}
@@ -159,7 +159,7 @@ class CommandPurpose:
 
     @property
     def role(self) -> Purpose:
-        """The purpose, and where there is none what the names of the programs suggest: weaker evidence."""
+        """The purpose, and if there is none what the names of the programs suggest: weaker evidence."""
         return self.purpose if self.purpose != "other" else _telling(self.roles)
 
     def after_tests(self) -> "CommandPurpose":
@@ -208,12 +208,12 @@ class Program(NamedTuple):
     module: bool = False
     """Whether it was given to `python -m`."""
     errand: str = ""
-    """Its first word that is no option."""
+    """Its first word that is not an option."""
     by_path: bool = False
 
 
 def _role(program: Program) -> Purpose:
-    """What a program is for; of one that nobody knows, what its first word and its name suggest."""
+    """What a program is for; of one that is not known, what its first word and its name suggest."""
     if program.purpose != "other":
         return program.purpose
     if program.name in INTERPRETERS or SHELL_NAME.fullmatch(program.name):
@@ -305,7 +305,9 @@ def _purpose(name: str, arguments: list[str]) -> Purpose:
             if word in table:
                 return table[word]
     if name.removesuffix(".cmd").removesuffix(".sh") in STARTERS:
-        return _target_purpose(words) if words else ("build" if name in {"make", "gmake"} else "other")
+        if words:
+            return _target_purpose(words)
+        return "build" if name in {"make", "gmake"} else "other"
     if name in {"node", "deno", "ruby", "php", "java"} or PYTHON.fullmatch(name):
         return "run"
     return TOOL_PURPOSES.get(name, "other")

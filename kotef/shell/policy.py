@@ -1,6 +1,6 @@
-"""May this command line run, must a person be asked, or is it refused?
+"""The command policy: whether a command line may run, needs a person's approval, or is refused.
 
-A table of names and a reading of the shell's grammar. It is no sandbox: a script, an alias, a build file or a clever
+A table of names and a reading of the shell's grammar. It is not a sandbox: a script, an alias, a build file or a clever
 quotation does what it likes, and only the sandbox around the process can stop that. It spares honest models the
 commands that would cost a person their work, and tells them why.
 """
@@ -86,7 +86,7 @@ _OTHER: Final = _CommandFinding("other")
 
 
 def decide_command(command: str, profile: CommandProfile, *, root: Path | None = None) -> Ruling:
-    """The gravest ruling on any simple command of the line; what cannot be read is refused, for anything may be in it.
+    """The gravest ruling on any simple command of the line; what cannot be read is refused, as anything may be in it.
 
     `root` lets absolute paths inside the workspace be told from those outside.
     """
@@ -179,9 +179,7 @@ def _judge_redirection(target: str) -> _CommandFinding:
 def _judge_shell(name: str, args: list[str], simple: Simple, root: Path | None, depth: int) -> list[_CommandFinding]:
     """A shell, or `eval`, or `source`: what it would read is judged where it can be seen."""
     if _fetches(simple):
-        return [
-            _CommandFinding("refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it")
-        ]
+        return [_CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")]
     if name == "eval":
         return _judge_script(" ".join(args), root, depth)
     if name not in SHELLS:
@@ -245,13 +243,11 @@ def _judge_words(name: str, args: list[str], simple: Simple, root: Path | None) 
     if reason := ALWAYS_REFUSED.get(said[0]):
         return _CommandFinding("refused", f"{said[0]} is refused: {reason}")
     if name in INTERPRETERS and _fetches(simple) and _after_options(args) in ([], ["-"]):
-        return _CommandFinding(
-            "refused", f"feeding what was fetched into {name} is refused; fetch to a file and read it"
-        )
+        return _CommandFinding("refused", f"piping a download into {name} is refused; fetch to a file and read it")
     if name.startswith("mkfs") or (name == "dd" and any(arg.startswith("of=/dev/") for arg in args)):
         return _CommandFinding("refused", f"{name} on a device is refused")
     if name in WAITS and not WAITS[name] & set(args):
-        return _CommandFinding("refused", f"{name} waits for a person; use view_file, edit_file, cat or sed")
+        return _CommandFinding("refused", f"{name} is interactive; use view_file, edit_file, cat or sed")
     if name == "tail" and any(re.fullmatch(r"-[a-zA-Z]*[fF]\w*|--follow(=.*)?", arg) for arg in args):
         return _CommandFinding("refused", "tail that follows a file never ends; leave -f out")
     if name in {"kill", "pkill", "killall"}:
@@ -294,7 +290,7 @@ def _is_harmless(name: str, said: Sequence[str], args: Sequence[str]) -> bool:
 
 
 def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:
-    """Jobs of the same shell may be ended, processes that are somebody else's may not."""
+    """Jobs of the same shell may be ended, processes that are someone else's may not."""
     targets = _after_options(args, {"-s", "-n"})
     if name == "kill" and ("-l" in args or (targets and all(re.fullmatch(r"%\w+|\$!", target) for target in targets))):
         return _HARMLESS
@@ -303,7 +299,7 @@ def _judge_kill(name: str, args: Sequence[str]) -> _CommandFinding:
             "ask", "which process would end is only known when it runs; write `kill $!` or `kill %1`"
         )
     return _CommandFinding(
-        "refused", f"{name} is refused: the process may be somebody else's; end your own with `kill %1`"
+        "refused", f"{name} is refused: the process may belong to someone else; end your own with `kill %1`"
     )
 
 

@@ -1,4 +1,4 @@
-"""Which simple commands would a shell run for this command line?"""
+"""Parser of shell command lines into the simple commands that a shell would run."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ _LEADING: Final = frozenset({"!", "{", "}", "if", "then", "elif", "else", "do", 
 _ARITHMETIC: Final = re.compile(r"\$\(\([^()`]*(?:\([^()`]*\)[^()`]*)*\)\)")
 _BLANK: Final = " \t\r"
 _DEPTH: Final = 20
-"""Substitutions within substitutions that are followed; nobody honest nests deeper."""
+"""Substitutions within substitutions that are followed; no one honest nests deeper."""
 
 
 class UnreadableCommandError(ValueError):
-    """The line has an open quote or bracket, or nests too deep: what would run cannot be told."""
+    """The line has an open quote or bracket, or nests too deep: what would run cannot be determined."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ def simple_commands(line: str) -> list[Simple]:
 
 
 class _ShellReader:
-    """One pass over `text`; substitutions are read by readers of their own that share nothing but the result."""
+    """One pass over `text`; substitutions are read by readers of their own that share only the result."""
 
     def __init__(self, text: str, depth: int) -> None:
         if depth > _DEPTH:

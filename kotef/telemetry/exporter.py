@@ -1,4 +1,4 @@
-"""Where do traces go, and how are they sent without holding up a run?"""
+"""Export of traces without delaying a run."""
 
 import logging
 import os
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from kotef import __version__
-from kotef.redaction.urls import server_of, shown
+from kotef.redaction import server_of_url, shown_url
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -50,9 +50,11 @@ def wish(env: Mapping[str, str] = os.environ) -> Wish:
     if not _is_installed():
         return Wish(refused=NEEDS_EXTRA.format(name="OTEL_TRACES_EXPORTER" if exporter else named))
     if named and not _is_address(env[named]):
-        return Wish(refused=f"{named}={shown(env[named])}: it is no http or https address, so no traces are sent")
+        return Wish(
+            refused=f"{named}={shown_url(env[named])}: it is not an http or https address, so no traces are sent"
+        )
     content = env.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").strip().lower() in _CONTENT
-    return Wish(server_of(env[named] if named else DEFAULT), content)
+    return Wish(server_of_url(env[named] if named else DEFAULT), content)
 
 
 def _is_address(url: str) -> bool:
@@ -105,11 +107,9 @@ class Collector:
         if not done.wait(SECONDS):
             self._exporter.shutdown()  # what waits to try again waits no more
             return f"it did not take them within {SECONDS:g} s"
-        return (
-            "it took none of them"
-            if self._exporter.lost and not self._exporter.sent
-            else (f"{self._exporter.lost} spans were lost" if self._exporter.lost else "")
-        )
+        if not self._exporter.lost:
+            return ""
+        return f"{self._exporter.lost} spans were lost" if self._exporter.sent else "it took none of them"
 
 
 class _Counting:
@@ -141,7 +141,7 @@ class _Counting:
 
 
 def _as_exporter(counting: _Counting) -> Any:
-    """It is one by its methods; its class cannot be, for the library is imported where it is needed."""
+    """It is one by its methods; its class cannot be, because the library is imported where it is needed."""
     return counting
 
 

@@ -1,12 +1,11 @@
-"""What leaves the machine for LangSmith, and is it all sent before the process ends?"""
+"""Traces for LangSmith, and their delivery before the process ends."""
 
 import os
 import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.urls import server_of
+from kotef.redaction import redactor, server_of_url
 
 SECONDS: Final = 2.0
 """How long the end of a run waits for what is not sent yet."""
@@ -27,7 +26,7 @@ def leaves(env: Mapping[str, str] = os.environ) -> str:
     if not name:
         return ""
     url = env.get("LANGSMITH_ENDPOINT") or env.get("LANGCHAIN_ENDPOINT") or PUBLIC
-    host = server_of(url).rpartition("://")[2]
+    host = server_of_url(url).rpartition("://")[2]
     return f"{name} is set: prompts and code leave this machine for LangSmith at {host}"
 
 

@@ -1,4 +1,4 @@
-"""Which span does one call of a model make?"""
+"""The span of one model call."""
 
 import json
 from typing import Any, Final
@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolM
 from langchain_core.outputs import ChatGeneration, LLMResult
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.telemetry.spans import Spans
 
 ROLES: Final = {"ai": "assistant", "human": "user", "tool": "tool", "system": "system"}
@@ -62,7 +62,7 @@ class Calls(BaseCallbackHandler):
         span.end()
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        """It failed, or nobody waits for it any more."""
+        """It failed, or no one waits for it any more."""
         if (span := self._open.pop(run_id, None)) is None:
             return
         span.set_attribute("error.type", str(getattr(error, "fault", "") or type(error).__name__))

@@ -1,4 +1,4 @@
-"""Who else is told of a run, where the environment asks for it: an OpenTelemetry collector, LangSmith?"""
+"""Set-up of telemetry where the environment asks for it: OpenTelemetry, LangSmith."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kotef.models.factory import OPENAI_URL
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.events import Watcher
 from kotef.runs.run_config import Models, RunConfig
 from kotef.state import Task
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kotef.telemetry.spans import Spans
 
 Complain = Callable[[str], None]
-"""Told in one line what was not sent, once the run is over."""
+"""Called with one line about unsent traces, once the run is over."""
 
 
 @contextmanager
@@ -72,13 +72,13 @@ def _traced(setting: RunConfig, task: Task, complain: Complain) -> Iterator[RunC
 
 
 def _way() -> tuple[exporter.Wish, exporter.Collector | None]:
-    """What is asked for, and the way there; None where there is none, and a trace never costs a run."""
+    """What is asked for, and the way there; None if there is none, and a trace never costs a run."""
     wish = exporter.wish()
     try:
         return wish, exporter.Collector() if wish.endpoint else None
     except Exception as error:  # noqa: BLE001  what the library raises for a variable it cannot use, or in its import
         why = redactor().text(str(error).partition("\n")[0])
-        return exporter.Wish(refused=f"no traces are sent, for a variable OTEL_* cannot be used: {why}"), None
+        return exporter.Wish(refused=f"no traces are sent, because a variable OTEL_* cannot be used: {why}"), None
 
 
 def _called(setting: RunConfig, spans: "Spans") -> "Callable[[Emit], Models]":

@@ -1,10 +1,10 @@
-"""Which spans of a trace do the events of a run make?"""
+"""Spans of a trace, made from the events of a run."""
 
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.events import Line
 from kotef.state import Task
 

@@ -1,4 +1,4 @@
-"""How is a patch over several files applied, all of it or nothing?"""
+"""The `apply_patch` tool: a patch over several files, applied whole or not at all."""
 
 import os
 import stat
@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
-from kotef.files.paths import remove_file, write_atomic
-from kotef.files.safe_open import read_within
+from kotef.files import read_within, remove_file, write_atomic
 from kotef.tools import patch_format
 from kotef.tools.errors import ToolFault
 from kotef.tools.files import encoded, refuse_placeholder
@@ -20,7 +19,7 @@ from kotef.tools.text_diff import compare
 from kotef.tools.workspace_files import Place, locate, missing, read_text
 
 MAX_REPORT: Final = 12_000
-"""Characters of what is told of one patch."""
+"""Characters shown of one patch."""
 MAX_REMOVED: Final = 50_000_000
 """Bytes of the largest file a patch deletes: it is held until all of the patch is done."""
 
@@ -85,7 +84,7 @@ def rest(arguments: Mapping[str, Any], changed: Collection[str]) -> dict[str, An
 
 
 def _steps(root: Path, section: patch_format.PatchSection, guard: FileGuard) -> tuple[list[_Step], str]:
-    """What is written for one section, in this order, and how it is told."""
+    """What is written for one section, in this order, and how it is reported."""
     place = locate(root, section.path, guard=guard)
     if (section.kind == "Delete" or section.moved_to) and (root / section.path).is_symlink():
         raise ToolFault("exec_error", f"{section.path} is a link to {place.name}; name that, or use run_command")

@@ -1,4 +1,4 @@
-"""Which commands has a person allowed that the policy does not allow by itself?"""
+"""Commands that a person allowed although the policy asks about them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ AskCommand = Callable[[int, str, str], Awaitable[Literal["once", "run", "no"]]]
 
 @dataclass(slots=True)
 class Permits:
-    """Kept in this process only: after a kill the question is asked anew, and no command can write itself a permit."""
+    """Kept in this process only: after a kill the question is asked again, and no command can write itself a permit."""
 
     ask: AskCommand | None = None
-    """None: nobody is asked, and the policy's word stands."""
+    """None: no one is asked, and the policy's word stands."""
     _whole_run: set[str] = field(default_factory=set)
     _answered: dict[str, Literal["once", "no"]] = field(default_factory=dict)
     """What holds for the next call with this command line alone."""
@@ -39,6 +39,6 @@ class Permits:
             case "once":
                 return Ruling("allowed")
             case "no":
-                return Ruling("refused", f"the person at the terminal said no ({ruling.reason}); do without it")
+                return Ruling("refused", f"the person at the terminal refused ({ruling.reason}); do without it")
             case _:
                 return ruling

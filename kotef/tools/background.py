@@ -1,4 +1,4 @@
-"""Which commands run on while the coder does something else, and how do they all end?"""
+"""Background commands of a coder, and their termination."""
 
 import asyncio
 import re
@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from kotef.errors import KotefError
-from kotef.files.paths import os_fault
+from kotef.files import os_fault
 from kotef.sandbox import Completed
 from kotef.tools.errors import ToolFault
 from kotef.tools.shell import MAX_OUTPUT

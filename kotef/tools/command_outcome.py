@@ -1,4 +1,4 @@
-"""Is a command that ended red the model's mistake, or an answer it asked for?"""
+"""Outcome of a failed command: the model's mistake, or the answer it asked for."""
 
 from typing import Final, NamedTuple
 
@@ -13,7 +13,7 @@ NOT_RUN: Final = frozenset({126, 127})
 
 
 class ToolAnswer(NamedTuple):
-    """What the model is told of something that did its work; an act that cannot end red returns the text alone."""
+    """The answer to the model for something that did its work; an act that cannot end red returns the text alone."""
 
     text: str
     red: Category | None
@@ -21,7 +21,7 @@ class ToolAnswer(NamedTuple):
 
 
 def tell(result: CommandResult, keep: Keep | None = None) -> ToolAnswer:
-    """What the model is told of its command. Raises `ToolFault` where the command could not do its work.
+    """The answer to the model about its command. Raises `ToolFault` where the command could not do its work.
 
     That is a name the shell does not find or may not execute, and our own limit.
     """

@@ -1,4 +1,4 @@
-"""How is text in a file replaced when the model remembers it almost right?"""
+"""Replacement of text in a file that the model remembers almost exactly."""
 
 import difflib
 import re
@@ -84,7 +84,7 @@ def _spans(text: str, edit: Replacement) -> tuple[list[Span], str]:
         raise MismatchError(
             f"search is found {_places(text, starts)}; add lines around it to make it unique, or set all"
         )
-    return [tolerant(text, search, replace)], "matched but for white space at the ends of lines; indentation adapted"
+    return [tolerant(text, search, replace)], "matched except for white space at the ends of lines; indentation adapted"
 
 
 def _starts(text: str, search: str, *, overlapping: bool) -> list[int]:
@@ -101,7 +101,7 @@ def _places(text: str, starts: Sequence[int]) -> str:
 
 
 def tolerant(text: str, search: str, replace: str) -> Span:
-    """The one run of whole lines that equals `search` but for white space at both ends of each line.
+    """The one run of whole lines that equals `search` except for white space at both ends of each line.
 
     The indentation must differ by the same shift, or by tabs for spaces, in every line; the replacement is shifted
     alike. Raises `MismatchError`.
@@ -170,7 +170,7 @@ def _shift(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str | None] | No
 def _nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
     """What the model may have meant: the most similar lines with their numbers, and how they differ."""
     if all(_NUMBERED.match(line) for line in wanted if line.strip()):
-        return "search is not found; it seems to hold the line numbers of view_file, leave them out"
+        return "search is not found; it seems to contain the line numbers of view_file; leave them out"
     anchor = max(range(len(wanted)), key=lambda at: len(wanted[at].strip()))
     key = wanted[anchor].strip()[:_WIDTH]
     word = max(re.findall(r"\w+", key), key=len, default="")

@@ -1,4 +1,4 @@
-"""What went wrong with one tool call, in words the model can act on?"""
+"""Errors of tool calls, worded so that the model can act on them."""
 
 from typing import Literal
 

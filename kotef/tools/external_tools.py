@@ -1,4 +1,4 @@
-"""What may the tools of one run reach beyond the workspace?"""
+"""Limits on what the tools of one run may reach beyond the workspace."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

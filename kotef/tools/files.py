@@ -1,4 +1,4 @@
-"""How does the model look at files, and write whole ones?"""
+"""Reading, listing and writing of whole files for the model."""
 
 import posixpath
 import re
@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 
 from kotef.errors import NoSpaceError, WorkspaceError
 from kotef.failures.plural import counted
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import Listed, list_within
-from kotef.redaction.secrets import MarkError
+from kotef.files import Listed, list_within, write_atomic
+from kotef.redaction import MarkError
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_line, lines_of
@@ -137,7 +136,7 @@ def refuse_placeholder(place: Place, old: str, new: str) -> None:
         if line not in before and _PLACEHOLDER.fullmatch(line) and compare(old, new).removed:
             raise ToolFault(
                 "schema_reject",
-                f"{place.name} was not written: line {number} ({line.strip()[:80]!r}) stands for code that would be "
+                f"{place.name} was not written: line {number} ({line.strip()[:80]!r}) replaces code that would be "
                 "lost; use edit_file for the parts that change, or write the whole text",
             )
 

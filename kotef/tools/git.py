@@ -1,4 +1,4 @@
-"""What has changed since the run began, or since a commit?"""
+"""Changes since the run began, or since a commit."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
-from kotef.git.commands import git, inspect, run_git
-from kotef.redaction.known_secrets import redactor
+from kotef.files import resolve_inside
+from kotef.git import git, inspect, run_git
+from kotef.redaction import redactor
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_line
 from kotef.tools.truncated_output import Keep, clip_kept
@@ -38,7 +38,8 @@ class RunStart:
         now = self.snapshots.take()
         before, after = self.snapshots.paths(self.tree), self.snapshots.paths(now)
         changed = self.snapshots.changed(self.tree, now)
-        return now, {path: "A" if path not in before else "M" if path in after else "D" for path in changed}
+        letters = {(False, True): "A", (True, True): "M", (True, False): "D"}
+        return now, {path: letters.get((path in before, path in after), "A") for path in changed}
 
 
 def git_status(root: Path, start: RunStart) -> str:
@@ -48,7 +49,7 @@ def git_status(root: Path, start: RunStart) -> str:
     told = ["since the start of the run:", *(since or ["nothing has changed"])]
     facts = inspect(root)
     if not facts.is_repo:
-        return "\n".join(["no git repository here; kotef's own snapshots tell what has changed", *told])
+        return "\n".join(["not a git repository; kotef's own snapshots show what has changed", *told])
     place = f"branch {facts.branch}" if facts.branch else "detached HEAD"
     commit = f"commit {facts.head[:10]}" if facts.head else "no commit yet"
     uncommitted = _listed(_porcelain(root))

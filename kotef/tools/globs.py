@@ -1,4 +1,4 @@
-"""Does a path match a glob?"""
+"""Matching of paths against globs."""
 
 import posixpath
 import re

@@ -1,10 +1,10 @@
-"""Which files may the coder not change, and what is it told instead?"""
+"""Files that the coder must not change, and the answer when it tries."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kotef.integrity.protected_files import matches
+from kotef.integrity import matches_globs
 
 
 class FileGuard(Protocol):
@@ -31,7 +31,7 @@ class EditGuard:
         """None if it may be changed; else why not. Forbidden comes first: no permission helps there."""
         for glob in self.forbidden:
             anywhere = () if "/" in glob.strip("/") else (f"**/{glob}",)
-            if matches(path, (glob, *anywhere)):
+            if matches_globs(path, (glob, *anywhere)):
                 return f"{path} is forbidden by KOTEF.md ({glob}); solve the task without changing it"
         if installed := self.environment(path):
             return (
@@ -48,4 +48,4 @@ class EditGuard:
 
     def allows(self, path: str) -> bool:
         """Whether a person has opened this path, whatever it judges."""
-        return matches(path, self.allowed)
+        return matches_globs(path, self.allowed)

@@ -1,4 +1,4 @@
-"""What does langchain have to be told of a tool of ours?"""
+"""Adapter from a kotef tool to a langchain tool."""
 
 from copy import deepcopy
 from functools import lru_cache
@@ -17,7 +17,7 @@ def _lean_schema(arguments: type[BaseModel]) -> dict[str, Any]:
 
 
 class Lean(StructuredTool):
-    """Is described by no more than a model needs to call it: what it must not send, it is told when it does."""
+    """Is described by no more than a model needs to call it: if it sends something else, it gets an error."""
 
     _described: dict[str, Any] | None = PrivateAttr(default=None)
 

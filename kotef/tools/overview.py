@@ -1,4 +1,4 @@
-"""What is the model told of the repository as a whole, and of where something is defined?"""
+"""Overviews for the model: the repository as a whole, and where something is defined."""
 
 import time
 from collections import Counter
@@ -35,7 +35,7 @@ def overview(root: Path, path: str = ".") -> str:
         names = [name for name in repository.paths if name.startswith(below)]
         if not names:
             return f"no files in {path}"
-        title = "Files the others lean on most, first the most; line: definition"
+        title = "Files that others use most, most used first; line: definition"
         text = "\n".join([_census(names), *_folders(names, below), *_left(repository), title])
         deadline = time.monotonic() + SECONDS
         for file in repository.ranked():
@@ -61,7 +61,7 @@ def search_symbols(root: Path, name: str, path: str = ".") -> str:
     if len(wanted) > MAX_NAME:
         raise ToolFault("schema_reject", f"a name of {len(wanted)} characters is none; at most {MAX_NAME} are searched")
     if not last.replace("_", "").isalnum():
-        raise ToolFault("schema_reject", f"{name!r} is no name; give a function, class or type, or use grep for text")
+        raise ToolFault("schema_reject", f"{name!r} is not a name; give a function, class or type, or use grep")
     with opened(root) as repository:
         users = [user for user in repository.using(last) if user.file.path.startswith(below)]
         found, late = _found(repository, users, wanted)
@@ -104,7 +104,7 @@ def _below(root: Path, path: str) -> str:
 def _census(names: Sequence[str]) -> str:
     languages = Counter(language.name for name in names if (language := language_of(name)))
     some = ", ".join(f"{number} {name}" for name, number in _most(languages)[:8])
-    return f"{_files(len(names))}" + (f": {some}" if some else "; no source that the map knows")
+    return f"{_files(len(names))}" + (f": {some}" if some else "; no source file in a known language")
 
 
 def _folders(names: Sequence[str], below: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What does a patch in the `*** Begin Patch` format say, and what does it make of a text?"""
+"""Parser of the `*** Begin Patch` format, and its application to a text."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -210,13 +210,13 @@ def _place(plain: str, hunk: Hunk, start: int) -> tuple[Span, int, str]:
     found = [at for at in places if lines[at : at + len(old)] == old]
     if len(found) > 1 and not hunk.anchors:
         numbers = ", ".join(str(at + 1) for at in found[:5])
-        raise MismatchError(f"its lines stand at {numbers}; add context, or a line `@@ the function it is in`")
+        raise MismatchError(f"its lines are at {numbers}; add context, or a line `@@ the function it is in`")
     if not found:
         low, high, words = tolerant(plain, "\n".join(old), "\n".join(new))
         at = plain.count("\n", 0, low)
         if at < start:
-            raise MismatchError(f"its lines stand at {at + 1}, before where it is looked for; hunks come in file order")
-        return (low, high, words), at + len(new), "matched but for white space; indentation adapted"
+            raise MismatchError(f"its lines are at {at + 1}, before where it is looked for; hunks come in file order")
+        return (low, high, words), at + len(new), "matched except for white space; indentation adapted"
     at = found[0]
     low, high = offsets[at], offsets[at + len(old)] - 1
     if not new:  # the line end goes, too; of the last line that has none, the one before it
@@ -230,7 +230,7 @@ def _anchored(lines: Sequence[str], anchor: str, start: int) -> int:
         for at in range(start, len(lines)):
             if fits(lines[at]):
                 return at
-    raise MismatchError(f"there is no line `{anchor}` from line {start + 1} on")
+    raise MismatchError(f"no line `{anchor}` from line {start + 1} on")
 
 
 def _inserted(plain: str, offsets: Sequence[int], at: int, new: Sequence[str]) -> Span:

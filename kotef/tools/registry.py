@@ -1,4 +1,4 @@
-"""Which tools are there, and which of them is the model offered?"""
+"""The registry of tools, and the selection that a model is offered."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, get_args
@@ -47,7 +47,7 @@ def tier_of(asked: str | None) -> tuple[Tier, str]:
     for tier in TIERS:
         if wanted == tier:
             return tier, ""
-    return "all", f"KOTEF_TOOLS={asked}: there is no such tier (there are {', '.join(TIERS)}); all tools are offered"
+    return "all", f"KOTEF_TOOLS={asked}: no such tier (there are {', '.join(TIERS)}); all tools are offered"
 
 
 def offered(

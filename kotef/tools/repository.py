@@ -1,4 +1,4 @@
-"""What does the workspace define and use, as far as it was ever looked into, and what of that is still true?"""
+"""Index of what the workspace defines and uses, kept current."""
 
 import gc
 import hashlib
@@ -19,9 +19,8 @@ from kotef.context.repomap.rank import rank
 from kotef.context.repomap.sketch import Sketch, sketch
 from kotef.context.repomap.symbols import Symbol, read_by, symbols
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside, state_dir
-from kotef.files.safe_open import is_below, read_within
-from kotef.git.commands import run_git
+from kotef.files import is_below, read_within, resolve_inside, state_dir
+from kotef.git import run_git
 from kotef.tools.errors import ToolFault
 from kotef.tools.workspace_files import NOISE, RUNS, walk
 
@@ -137,7 +136,7 @@ def _no_collector() -> Iterator[None]:
 
 
 def _kept(root: Path) -> sqlite3.Connection:
-    """What earlier calls have kept; where that cannot be opened nothing is kept, and every call begins anew."""
+    """What earlier calls have kept; where that cannot be opened nothing is kept, and every call begins again."""
     try:
         return _with_schema(state_dir(root) / "map-1.sqlite")
     except (WorkspaceError, sqlite3.DatabaseError):
@@ -168,7 +167,7 @@ def _listed(root: Path) -> Iterable[str]:
 
 
 def _refresh(kept: sqlite3.Connection, top: str, paths: Sequence[str]) -> int:
-    """Look into what is new or changed, drop what has gone, and rank anew if anything did; how many are left."""
+    """Look into what is new or changed, drop what has gone, and rank again if anything did; how many are left."""
     stamps = dict(_stamps(top, paths))
     known = dict(kept.execute("SELECT path, stamp FROM files"))
     if stamps == known:
@@ -194,7 +193,7 @@ def _stamps(top: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
             continue
         try:
             status = os.lstat(f"{top}/{path}")
-        except OSError:  # deleted, and git has not been told
+        except OSError:  # deleted, but still in git's index
             continue
         if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
             yield path, f"{status.st_size}-{status.st_mtime_ns}"

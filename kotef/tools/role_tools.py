@@ -1,4 +1,4 @@
-"""Which tools does a role mean by a word, and do they suffice for a coder?"""
+"""Tools that a role's words select, and whether they suffice for a coder."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What of a schema must a model be sent, with every request, to call a tool?"""
+"""Minification of tool schemas, which every request repeats."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,7 +9,7 @@ BOUNDS: Final = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     }
 )
-"""Keywords a call can be made without: whoever breaks a bound is told of it."""
+"""Keywords a call can be made without: breaking a limit returns an error."""
 
 
 def lean(schema: Mapping[str, Any]) -> dict[str, Any]:

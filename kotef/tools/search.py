@@ -1,4 +1,4 @@
-"""Where in the workspace is a text, or a file of some name?"""
+"""Search for text and for file names in the workspace."""
 
 import posixpath
 import shutil
@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
-from kotef.files.safe_open import list_within, read_within
+from kotef.files import list_within, read_within, resolve_inside
 from kotef.tools.errors import ToolFault
 from kotef.tools.globs import GlobError, matches
 from kotef.tools.text import MAX_BYTES, clip_line, decode, lines_of
@@ -26,7 +25,7 @@ MAX_KEPT: Final = 1_000
 MAX_WIDTH: Final = 300
 MAX_NAMES: Final = 200
 MAX_SECONDS: Final = 10.0
-"""Wall seconds of one search; what was found until then is told."""
+"""Wall seconds of one search; what was found until then is returned."""
 _MOST_FOLDERS: Final = 20_000
 _MAX_SEARCHED_LINE: Final = 2000
 """Characters of a line that are looked at."""
@@ -151,7 +150,7 @@ class _Query:
             if resolve_inside(self.top, name, write=False) != self.top / name:
                 return []
             text = decode(read_within(self.top, name, largest=MAX_BYTES))
-        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: as ripgrep, go on with the others
+        except (OSError, WorkspaceError):  # gone or closed to us since it was listed: like ripgrep, skip it
             return []
         return lines_of(text.plain) if text else []
 

@@ -1,4 +1,4 @@
-"""What is the model told about a command that ran, or may not run?"""
+"""Answers to the model about a command that ran or was refused."""
 
 import signal
 from typing import Final

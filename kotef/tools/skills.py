@@ -1,11 +1,11 @@
-"""What is the model told of a skill?"""
+"""The text of a skill for the model."""
 
 import difflib
 from typing import Final
 
 from kotef.context.skills import FILE, Skill, Skills, body_of, resources_of
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside
+from kotef.files import resolve_inside
 from kotef.sdd.frontmatter import FrontmatterError
 from kotef.tools.errors import ToolFault
 from kotef.tools.text import clip_middle
@@ -21,7 +21,7 @@ def find(skills: Skills, query: str = "") -> str:
     """One line a skill that has to do with the query, the most fitting first."""
     found = skills.about(query)
     if not found:
-        return f"no skill has to do with {query!r}; there are: {_names(skills)}"
+        return f"no skill matches {query!r}; there are: {_names(skills)}"
     lines = [f"{skill.name}: {skill.description[:_DESCRIPTION]}" for skill in found[:MAX_LISTED]]
     more = [f"[{len(found) - MAX_LISTED} more; ask for something narrower]"] if len(found) > MAX_LISTED else []
     return "\n".join([*lines, *more])
@@ -59,7 +59,7 @@ def _named(skills: Skills, name: str) -> Skill:
     if skill is None:
         close = difflib.get_close_matches(name, [one.name for one in skills.found], n=3)
         hint = f"did you mean {', '.join(close)}?" if close else f"there are: {_names(skills)}"
-        raise ToolFault("exec_error", f"there is no skill {name!r}; {hint}")
+        raise ToolFault("exec_error", f"no skill {name!r}; {hint}")
     return skill
 
 

@@ -1,4 +1,4 @@
-"""Where is what an output was cut by, for as long as the run may ask for it?"""
+"""The parts cut from long outputs, kept for as long as the run may ask for them."""
 
 import base64
 import hashlib
@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.files.paths import os_fault, write_atomic
-from kotef.redaction.known_secrets import redactor
+from kotef.files import os_fault, write_atomic
+from kotef.redaction import redactor
 from kotef.sandbox import HeadTail
 
 NAME: Final = re.compile(r"tr_[a-z2-7]{12}")
@@ -48,7 +48,7 @@ class Stash:
         return name
 
     def read(self, name: str) -> str | None:
-        """The text, or None where there is none of that name."""
+        """The text, or None if there is none of that name."""
         if not NAME.fullmatch(name):
             return None
         try:

@@ -1,4 +1,4 @@
-"""How is a text file read and written so that only what was meant to change does?"""
+"""Reading and writing of text files that changes only what is meant to change."""
 
 import codecs
 import re
@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kotef.redaction.known_secrets import redactor
-from kotef.redaction.secrets import RedactedText
+from kotef.redaction import RedactedText, redactor
 
 MAX_BYTES: Final = 5_000_000
 """Largest file the tools read into memory, in bytes."""
@@ -63,7 +62,9 @@ class Text:
         for start, end, new in spans:
             first, last = start + bisect_left(collapsed, start), end + bisect_left(collapsed, end)
             old = self.raw[first:last]
-            newline = ("\r\n" if "\r\n" in old else "\n") if "\n" in old else self.newline
+            newline = "\r\n" if "\r\n" in old else "\n"
+            if "\n" not in old:
+                newline = self.newline
             parts += [self.raw[end_of_last:first], new.replace("\n", newline)]
             end_of_last = last
         return replace(self, raw="".join([*parts, self.raw[end_of_last:]]))

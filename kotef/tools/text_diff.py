@@ -1,4 +1,4 @@
-"""Diff of two texts by lines, bounded."""
+"""Short description of the difference between two texts."""
 
 import difflib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What is one tool, and what do the tools of a visit act on?"""
+"""The type of a tool, and the context its calls work in."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -46,7 +46,7 @@ class ToolContext:
     run_checks: Callable[[list[str] | None], Awaitable[str | ToolAnswer]]
     """Runs the checks of these names, None for all, and returns text for the model."""
     wrote: Callable[[str], None]
-    """Told the workspace-relative path of each file a tool wrote, right after it did."""
+    """Called with the workspace-relative path of each file a tool wrote, right after it did."""
     rule: Callable[[str], Ruling]
     """Says whether a command line may run."""
     stash: Stash | None = None
@@ -79,7 +79,7 @@ class ToolContext:
 
 
 class Args(BaseModel):
-    """An argument nobody declared is an error the model can correct, not a wish that is dropped in silence."""
+    """An argument no one declared is an error the model can correct, not a wish that is dropped in silence."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -110,11 +110,11 @@ class ToolSpec:
     description: str
     needs: Feature | None = None
     targets: Callable[[Arguments], Collection[str]] = its_path
-    """The files an editor or keeper is about to change, relative to the workspace: exactly-once is told by them."""
+    """The files an editor or keeper is about to change, relative to the workspace: they make exactly-once possible."""
     rest: Callable[[Arguments, Collection[str]], Arguments | None] = nothing_left
     """What a kill left to do of a call that has changed these of its targets; None when it was all done."""
     polls: bool = False
-    """Whether it asks after something that changes by itself: asking again and again is no loop."""
+    """Whether it asks after something that changes by itself: asking again and again is not a loop."""
 
     def bind(self, context: ToolContext) -> "BaseTool":
         """The tool as langchain wants it, its artifact the kind of failure; a `ToolFault` it raises passes through."""

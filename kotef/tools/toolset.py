@@ -1,4 +1,4 @@
-"""What may the tools of one run use within the workspace, and how many of them are there at most?"""
+"""The toolset of one run: what its tools may use in the workspace, and their limits."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What does an output that was cut say of its rest, and how does the model read that?"""
+"""Notes on truncated output, and how the model reads the rest."""
 
 from collections.abc import Callable
 from typing import Final
@@ -22,7 +22,7 @@ def note(name: str) -> str:
 
 
 def clip_kept(text: str, limit: int, keep: Keep | None) -> str:
-    """`clip_middle` that keeps what it cuts, where there is somebody to keep it."""
+    """`clip_middle` that keeps what it cuts, where there is someone to keep it."""
     if len(text) <= limit or keep is None:
         return clip_middle(text, limit)
     return f"{clip_middle(text, limit)}\n[{note(keep(text))}]"

@@ -1,4 +1,4 @@
-"""Which files does the workspace have, and which one was meant?"""
+"""Files of the workspace, and resolution of the one a model meant."""
 
 import difflib
 import os
@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.paths import resolve_inside, top_of
-from kotef.files.safe_open import read_within, walk_within
+from kotef.files import read_within, resolve_inside, top_of, walk_within
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import MAX_BYTES, Text, clip_line, decode
@@ -55,7 +54,7 @@ def locate(root: Path, path: str, *, guard: FileGuard | None = None, reads: Coll
     """Check a path the model gave, for writing if there is a guard to ask; `reads` may be read beyond the workspace.
 
     Raises `ToolFault` `permission_denied` when it leads out of the workspace, may hold secrets or is protected, and
-    `schema_reject` for what is no path at all.
+    `schema_reject` for what is not a path at all.
     """
     must_be_path(path)
     try:
@@ -79,7 +78,7 @@ def must_be_path(path: str) -> None:
     """Raise `ToolFault` `schema_reject` for a name that no file can have, wherever it would lie."""
     if "\0" in path:
         shown = clip_line(path.replace("\0", "\\0"), 200)
-        raise ToolFault("schema_reject", f"{shown}: no path holds a NUL character; give a plain path")
+        raise ToolFault("schema_reject", f"{shown}: a path cannot contain a NUL character; give a plain path")
 
 
 def read_text(root: Path, place: Place) -> Text:

@@ -1,4 +1,4 @@
-"""What a model may read on the web, without reaching anything but the open internet."""
+"""Web access for a model: pages of the open internet, and nothing else."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""May the model reach this address on the network?"""
+"""Rules for network addresses that the model may reach."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
@@ -14,7 +14,7 @@ _LONGEST: Final = 2000
 
 
 def is_public(address: str) -> bool:
-    """Whether a numeric address belongs to the open internet; also False for what is no address at all.
+    """Whether a numeric address belongs to the open internet; also False for what is not an address at all.
 
     Loopback, private, link-local, shared, reserved and multicast ranges are not public, as the IANA special-purpose
     registries have them (`ipaddress.is_global`), nor is an IPv6 address that leads to such an IPv4 address.
@@ -50,11 +50,11 @@ def checked(url: str) -> SplitResult:
         parts = urlsplit(text)
         port_is_fine = parts.port != 0
     except ValueError as error:
-        raise ToolFault("schema_reject", f"{url[:200]!r} is no URL: {error}") from error
+        raise ToolFault("schema_reject", f"{url[:200]!r} is not a URL: {error}") from error
     if parts.scheme not in {"http", "https"}:
         raise ToolFault("permission_denied", f"only http and https are fetched, not {parts.scheme or 'a bare name'}:")
     if not parts.hostname or not port_is_fine or len(text) > _LONGEST or not text.isprintable() or " " in text:
-        raise ToolFault("schema_reject", f"{url[:200]!r} is no URL that can be fetched")
+        raise ToolFault("schema_reject", f"{url[:200]!r} is not a URL that can be fetched")
     if parts.username is not None or parts.password is not None:
         raise ToolFault("permission_denied", "a URL with a login in it is not fetched; leave the login out")
     return parts

@@ -1,4 +1,4 @@
-"""What does a web page say, without what only a browser needs?"""
+"""The text of a web page."""
 
 import re
 from html.parser import HTMLParser
@@ -84,7 +84,7 @@ class _TextCollector(HTMLParser):
         return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
     def _whole(self, target: str) -> str:
-        """Where a link leads; empty for one within the page, and for what is no page."""
+        """Where a link leads; empty for one within the page, and for what is not a page."""
         if not target or target.startswith("#"):
             return ""
         try:

@@ -1,0 +1,1 @@
+"""The workspace: snapshots, restoration and the lock."""

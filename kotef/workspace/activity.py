@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from kotef.files.paths import append_line
+from kotef.files import append_line
 
 NAME: Final = "activity.jsonl"
 """File name in the run directory."""
@@ -66,7 +66,7 @@ class RunActivity:
         self._written = written
 
     def author(self, path: str, changed: float) -> Worker | None:
-        """Who may have changed a file with this change time; None: nobody of the run. Tools count as commands."""
+        """Who may have changed a file with this change time; None: no one of the run. Tools count as commands."""
         if abs(self._written.get(path, -math.inf) - changed) < 1:
             return "command"
         workers = {period.worker for period in self._periods if period.begin - _MARGIN <= changed <= period.end}

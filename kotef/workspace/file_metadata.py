@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.files.facts import facts_of
-from kotef.files.safe_open import chmod_within, parent_within
+from kotef.files import chmod_within, facts_of, parent_within
 from kotef.workspace.snapshot_scope import REBUILT
 
 MOST_ENTRIES: Final = 100_000
@@ -114,7 +113,7 @@ def make_empty(root: Path, known: Details) -> tuple[str, ...]:
 def remove_empty(
     root: Path, known: Details, ours: Callable[[str, os.stat_result], bool], *, state: Path | None = None
 ) -> None:
-    """Remove folders that were not there before, are `ours`, and contain nothing but such folders."""
+    """Remove folders that were not there before, are `ours`, and contain only such folders."""
     if not known.complete:
         return
     new = [

@@ -1,4 +1,4 @@
-"""How do other contents stand in for some files for a while, so that no kill can lose the real ones?"""
+"""The journal of temporarily replaced files, so that no kill can lose the real ones."""
 
 import hashlib
 import json
@@ -9,10 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.files.facts import permissions_of
-from kotef.files.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
-from kotef.files.paths import write_atomic
-from kotef.files.transfer import move_out
+from kotef.files import move_out, permissions_of, write_atomic
+from kotef.workspace.file_entry import EXECUTABLE, PLAIN, delete_empty, write_entry
 from kotef.workspace.snapshots import Restored, Snapshots
 
 MARK: Final = "standing-in.json"
@@ -61,7 +59,7 @@ def stand_in(
 def end(run_dir: Path, snapshots: Snapshots, *, killed: bool) -> Restored | None:
     """Put the real files back where others stand in; None when nothing does.
 
-    A file that is neither what stood in nor the real one was changed meanwhile. After a kill it is somebody's work, and
+    A file that is neither what stood in nor the real one was changed meanwhile. After a kill it is someone's work, and
     left; without one it is most likely the checks', gives way, and is kept in `stood-in.patch` of the run.
     """
     mark = run_dir / MARK

@@ -9,9 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from kotef.files.facts import facts_within
-from kotef.files.paths import os_fault
-from kotef.files.transfer import copy_in, copy_out
+from kotef.files import copy_in, copy_out, facts_within, os_fault
 from kotef.workspace.snapshot_scope import REBUILT
 
 KEPT_CAP: Final = 100 * 1024 * 1024

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.files.facts import facts_of, is_folder
+from kotef.files import facts_of, is_folder
 from kotef.workspace.protected_environments import JS_CACHES, Identity
 from kotef.workspace.snapshot_scope import REBUILT
 from kotef.workspace.snapshots import Snapshots

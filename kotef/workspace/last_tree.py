@@ -1,4 +1,4 @@
-"""Which tree of the workspace did a run see last, and which files has it written itself since then?"""
+"""The workspace tree that a run saw last, and the files it wrote since."""
 
 import json
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Since(NamedTuple):
 
 
 def saw(run_dir: Path, tree: str, *, wrote: Iterable[str] = (), at_work: bool = False) -> None:
-    """Note that the workspace is as in `tree`, but for the files that the run `wrote`.
+    """Note that the workspace is as in `tree`, except for the files that the run `wrote`.
 
     `at_work`: a command is about to change it. Where nothing can be noted, nothing is known at a resume.
     """

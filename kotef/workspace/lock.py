@@ -1,4 +1,4 @@
-"""Who may write in this workspace now?"""
+"""The lock on a workspace."""
 
 import fcntl
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kotef.errors import BusyError
-from kotef.files.paths import os_fault, state_dir
+from kotef.files import os_fault, state_dir
 from kotef.workspace.process_tree import start_of
 
 
@@ -49,13 +49,13 @@ def workspace_lock(root: Path, run_id: str) -> Iterator[None]:
 
 
 def at_work(root: Path) -> str | None:
-    """The run (or the command) that holds the workspace now; None when nobody is known to."""
+    """The run (or the command) that holds the workspace now; None when no one is known to."""
     found = holder_of(root)
     return found.run if found else None
 
 
 def holder_of(root: Path) -> Holder | None:
-    """The process that holds the workspace now; None when nobody is known to.
+    """The process that holds the workspace now; None when no one is known to.
 
     The lock is not touched. Who it names holds it while a process of that number and that start lives: a number alone
     is soon another's.

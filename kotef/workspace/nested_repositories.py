@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.safe_open import make_folder_within, read_within, write_within
-from kotef.files.transfer import copy_in, copy_out
-from kotef.git.commands import run_git
+from kotef.files import copy_in, copy_out, make_folder_within, read_within, write_within
+from kotef.git import run_git
 from kotef.workspace.snapshot_scope import REBUILT
 
 MOST: Final = 50

@@ -1,4 +1,4 @@
-"""Which processes belong to a command, and how do they all end?"""
+"""The processes of a command, and their termination."""
 
 import ctypes
 import os
@@ -46,7 +46,7 @@ def start_of(pid: int) -> int | None:
 class ProcessTree:
     """Everything one command started: what descends from its supervisor, and what carries its token.
 
-    Descent is exact while the supervisor lives, for it adopts orphans; the token finds them should it be killed.
+    Descent is exact while the supervisor lives, because it adopts orphans; the token finds them should it be killed.
     Where there is no /proc the tree is the process group of the command alone.
     """
 

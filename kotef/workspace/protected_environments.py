@@ -6,8 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kotef.files.facts import facts_of, is_folder
-from kotef.files.safe_open import directory_within
+from kotef.files import directory_within, facts_of, is_folder
 
 Number = tuple[int, int]
 

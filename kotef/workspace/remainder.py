@@ -16,8 +16,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import WorkspaceError
-from kotef.files.facts import facts_of, is_folder
-from kotef.files.paths import write_atomic
+from kotef.files import facts_of, is_folder, write_atomic
 from kotef.workspace.activity import RunActivity
 from kotef.workspace.file_metadata import Details, details_of
 from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored, drop_oldest, ignored_files
@@ -123,7 +122,7 @@ def note_written(snapshots: Snapshots, tree: str) -> None:
 
 
 def came_or_changed(snapshots: Snapshots, tree: str, activity: RunActivity) -> tuple[str, ...] | None:
-    """Ignored files that differ from those kept with this tree, but for what checks wrote; None: nothing was kept."""
+    """Ignored files that differ from those kept with this tree, except those checks wrote; None: nothing was kept."""
     record = recall(snapshots, tree)
     if record is None:
         return None

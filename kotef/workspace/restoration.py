@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from kotef.errors import WorkspaceError
-from kotef.files.facts import facts_within
-from kotef.files.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
-from kotef.files.paths import os_fault, write_atomic
-from kotef.files.transfer import copy_out, move_out
+from kotef.files import copy_out, facts_within, move_out, os_fault, write_atomic
 from kotef.workspace.activity import RunActivity
+from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN, write_entry
 from kotef.workspace.file_metadata import differing, make_empty, put_back, remove_empty
 from kotef.workspace.ignored_backup import KEPT_CAP, bring_back, ignored_files
 from kotef.workspace.nested_repositories import GitFolder, refs_of, repositories

@@ -1,4 +1,4 @@
-"""Which files of the workspace does a snapshot hold, and which does it leave out?"""
+"""Files of the workspace that a snapshot contains, and files that it leaves out."""
 
 import os
 import stat
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.files.safe_open import TEMPORARY, is_below
-from kotef.git.commands import git, run_git
+from kotef.files import TEMPORARY, is_below
+from kotef.git import git, run_git
 
 LARGEST: Final = 5 * 1024 * 1024
 """Bytes of the largest file a snapshot holds."""
@@ -34,7 +34,7 @@ REBUILT: Final = frozenset(
         ".turbo",
     }
 )
-"""Directories that are dependencies, environments or caches wherever they stand, and never somebody's work."""
+"""Directories that are dependencies, environments or caches wherever they stand, and never someone's work."""
 
 EXCLUDES: Final = tuple(f"--exclude={name}/" for name in sorted(REBUILT))
 
@@ -67,7 +67,9 @@ class Listing:
             "GIT_WORK_TREE": str(root),
             "GIT_INDEX_FILE": str(store / "no-index"),  # never made: to our own git every file is untracked
         }
-        self._state = f"{store.parent}/"
+        self._top = f"{root}/"
+        self._state = f"{store.parent}/".removeprefix(self._top)
+        """The folder of kotef's state, relative to the workspace; absolute where it lies elsewhere."""
         self.size = 0
         """Bytes of the regular files that `held` looked at last."""
         self.marks: dict[str, FileMark] = {}
@@ -117,24 +119,23 @@ class Listing:
     def _is_kotefs_own(self, path: str) -> bool:
         if path.startswith((".sdd/runs/", ".sdd/memory/")) or path == ".sdd/issues.md":
             return True
-        names = path.split("/")
-        return (
-            any(name.casefold() == ".git" for name in names)
-            or bool(TEMPORARY.fullmatch(names[-1]))
-            or f"{self._root}/{path}".startswith(self._state)
-        )
+        if path.startswith(self._state):
+            return True
+        if ".git" in path.casefold() and ".git" in path.casefold().split("/"):
+            return True
+        return ".kotef-" in path and bool(TEMPORARY.fullmatch(path.rpartition("/")[2]))
 
     def _verdict(self, path: str) -> bool | None:
         """True: held; False: left out; None: there is nothing."""
-        where = self._root / path
+        where = self._top + path
         try:
-            found = where.lstat()
+            found = os.lstat(where)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
             return False
         if stat.S_ISDIR(found.st_mode):  # a submodule or nested repository; else a directory where a file was tracked
-            return False if (where / ".git").exists() else None
+            return False if Path(where, ".git").exists() else None
         self.marks[path] = FileMark.of(found)
         if stat.S_ISLNK(found.st_mode):
             return True

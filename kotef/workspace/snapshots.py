@@ -1,4 +1,4 @@
-"""The workspace as trees in a store of kotef's own: how one is taken, and how it is put in place again."""
+"""Snapshots: the workspace as trees in kotef's own store, and their restoration."""
 
 import hashlib
 import math
@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.files.file_entry import DIRECTORY, FileEntry, delete_entry, entry_at, write_entry
-from kotef.files.paths import os_fault, state_dir
-from kotef.files.transfer import move_out
-from kotef.git.commands import git_error
-from kotef.git.layout import OF_THE_TREE
+from kotef.files import move_out, os_fault, state_dir
+from kotef.git import OF_THE_TREE, git_error
+from kotef.workspace.file_entry import DIRECTORY, UNKNOWN, FileEntry, content_at, delete_entry, entry_at, write_entry
 from kotef.workspace.file_metadata import opened
 from kotef.workspace.ignored_backup import modes_of
+from kotef.workspace.loose_objects import UnreadableObjectError
 from kotef.workspace.nested_repositories import Repositories, repositories
 from kotef.workspace.snapshot_scope import LARGEST, FileMark, Listing, split
 from kotef.workspace.tree_store import TreeStore, make_store
@@ -29,7 +28,9 @@ _MOST_SPECIAL: Final = 20
 _AT_ONCE: Final = 32
 """Files read from the store at a time; each is at most `LARGEST` bytes."""
 _READ_HERE: Final = 100
-"""Files that are read to see that none of them changed; if more changed lately, git reads them."""
+"""Files that `take` reads itself; if more are new or changed, git reads them."""
+_BYTES_HERE: Final = 4 * 1024 * 1024
+"""Bytes of such files."""
 _CLOCK_LAG: Final = 0.05
 """Seconds by which the times of files may lag behind `time.time()`."""
 _LONGEST_LOOK: Final = 10.0
@@ -43,7 +44,7 @@ class Restored:
     put_back: tuple[str, ...]
     """Written or deleted. Paths that were as wanted already are in neither."""
     left: tuple[str, ...]
-    """Not as wanted and left so: somebody else changed them, or they cannot be written."""
+    """Not as wanted and left so: someone else changed them, or they cannot be written."""
 
 
 class Snapshots(TreeStore):
@@ -70,6 +71,8 @@ class Snapshots(TreeStore):
         """When the last look of this process began, in seconds since the epoch."""
         self._indexed: frozenset[str] | None = None
         """The paths in the private index; None: not known."""
+        self._index_looked: float | None = None
+        """When the look began that the private index was last updated from."""
         self._last: tuple[str, Mapping[str, FileMark]] | None = None
         """The tree of the last `take`, and the marks of its files; None: not known."""
         self._modes = lru_cache(maxsize=2)(lambda tree: modes_of(store.parent / "kept", tree))
@@ -127,11 +130,10 @@ class Snapshots(TreeStore):
 
     def _take(self) -> str:
         began, held = time.time(), self._look()
-        tree = self._same_as_last(held)
+        tree = self._next_tree(held)
         if tree is None:
             tree = self._write_tree(held, began)
-        else:
-            self._looked = began
+        self._looked = began
         if self.told is not None:
             self.told(tree)
         return tree
@@ -142,24 +144,42 @@ class Snapshots(TreeStore):
         self.size = self._listing.size
         return held
 
-    def _same_as_last(self, held: frozenset[str]) -> str | None:
-        """The tree of the last `take`, if every file is as it was: nothing has to be asked of git then.
+    def _next_tree(self, held: frozenset[str]) -> str | None:
+        """The tree of these files, made from that of the last `take` without git; None where git is to be asked.
 
-        A file that changed in or after the second of the last look is read, whatever its mark says.
+        Files are read here if they are new, if their mark changed, and if they changed in or after the second of the
+        last look, whatever their marks say; git is asked if they are many, or if one cannot be read.
         """
-        if self._last is None or held != self._indexed:
+        tree, marks = self._last or ("", {})
+        if tree and not self._loose.has(tree):
             return None
-        tree, marks = self._last
-        if not (self.store / "objects" / tree[:2] / tree[2:]).exists():
+        now = self._listing.marks
+        moved = {path for path in held if now[path] != marks.get(path)} | self._recent(held)
+        if len(moved) > _READ_HERE or sum(now[path].size for path in moved) > _BYTES_HERE:
             return None
-        if any(self._listing.marks[path] != marks[path] for path in held):
+        gone = marks.keys() - held
+        try:
+            if moved or gone or not tree:
+                tree = self._tree_with(tree, moved, gone)
+        except UnreadableObjectError:
             return None
-        recent = self._recent(held)
-        if len(recent) > _READ_HERE:
-            return None
-        known = self.entries(tree) if recent else {}
-        unread = any(entry_at(self.root, path, largest=LARGEST) != known.get(path) for path in recent)
-        return None if unread else tree
+        except OSError as error:
+            raise os_fault(self.store, error) from error
+        self._last = tree, {path: now[path] for path in held}
+        return tree
+
+    def _tree_with(self, tree: str, moved: Collection[str], gone: Collection[str]) -> str:
+        """The tree in which the moved files are as they stand now. Raises `UnreadableObjectError`, `OSError`."""
+        known = self.entries(tree) if tree else {}
+        changes: dict[str, FileEntry | None] = dict.fromkeys(gone)
+        for path in moved:
+            entry, content = content_at(self.root, path, largest=LARGEST)
+            if entry is None or entry in {UNKNOWN, DIRECTORY}:  # it changed under our eyes
+                raise UnreadableObjectError(path)
+            if entry != known.get(path):
+                self._loose.write("blob", content)
+                changes[path] = entry
+        return self._loose.updated(tree, changes) if changes or not tree else tree
 
     def _write_tree(self, held: frozenset[str], began: float) -> str:
         failed = self._update_index(held, began)
@@ -269,7 +289,7 @@ class Snapshots(TreeStore):
             if listed.returncode:
                 return git_error(listed, ["ls-files"], self.root)
             self._indexed = frozenset(split(listed.stdout))
-        recent = self._recent(self._indexed & held)
+        recent = self._recent(self._indexed & held, since=self._indexed_since())
         gone, self._indexed = (self._indexed - held) | recent, None  # not known until all went well
         for option, paths in (("--force-remove", gone), ("--replace", held)):
             command = ("update-index", "-z", "--add", "--remove", option, "--stdin")
@@ -277,18 +297,18 @@ class Snapshots(TreeStore):
                 done = self._run(*command, stdin=b"".join(os.fsencode(path) + b"\0" for path in sorted(paths)))
                 if done.returncode:
                     return git_error(done, command, self.root)
-        self._indexed, self._looked = held, began
+        self._indexed, self._index_looked = held, began
         return None
 
-    def _recent(self, paths: Iterable[str]) -> frozenset[str]:
-        """Those of the files that changed in or after the second of the last look."""
-        since = self._looked_since() * 1e9
-        return frozenset(path for path in paths if self._listing.marks[path].changed >= since)
+    def _recent(self, paths: Iterable[str], *, since: float | None = None) -> frozenset[str]:
+        """Those of the files that changed in or after the second of the last look, or after `since`."""
+        start = (_second_of(self._looked) if since is None else since) * 1e9
+        return frozenset(path for path in paths if self._listing.marks[path].changed >= start)
 
-    def _looked_since(self) -> float:
-        """The second in which the last look began; of a look by an earlier process a time before it."""
-        if self._looked is not None:
-            return math.floor(self._looked - _CLOCK_LAG)
+    def _indexed_since(self) -> float:
+        """The second in which the look of the private index began; of a look by an earlier process a time before it."""
+        if self._index_looked is not None:
+            return _second_of(self._index_looked)
         try:
             return self._index.stat().st_mtime - _LONGEST_LOOK
         except FileNotFoundError:
@@ -297,3 +317,8 @@ class Snapshots(TreeStore):
     def _start_over(self) -> None:
         for path in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             path.unlink(missing_ok=True)
+
+
+def _second_of(look: float | None) -> float:
+    """The second in which a look began; 0 where there was none."""
+    return 0.0 if look is None else math.floor(look - _CLOCK_LAG)

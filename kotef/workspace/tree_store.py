@@ -5,14 +5,17 @@ import re
 import secrets
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Final
 
 from kotef.errors import WorkspaceError
-from kotef.files.file_entry import FileEntry, blob_id
-from kotef.git.commands import git, git_error, run_git
+from kotef.files import os_fault
+from kotef.git import git_error, run_git
+from kotef.workspace.file_entry import FileEntry, blob_id
+from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
 from kotef.workspace.snapshot_scope import split
 
 _CONFIG: Final = """\
@@ -54,8 +57,10 @@ class TreeStore:
         self.root = root
         self.store = store
         self._index = store / index
+        self._loose = LooseObjects(store / "objects")
         self._entries = lru_cache(maxsize=8)(self._read_entries)
         self._changed = lru_cache(maxsize=32)(self._compare)
+        self._patch = lru_cache(maxsize=4)(self._write_patch)
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Paths that differ between two trees, sorted; a renamed file is two of them."""
@@ -63,11 +68,12 @@ class TreeStore:
 
     def patch(self, old: str, new: str) -> str:
         """A unified diff that `git apply` takes, binary files included; bytes that are no UTF-8 are surrogates."""
-        options = ("--binary", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
-        return self._git("diff-tree", "-r", "-p", *options, *self._trees(old, new)).decode("utf-8", "surrogateescape")
+        return "" if old == new else self._patch(old, new)
 
     def stat(self, old: str, new: str) -> tuple[int, int]:
         """Lines added and removed; binary files count nothing."""
+        if old == new:
+            return 0, 0
         trees = self._trees(old, new)
         lines = self._git("diff-tree", "-r", "-z", "--numstat", "--no-renames", *trees).split(b"\0")
         counts = [line.split(b"\t", 2)[:2] for line in lines if line]
@@ -92,8 +98,11 @@ class TreeStore:
         return {path: entry.oid for path, entry in self._entries(tree).items()}
 
     def keep(self, content: bytes) -> str:
-        """Keep some bytes under the id this returns."""
-        return self._git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+        """Keep some bytes under the id this returns. Raises `NoSpaceError`, `WorkspaceError`."""
+        try:
+            return self._loose.write("blob", content)
+        except OSError as error:
+            raise os_fault(self.store, error) from error
 
     def keep_files(self, paths: Sequence[str]) -> dict[str, str]:
         """Keep the contents of regular files, whether a snapshot holds them or not; returns path → id."""
@@ -105,6 +114,8 @@ class TreeStore:
 
     def blob(self, name: str) -> bytes | None:
         """What was kept under this id; None when it is lost, or something else now."""
+        with suppress(UnreadableObjectError):
+            return self._loose.read(name, "blob")
         done = self._run("cat-file", "blob", name)
         return done.stdout if not done.returncode and blob_id(done.stdout) == name else None
 
@@ -173,12 +184,21 @@ class TreeStore:
         lines = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().splitlines()
         return {name: kind for name, kind in (line.split(" ")[:2] for line in lines) if kind != "missing"}
 
+    def _write_patch(self, old: str, new: str) -> str:
+        options = ("--binary", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+        return self._git("diff-tree", "-r", "-p", *options, *self._trees(old, new)).decode("utf-8", "surrogateescape")
+
     def _compare(self, old: str, new: str) -> tuple[str, ...]:
         trees = self._trees(old, new)
+        with suppress(UnreadableObjectError):
+            return self._loose.changed(old, new)
         return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
 
     def _read_entries(self, tree: str) -> Mapping[str, FileEntry]:
-        lines = self._git("ls-tree", "-r", "-z", "--full-tree", *self._trees(tree)).split(b"\0")
+        known = self._trees(tree)
+        with suppress(UnreadableObjectError):
+            return self._loose.files(tree)
+        lines = self._git("ls-tree", "-r", "-z", "--full-tree", *known).split(b"\0")
         entries = {}
         for line in filter(None, lines):
             facts, _, path = line.partition(b"\t")
@@ -188,6 +208,8 @@ class TreeStore:
 
     def _blobs(self, oids: Sequence[str]) -> list[bytes]:
         """Contents, in the order asked for."""
+        with suppress(UnreadableObjectError):
+            return [self._loose.read(oid, "blob") for oid in oids]
         answer = self._git("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode())
         found: list[bytes] = []
         start = 0
@@ -232,8 +254,9 @@ class TreeStore:
 def make_store(store: Path) -> None:
     """Make the store beside its place and move it there, so that a killed run leaves no half of one."""
     new = store.with_name(f"store-{secrets.token_hex(4)}.new")
-    git(["init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new)], cwd=store.parent)
+    for folder in ("info", "objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        (new / folder).mkdir(parents=True)
+    (new / "HEAD").write_text("ref: refs/heads/main\n")
     (new / "config").write_text(_CONFIG)
-    (new / "info").mkdir()
     (new / "info" / "attributes").write_text(_ATTRIBUTES)
     new.rename(store)

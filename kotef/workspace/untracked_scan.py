@@ -1,4 +1,4 @@
-"""What lies in the workspace that no snapshot holds and that a check may believe, and what of it came with the run?"""
+"""Files outside every snapshot that a check may believe, and those that the run added."""
 
 import json
 import os
@@ -12,8 +12,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from kotef.files.facts import facts_of
-from kotef.files.safe_open import touch_within
+from kotef.files import facts_of, touch_within
 from kotef.workspace.installed_environments import Installed
 from kotef.workspace.snapshot_scope import LARGEST, REBUILT
 from kotef.workspace.snapshots import Snapshots
@@ -210,7 +209,9 @@ def _landmarks(root: Path, held: Collection[str]) -> tuple[frozenset[str], froze
 
 def _relative(path: Path, root: Path) -> str:
     text, base = os.fspath(path), os.fspath(root)
-    return text[len(base) + 1 :] if text.startswith(f"{base}/") else ("" if text == base else text)
+    if text == base:
+        return ""
+    return text.removeprefix(f"{base}/")
 
 
 def _behind(root: Path, link: str) -> Iterator[str]:

@@ -198,7 +198,7 @@ def test_the_manifests_say_where_each_output_lies(half: str) -> None:
 
 
 def test_the_slowest_stress_call_is_within_its_bound() -> None:
-    done = measure("--json", ROOT / "tests" / "failures" / "samples.jsonl")
+    done = measure("--json", ROOT / "tests" / "classification" / "samples.jsonl")
 
     stress = json.loads(done.stdout)["stress"]
     assert len(stress) > 20

@@ -33,7 +33,7 @@ def test_what_has_no_room_is_counted() -> None:
     long = {"changed": ids("c", 40), "said": "x" * 300, "fixed": ids("f", 1000), "broke": ids("b", 1000)}
     lines = recount({n: visit(n, **long) for n in range(1, 21)}).splitlines()
     assert "changed tests/test_c.py::test_c_0" in lines[0], "the newest names what it can"
-    assert lines[-1] == f"({20 - len(lines) + 1} earlier attempts not told)"
+    assert lines[-1] == f"({20 - len(lines) + 1} earlier attempts left out)"
     assert 5 < len(lines) < 21
 
 

@@ -15,7 +15,7 @@ from support.openai_server import OpenAIServer, Reply, Request, call, calls
 from support.terminal import at_a_terminal
 
 from kotef.cli.main import main
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.workspace.lock import workspace_lock
 
 GOAL = "make add add"
@@ -153,7 +153,7 @@ def test_a_file_that_git_ignores_is_not_overwritten_but_named(root: Path, ran: R
     undone = kotef(root, "undo", "--last")
     assert undone.code == 0
     said = undone.stdout.replace("\n", " ")
-    assert "changed by somebody else, and left as they are: secret.local; copies from before the run are in" in said
+    assert "changed by someone else, and left as they are: secret.local; copies from before the run are in" in said
     assert (root / "secret.local").read_text() == "newer\n"
 
 
@@ -272,7 +272,7 @@ def test_what_a_person_changed_during_the_run_is_left(root: Path, monkeypatch: p
     assert ran.code == 0, ran.stdout
     undone = kotef(root, "undo", "--last")
     assert undone.code == 0
-    assert "draft.txt was changed by somebody else during the run" in undone.stdout
+    assert "draft.txt was changed by someone else during the run" in undone.stdout
     assert (root / "calc.py").read_text() == BUG
     assert (root / "draft.txt").read_text() == "a person goes on\n"
 
@@ -292,7 +292,7 @@ def test_a_run_that_was_killed_is_only_undone_by_force(root: Path, green: Ran) -
     (green.run_dir / "result.json").unlink()
     refused = kotef(root, "undo", "--last")
     assert refused.code == 2
-    assert "was killed, so its edits cannot be told from yours: calc.py, notes.txt" in refused.stderr
+    assert "was killed, so its edits cannot be distinguished from yours: calc.py, notes.txt" in refused.stderr
     assert kotef(root, "undo", "--last", "--force").code == 0
     assert (root / "calc.py").read_text() == BUG
     assert not (root / "notes.txt").exists()

@@ -212,8 +212,8 @@ def test_the_command_loads_nothing_heavy() -> None:
 def test_exit_status_0_is_believed_and_what_looks_like_failure_is_not_denied() -> None:
     named = classify("--exit-code", "0", output="FAILED tests/test_a.py::test_x - boom\n")
 
-    assert named.output == "no failure: exit status 0 is believed, though some lines alone would tell of one\n"
-    assert "nothing in the output tells of one" in classify("--exit-code", "0", output="fine\n").output
+    assert named.output == "no failure: the exit status is 0, although some lines look like a failure\n"
+    assert "nothing in the output reports one" in classify("--exit-code", "0", output="fine\n").output
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_the_demo_opens_the_report_of_each_ending_and_leaves_it(
     shown = re.findall(r"the report is (\S+)", done.output)
     assert [Path(path).parents[3].name for path in shown] == ["solved", "impossible", "cheat", "deaf"]
     assert all(Path(path).exists() for path in shown)
-    assert f"What was worked on is in {Path(shown[0]).parents[4]}" in done.output
+    assert f"The workspaces are in {Path(shown[0]).parents[4]}" in done.output
 
 
 def test_the_demo_never_writes_into_a_directory_with_something_in_it(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_what_is_wrong_with_the_log_is_said_and_hides_no_entry(root: Path) -> No
     log = root / ".sdd" / "issues.md"
     log.write_text(f"<<<<<<< HEAD\n{log.read_text()}=======\n>>>>>>> other\n")
     listed = issues(root, "list")
-    assert "note: .sdd/issues.md:1: a merge conflict stands here" in listed.stdout
+    assert "note: .sdd/issues.md:1: a merge conflict is here" in listed.stdout
     assert "aa-1" in listed.stdout
     scripted = issues(root, "list", "--json")
     assert len(json.loads(scripted.stdout)) == 2

@@ -54,7 +54,7 @@ def test_every_command_puts_the_real_files_back_first_and_says_so(killed: Ran, n
     done = kotef(killed.root, *COMMANDS[name])
 
     assert not (was / MARK).exists()
-    assert f"run {was.name} was killed while it judged once more; 1 file put back" in done.stdout + done.stderr
+    assert f"run {was.name} was killed during a second judgement; 1 file put back" in done.stdout + done.stderr
     assert (killed.root / "calc.py").read_text() == (BUG if name == "undo" else FIXED)
 
 
@@ -76,7 +76,7 @@ def test_what_somebody_wrote_since_is_left_and_named(killed: Ran) -> None:
 
     done = kotef(killed.root, "diff")
 
-    assert "changed by somebody since and left so: calc.py" in done.stderr
+    assert "kept changes made since: calc.py" in done.stderr
     assert (killed.root / "calc.py").read_text() == "mine = 1\n"
 
 

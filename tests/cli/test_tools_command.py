@@ -55,16 +55,16 @@ def test_the_help_tells_what_gives_each_need() -> None:
     out, _ = told("tools", "--help")
     needs = {row.needs for row in BY_NAME.values()} - {None}
     assert needs
-    assert all(f"{need}" in out.split("is had by")[1] for need in needs)
+    assert all(f"{need}" in out.split("is provided by")[1] for need in needs)
 
 
 def test_the_prompt_tells_of_what_keeps_the_coder_from_working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("prompt", "coder", "go", "--root", str(tmp_path))
     _, err = told(*words, "--agent", "planner")
     assert "kotef: warning: the model coder cannot work: none of its tools edits a file (" in err
-    assert "), in the role planner; it is not asked (" in err
+    assert "), in the role planner; it is skipped (" in err
     monkeypatch.setenv("KOTEF_TOOLS", "core")
-    assert "at KOTEF_TOOLS=core; it is not asked" in told(*words, "--json")[1]
+    assert "at KOTEF_TOOLS=core; it is skipped" in told(*words, "--json")[1]
     monkeypatch.setenv("KOTEF_TOOLS", "most")
     assert told(*words)[1].startswith("kotef: warning: KOTEF_TOOLS=most: there is no such tier")
     monkeypatch.delenv("KOTEF_TOOLS")
@@ -76,8 +76,7 @@ def test_an_unknown_tier_lists_all_with_a_warning(monkeypatch: pytest.MonkeyPatc
     out, err = told("tools", "--json")
     assert len(json.loads(out)) == len(NAMES)
     assert err == (
-        "kotef: warning: KOTEF_TOOLS=most: there is no such tier (there are core, standard, all); "
-        "all tools are offered\n"
+        "kotef: warning: KOTEF_TOOLS=most: no such tier (there are core, standard, all); all tools are offered\n"
     )
 
 
@@ -93,7 +92,7 @@ def test_skills_are_listed_with_where_they_are_from_and_broken_ones_with_why(tmp
         "    [31mHow to release.",
         f"{'review':<24} {user}",
         "    [31mHow to review.",
-        f"{'release':<24} {user}: not used, another one of that name goes before it",
+        f"{'release':<24} {user}: not used, another skill of that name takes precedence",
         "broken: .agents/skills/broken/SKILL.md:1: there is no SKILL.md; every folder here is a skill",
     ]
     facts = json.loads(told("skills", "--root", str(tmp_path), "--json")[0])

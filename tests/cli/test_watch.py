@@ -83,7 +83,7 @@ def test_a_question_is_told_and_that_it_waits_for_a_person(project: Path) -> Non
     write(project, STARTED, {"event": "asked", "visit": 1, "question": "may this command run: \x1b[2J x"})
     assert states(kotef(project, "watch", "--json")) == ["verifying", "waiting_for_input", "error"]
     shown = kotef(project, "watch").stdout
-    assert "a person is asked: may this command run:" in shown
+    assert "question to a person: may this command run:" in shown
     assert "\x1b" not in shown
 
 

@@ -133,8 +133,8 @@ def test_what_is_in_the_way_must_be_there_and_protected() -> None:
     assert check(SUM, "tests/data.json") == "tests/data.json is there and protected"
     for other, why in {
         "shop.py": "shop.py is not protected: this run may change it",
-        "tests/none.json": "there is no file, line or test 'tests/none.json'",
-        "tests/test_shop.py::test_none": "there is no file, line or test",
+        "tests/none.json": "no such file, line or test: 'tests/none.json'",
+        "tests/test_shop.py::test_none": "no such file, line or test:",
         "tests/test_shop.py:400": "has no line 400",
     }.items():
         with pytest.raises(ToolFault, match=why):

@@ -196,7 +196,7 @@ def test_the_path_of_the_brief_may_stand_in_a_longer_quoted_word(tmp_path: Path,
 )
 def test_the_text_of_the_brief_within_a_longer_quoted_word_is_refused(line: str) -> None:
     """It would be split into words, handed over as it stands, or read as a script."""
-    with pytest.raises(UsageError, match=r"^--coder: \{brief_text\} stands in quotes with other words \(.+\)$"):
+    with pytest.raises(UsageError, match=r"^--coder: \{brief_text\} is inside quotes with other words \(.+\)$"):
         parse_chain(f"fixers,{line}")
 
 

@@ -76,7 +76,7 @@ def test_a_link_does_not_hide_what_a_name_refuses(root: Path) -> None:
     "path", [".git/hooks/pre-commit", ".GIT/x", "vendor/lib/.git/config", ".git", ".sdd/issues.md", ".SDD/x", ".sdd"]
 )
 def test_git_and_sdd_are_never_written(root: Path, path: str) -> None:
-    refused(root, path, write=True, because="not to be written|login")
+    refused(root, path, write=True, because="must not be written|login")
 
 
 def test_git_and_sdd_may_be_read_but_not_gits_configuration(root: Path) -> None:

@@ -530,7 +530,7 @@ PRODUCT = [
     Cheat(
         "rewrites a later test while the earlier one is collected",
         product(f"from pathlib import Path\nPath(__file__).with_name('test_calc.py').write_text({EASY!r})\n"),
-        "test_calc.py was changed while it judged",
+        "test_calc.py was changed while the checks ran",
         check=PYTEST,
         files={"test_a.py": "import calc\n\ndef test_a():\n    assert calc.add(0, 0) == 0\n"},
     ),
@@ -602,7 +602,7 @@ HIDDEN = [
     Cheat(
         "a link to a module elsewhere",
         f"w('../impl.py', {LIES!r}); os.symlink('../impl.py', 'impl.py'); w('calc.py', {CALLS!r})",
-        "impl.py:1: is a link to what no snapshot holds",
+        "impl.py:1: is a link to something that no snapshot contains",
     ),
     Cheat(
         "no repository any more, and an ignored module",

@@ -271,7 +271,7 @@ def test_product_that_a_check_sources_is_put_back_with_the_way_to_open_it(play) 
 
     assert ran.code == 3
     assert any("--allow-edits lib.sh" in event["text"] for event in ran.events if event["event"] == "notice")
-    assert "if lib.sh is product and no judge, run it again with `--allow-edits lib.sh`" in str(ran.issues[0])
+    assert "if lib.sh is product and not a judge, run it again with `--allow-edits lib.sh`" in str(ran.issues[0])
 
 
 def test_a_person_can_permit_what_would_be_refused(play) -> None:

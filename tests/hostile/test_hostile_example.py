@@ -43,7 +43,7 @@ def test_a_model_that_obeys_it_gets_nothing_and_says_nothing(level: str, world: 
         pytest.skip(f"{level}: {why}")
     ran = world.run(monkeypatch, playing(*OBEYS, DONE), level)
     assert (ran.code, ran.result["outcome"]) == (3, "bounded_attempts_exceeded")
-    assert "environment files may hold secrets" in results_of(ran)
+    assert "environment files may contain secrets" in results_of(ran)
     assert "`git push` is refused" in results_of(ran)
     world.assert_no_secret(ran)
     assert list((world.place / "project-canary").iterdir()) == []

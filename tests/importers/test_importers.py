@@ -175,7 +175,7 @@ def test_a_file_that_cannot_be_read_hides_no_other(tmp_path: Path, bad: bytes) -
 def test_an_empty_spec_is_a_usage_error(tmp_path: Path) -> None:
     folder = spec_kit(tmp_path, spec="", plan="", tasks="")
     (folder / "spec.md").write_text("")
-    with pytest.raises(UsageError, match="says nothing"):
+    with pytest.raises(UsageError, match="contains nothing"):
         ticket_from(list_foreign(tmp_path)[0])
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kotef.integrity.inline_tests import changed_tests
+from kotef.integrity.inline_tests import changed_inline_tests
 
 RUST = """fn add(a: i32, b: i32) -> i32 { a - b }
 #[cfg(test)]
@@ -66,7 +66,7 @@ CHANGED = [
 
 
 def changed(before: dict[str, str], now: dict[str, str], *, runs: bool = True, collected: bool = True) -> list[str]:
-    found = changed_tests(before, now, runs_doctests=lambda: runs, collected=lambda _: collected)
+    found = changed_inline_tests(before, now, runs_doctests=lambda: runs, collected=lambda _: collected)
     return [str(finding) for finding in found]
 
 

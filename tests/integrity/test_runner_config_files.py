@@ -8,7 +8,7 @@ from kotef.integrity.runner_config_files import (
     absent_modules,
     is_quiet,
     replaces_installed,
-    shadowing,
+    shadowing_files,
     shadows,
     steering_files,
     top_imports,
@@ -66,7 +66,7 @@ def test_what_a_check_command_names_is_for_the_task_to_make():
 def test_modules_with_the_name_of_others_are_told_apart():
     new = ["calendar.py", "src/coverage.py", "pkg/types.py", "conftest.py", "sitecustomize.py", "tests/mock.py"]
 
-    assert shadowing(new, baseline=BASELINE, commands=()) == ("calendar.py", "src/coverage.py", "tests/mock.py")
+    assert shadowing_files(new, baseline=BASELINE, commands=()) == ("calendar.py", "src/coverage.py", "tests/mock.py")
 
 
 def test_a_module_that_hides_one_that_is_still_there_is_set_aside():

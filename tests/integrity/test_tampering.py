@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.integrity.tampering.javascript import required
+from kotef.integrity.tampering.javascript import required_files
 from kotef.integrity.tampering.python import speaks_to_the_judge
 
 CHEATS = [
@@ -325,7 +325,7 @@ def test_any_text_is_answered(text: str):
 def test_relative_modules_of_javascript_are_looked_for_where_node_does():
     text = "require('./impl');\nimport x from '../lib';\nconst fs = require('fs');\nexport * from './a.mjs'"
 
-    found = set(required("src/calc.js", text))
+    found = set(required_files("src/calc.js", text))
 
     assert {"src/impl.js", "lib/index.ts", "src/a.mjs"} <= found
     assert all(path.startswith(("src/impl", "lib", "src/a.mjs")) for path in found)

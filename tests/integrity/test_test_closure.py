@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.integrity.test_closure import test_closure as closure
+from kotef.integrity.closure import closure_of_tests as closure
 
 CASE = "import unittest\n\nclass Base(unittest.TestCase):\n    def same(self, a, b):\n        self.assertEqual(a, b)\n"
 PRODUCT = "def price(n):\n    return n\n"

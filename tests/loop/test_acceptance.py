@@ -88,7 +88,7 @@ def test_the_second_plan_saw_the_first_failure_and_carries_it(project: Path, run
 
 
 def test_without_a_readable_plan_code_makes_one_that_carries_the_failure(project: Path, run) -> None:
-    """The planner's model may speak nonsense for ever; the run goes on with a plan made from the history."""
+    """The planner's model may speak nonsense for ever; the run continues with a plan made from the history."""
     agent = Agent(coder=[write("a.txt", "x\n"), DONE, FIX, DONE], planner=lambda _, __: DONE)
 
     class Babbling(Agent):

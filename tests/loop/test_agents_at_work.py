@@ -144,7 +144,7 @@ def test_what_is_not_configured_stops_the_start(project: Path, run, block: str, 
 def test_a_role_that_nobody_has_stops_the_start(project: Path, run) -> None:
     ran = run(project, Agent(), GOAL, *ONCE, "--agent", "nobody")
     assert (ran.code, ran.server.calls) == (2, 0)
-    assert "there is no role nobody" in ran.stderr
+    assert "no role nobody" in ran.stderr
     assert "refactorer" in ran.stderr
 
 
@@ -247,6 +247,6 @@ def test_the_command_tells_who_is_in_force_and_from_where(project: Path) -> None
     ]
     assert all(role["model"] is None for name, role in roles.items() if name != "coder")
     shown = kotef(project, "agents").stdout
-    assert "note: .sdd/agents.md:6: the role broken: says nothing" in shown
+    assert "note: .sdd/agents.md:6: the role broken: is empty" in shown
     assert "prompt of coder ignored: this repository is not trusted" in shown
     assert "OBEY" in kotef(project, "agents", "--trust").stdout

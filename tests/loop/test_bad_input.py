@@ -480,5 +480,8 @@ def kotef_schema() -> str:
 def test_words_that_are_no_utf_8_are_a_usage_error(project: Path, arguments: list[str]) -> None:
     ran = kotef(project, "run", *arguments)
     assert ran.code == 2
-    assert ran.stderr == "kotef: error: the goal, the ticket or a check holds bytes that are no UTF-8 (write it anew)\n"
+    assert (
+        ran.stderr
+        == "kotef: error: the goal, the ticket or a check contains bytes that are not UTF-8 (write it again)\n"
+    )
     assert not list((project / ".sdd").glob("runs/2*"))

@@ -76,7 +76,7 @@ def test_edits_from_before_the_run_are_never_swept_in(project: Path, run: Run) -
     ran = fixing(run, project, "--branch")
     assert (ran.code, ran.result["done"]) == (0, True), "the work is verified all the same"
     assert ran.result["branch"]["commit"] == ""
-    assert "calc.py: not as committed before the run" in ran.result["branch"]["refused"]
+    assert "calc.py: had uncommitted changes before the run" in ran.result["branch"]["refused"]
     assert "kotef: warning: no branch kotef/make-add-add" in ran.stderr
     assert len(git(project, "for-each-ref").splitlines()) == 1
 
@@ -184,16 +184,16 @@ def test_a_workspace_below_the_top_commits_its_own_folder(tmp_path: Path, run: R
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--branch=two words"], "git takes this for no name of a branch"),
-        (["--branch=@"], "git takes this for no name of a branch"),
-        (["--branch=@{-1}"], "git takes this for no name of a branch"),
-        (["--branch=a..b"], "git takes this for no name of a branch"),
-        (["--branch=refs/heads/x"], "git takes this for no name of a branch"),
-        (["--branch=one\ntwo"], "--branch one two: git takes this for no name"),
-        (["--branch=-x"], "--branch=-x: no branch can be called so"),
-        (["--branch=--trust"], "--branch=--trust: no branch can be called so"),
-        (["--branch=taken"], "there is a branch taken already"),
-        (["--branch=taken/below"], "there is a branch taken already"),
+        (["--branch=two words"], "not a valid branch name"),
+        (["--branch=@"], "not a valid branch name"),
+        (["--branch=@{-1}"], "not a valid branch name"),
+        (["--branch=a..b"], "not a valid branch name"),
+        (["--branch=refs/heads/x"], "not a valid branch name"),
+        (["--branch=one\ntwo"], "--branch one two: not a valid branch name"),
+        (["--branch=-x"], "--branch=-x: not a valid branch name"),
+        (["--branch=--trust"], "--branch=--trust: not a valid branch name"),
+        (["--branch=taken"], "the branch taken already exists"),
+        (["--branch=taken/below"], "the branch taken already exists"),
         (["--commit-hooks"], "--commit-hooks: only with --branch"),
     ],
 )
@@ -215,12 +215,12 @@ def test_a_name_is_never_taken_from_the_next_word(project: Path, run: Run, argum
     assert ran.result["branch"]["name"].startswith("kotef/")
     again = fixing(run, project, "--branch", "fix-add", agent=Agent())
     assert (again.code, again.stderr.count("\n")) == (2, 1)
-    assert "extra argument (fix-add): the name of a branch is given as --branch=NAME" in again.stderr
+    assert "extra argument (fix-add): give the branch name as --branch=NAME" in again.stderr
 
 
 def test_without_a_repository_or_a_commit_there_is_nothing_to_branch_from(tmp_path: Path, run: Run) -> None:
     (tmp_path / "calc.py").write_text(BUG)
-    assert "this is no git repository" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
+    assert "not a git repository" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
     git(tmp_path, "init", "-q")
     assert "no commit to start from" in fixing(run, tmp_path, "--branch", agent=Agent()).stderr
 
@@ -335,7 +335,7 @@ def test_the_body_of_a_pull_request_is_written_however_the_run_ends(project: Pat
     assert said.startswith("**make add add**\n")
     assert "Red before, green now: `test_calc.Add.test_add`" in said or "Files changed: `calc.py`" in said
     assert f"| `{CHECK}` | yes | 0 | 2 |" in said
-    assert "- [ ] The diff does what was asked for" in said
+    assert "- [ ] The diff does what the task asks for" in said
     assert "This is not done" not in said
 
 
@@ -356,7 +356,7 @@ def test_a_body_for_stdout_is_refused_and_writes_no_file_of_that_name(project: P
 
 def test_a_body_that_cannot_be_written_is_told_before_the_run(project: Path) -> None:
     ran = kotef(project, "run", GOAL, "--check", CHECK, "--pr-body", "/no/such/place/body.md")
-    assert (ran.code, "there is no folder /no/such/place" in ran.stderr) == (2, True)
+    assert (ran.code, "the folder /no/such/place does not exist" in ran.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
@@ -368,7 +368,7 @@ def test_what_is_no_plain_file_is_not_replaced_by_a_body_or_a_report(project: Pa
         os.mkfifo(place)
     for command in (["run", GOAL, "--check", CHECK, "--pr-body", str(place)], ["report", "--output", str(place)]):
         ran = kotef(project, *command)
-        assert (ran.code, "it is no plain file, and would be replaced (name a plain file)" in ran.stderr) == (2, True)
+        assert (ran.code, "not a regular file, and it would be replaced (name a plain file)" in ran.stderr) == (2, True)
     assert place.is_symlink() or place.is_fifo()
 
 

@@ -265,7 +265,7 @@ def test_the_nearest_instructions_of_a_folder_are_told_once_with_the_first_file_
     results = [message["content"] for message in last.messages if message["role"] == "tool"]
     assert ["<repository>" in result for result in results] == [False, True, *[False] * 3, True, *[False] * 4]
     assert results[1].startswith("web/a.txt: ")
-    assert "web/AGENTS.md: how this folder wants to be worked on" in results[1]
+    assert "web/AGENTS.md: instructions for this folder" in results[1]
     assert "Tabs here." in results[1]
     assert "No tabs here." in results[5]
     assert len(results[5]) < 3_500
@@ -408,7 +408,7 @@ def test_a_prefix_that_changes_between_two_parts_of_a_run_is_warned_of(project: 
     assert [event["changed"] for event in named(ran, "prefix_drift")] == [["system prompt"]], (
         "once, not in each request"
     )
-    assert "what stands before the conversation changed: system prompt" in ran.stdout
+    assert "the request prefix changed: system prompt" in ran.stdout
 
 
 def test_what_the_planner_sends_first_is_kept_too_and_its_change_told(project: Path, run) -> None:

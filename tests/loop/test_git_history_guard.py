@@ -101,7 +101,7 @@ def test_uncommitted_work_survives_a_run_that_fails(work: Path, run, script: str
 def test_a_verified_run_names_the_uncommitted_work_it_took_away_and_the_way_back(work: Path, run) -> None:
     ran = run(work, Agent(coder=[shell(work, "git reset -q --hard; rm untracked.txt"), FIX, DONE]), *ASKED)
     assert (ran.code, (work / "calc.py").read_text()) == (0, FIXED)
-    (said,) = [text for text in ran.result["notices"] if "uncommitted work of" in text]
+    (said,) = [text for text in ran.result["notices"] if "uncommitted work from" in text]
     assert "kept.py, untracked.txt" in said
     way = said.split("`")[1]
     assert way.startswith("git --git-dir=")
@@ -112,7 +112,7 @@ def test_a_verified_run_names_the_uncommitted_work_it_took_away_and_the_way_back
 
 def test_uncommitted_work_that_a_run_builds_on_is_not_called_lost(work: Path, run) -> None:
     ran = run(work, Agent(coder=[FIX, DONE]), *ASKED)
-    assert not [text for text in ran.result["notices"] if "uncommitted work of" in text]
+    assert not [text for text in ran.result["notices"] if "uncommitted work from" in text]
 
 
 def test_what_a_user_does_between_commands_is_not_undone(work: Path, run) -> None:

@@ -95,7 +95,7 @@ def test_a_kill_between_two_mistakes_does_not_make_them_forgotten(project: Path)
     assert ran.result["stoppedBy"] == "mistakes"
     results = [sum(message["role"] == "tool" for message in request.messages) for request in asked]
     assert results == [0, 1, 2, 3, 4, 5], "no model call is repeated, and six mistakes in a row are the end"
-    assert ["came to nothing" in request.text for request in asked] == [False, False, False, True, False, False]
+    assert ["tool calls failed (" in request.text for request in asked] == [False, False, False, True, False, False]
 
 
 def test_the_console_says_each_step_of_the_recovery_in_one_line(project: Path, run) -> None:
@@ -118,7 +118,7 @@ def test_the_same_call_with_the_same_result_is_warned_of_and_then_ends_the_visit
     ran = run(project, agent, GOAL, *ONCE)
     assert ran.result["stoppedBy"] == "doom_loop"
     assert len(agent.requests("coder")) == 4
-    assert where(agent, "you repeat yourself") == [3]
+    assert where(agent, "you are repeating yourself") == [3]
     assert [event["stopped"] for event in named(ran, "repeat")] == [False, True]
     assert "list_dir: the same call with the same result, 3 times; warned, continuing" in ran.stdout
 
@@ -238,7 +238,7 @@ def test_a_command_that_ends_red_is_no_mistake_and_one_that_cannot_run_is(projec
     ran = run(project, agent, GOAL, *ONCE)
     assert ran.code == 0
     assert [event["count"] for event in named(ran, "mistake_recovery")] == [3]
-    assert where(agent, "came to nothing") == [7]
+    assert where(agent, "tool calls failed (") == [7]
 
 
 def test_sixty_sensible_steps_trip_nothing(files: Path, run) -> None:

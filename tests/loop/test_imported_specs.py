@@ -150,7 +150,7 @@ def test_a_task_waits_for_what_it_depends_on(project: Path, run) -> None:
     assert ran.code == 2
     assert "ticket 001-sums#T003 depends on 001-sums#T002 (still open)" in ran.stderr
     ran = kotef(project, "run", "--ticket", "001#T004")
-    assert "001-sums#T099 (there is no such ticket)" in ran.stderr
+    assert "001-sums#T099 (no such ticket)" in ran.stderr
     assert run(project, solving(), "--ticket", "001#T003", "--ignore-dependencies").code == 0
 
 
@@ -207,7 +207,7 @@ def test_a_file_that_is_no_issue_is_a_usage_error(
 def test_two_tickets_at_once_are_a_usage_error(project: Path) -> None:
     ran = kotef(project, "run", "--ticket", "1", "--ticket-file", "-")
     assert (ran.code, "exclude each other" in ran.stderr) == (2, True)
-    assert "no plain file" in kotef(project, "run", "--ticket-file", "/dev/zero").stderr
+    assert "not a regular file" in kotef(project, "run", "--ticket-file", "/dev/zero").stderr
     assert "is a directory" in kotef(project, "run", "--ticket-file", str(project)).stderr
 
 

@@ -136,7 +136,7 @@ def test_a_resume_without_a_terminal_says_that_a_question_is_open_and_does_nothi
 def test_without_a_terminal_it_is_a_usage_error_and_nothing_is_run(project: Path, more: tuple[str, ...]) -> None:
     ran = kotef(project, "run", "make add add", "--check", CHECK, "--coder", "fixers", "-i", *more)
     assert ran.code == 2
-    assert "--interactive: nobody can be asked" in ran.stderr
+    assert "--interactive: no one can answer" in ran.stderr
     assert not (project / ".sdd").exists()
 
 
@@ -176,7 +176,7 @@ def test_a_command_the_profile_refuses_runs_once_or_for_the_run_as_the_person_sa
     assert (project / "installed.txt").read_text().count("installed") == 4, ran.stdout
     assert [asked[0] for asked in person.asked[1:]] == [INSTALL] * 3, "once allowed for the run it is not asked again"
     first, *others = answers_of(agent)[:5]
-    assert "the person at the terminal said no" in first
+    assert "the person at the terminal refused" in first
     assert all("exit 0" in answer for answer in others)
     assert [answer for name, answer in told(ran, "answered")][1:] == ["no", "yes, once", "yes, for this run"]
 

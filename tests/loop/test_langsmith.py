@@ -9,8 +9,7 @@ from support.openai_server import OpenAIServer, Script, call, calls, text
 from support.otlp import Collector
 from support.process import Done, kotef_process
 
-from kotef.redaction.known_secrets import know, scope
-from kotef.redaction.secrets import Redactor, of_env_file
+from kotef.redaction import Redactor, know, scope, secrets_of_env_file
 from kotef.telemetry import langsmith, leaves, traced_by
 
 SECRET = "zq8J2mWx91LkTt55"
@@ -158,7 +157,7 @@ def test_whatever_is_traced_passes_the_redactor_of_the_run(monkeypatch: pytest.M
         monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
         monkeypatch.setattr(run_trees, "_CLIENT", None)
         utils.get_env_var.cache_clear()
-        know(Redactor(of_env_file(f"API_TOKEN={SECRET}\n")))
+        know(Redactor(secrets_of_env_file(f"API_TOKEN={SECRET}\n")))
         langsmith.hide_secrets()
         said = {"messages": [{"content": f"it is {SECRET}"}]}
         client = run_trees.get_cached_client()

@@ -200,7 +200,7 @@ def test_an_entry_that_cannot_go_into_the_log_is_beside_the_result(project: Path
     assert ran.result["issue"] == f".sdd/runs/{ran.result['runId']}/issue.md"
     (entry,) = parse_issues((project / ran.result["issue"]).read_text()).entries
     assert entry.run_id == ran.result["runId"]
-    assert any("issue entry of this run is beside its result" in notice for notice in ran.result["notices"])
+    assert any("issue entry of this run is next to its result" in notice for notice in ran.result["notices"])
     assert (
         ran.stderr
         == f"kotef: warning: .sdd/issues.md cannot be written; the entry of this run is in {ran.result['issue']}\n"

@@ -45,7 +45,7 @@ def test_arguments_with_wrong_syntax_are_mended_and_told(project: Path, run) -> 
     assert (project / "calc.py").read_text() == FIXED
     (said,) = named(ran, "mended")
     assert (said["tool"], said["what"]) == ("edit_file", "key without quotes, single quotes, trailing comma")
-    assert "edit_file: its arguments were mended: key without quotes" in ran.stdout
+    assert "edit_file: its arguments were repaired: key without quotes" in ran.stdout
 
 
 @pytest.mark.parametrize("whole", ['{"path": "calc.py", "content": "x = 1', "{'path': 'calc.py', 'content': 'x'"])
@@ -155,7 +155,7 @@ def test_a_second_empty_turn_ends_the_visit_with_a_word(project: Path, run) -> N
     assert ran.result["attempts"][0]["said"] == "The model answered twice with nothing."
     assert len(agent.requests("coder")) == 2
     assert [event["asked_again"] for event in named(ran, "empty_answer")] == [True, False]
-    assert "the model answered with nothing; it is asked once more" in ran.stdout
+    assert "the model answered with nothing; it is asked again" in ran.stdout
 
 
 def test_repeated_and_missing_call_ids_are_each_answered_once(project: Path, run) -> None:
@@ -231,7 +231,7 @@ def test_arguments_no_tool_can_do_anything_with_are_refused_in_plain_words(proje
     assert all(len(text) < 6000 for text in said)
     assert "nested too deeply" in said[1]
     assert said[2] == "a name of 60000 characters is none; at most 300 are searched"
-    assert said[3] == "calc.py\\0: no path holds a NUL character; give a plain path"
+    assert said[3] == "calc.py\\0: a path cannot contain a NUL character; give a plain path"
     kinds = [kind for event in named(ran, "mistake_recovery") for kind in event["failure_kinds"]]
     assert "permission_denied" not in kinds
     assert "schema_reject" in kinds

@@ -41,7 +41,7 @@ def test_a_failed_run_restores_everything_that_its_coder_deleted(
     said = ran.stdout.replace("\n", " ")
     assert f"{CLEAN}/" in said, "the terminal names what is not restored"
     assert "all edits are undone" not in said
-    assert "so the edits are undone, except for what is named above (1 path)" in said
+    assert "so the edits are undone, except for the paths above (1 path)" in said
 
 
 def test_all_edits_are_undone_is_printed_only_if_nothing_differs(project: Path, run) -> None:
@@ -80,7 +80,7 @@ def test_a_verified_run_names_lost_work_and_undo_restores_it(project: Path, run)
     ran = run(project, Agent(coder=[deleting, FIX, DONE]), *ASKED)
     assert ran.result["outcome"] == "verified", ran.stdout
     said = " ".join(ran.stdout.split())
-    assert "uncommitted work of before the run is gone from kept.py" in said
+    assert "uncommitted work from before the run is gone from kept.py" in said
     changed = "changed by the run outside of its snapshots (ignored by git, or in a repository inside the workspace)"
     assert f"{changed}: .env, " in said
     assert "sub/untracked.txt, wt/a.txt" in said

@@ -166,7 +166,7 @@ def test_a_file_that_holds_a_secret_is_edited_and_keeps_it(planted: Path, run) -
 def test_a_mark_that_stands_for_nothing_in_a_file_is_refused(planted: Path, run, reply: Reply) -> None:
     agent = Agent(coder=[reply, FIX, DONE])
     ran = run(planted, agent, "make add add", "--check", "python -c 'import calc; assert calc.add(2, 3) == 5'")
-    assert "stands for a value that is kept from you" in agent.requests("coder")[1].text
+    assert "replaces a value that you may not see" in agent.requests("coder")[1].text
     assert not (planted / "new.py").exists()
     assert (planted / "calc.py").read_text() == FIXED
     assert ran.code == 0

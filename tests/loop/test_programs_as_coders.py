@@ -42,7 +42,7 @@ def test_a_program_edits_and_the_checks_judge(project: Path, tmp_path: Path) -> 
     assert (ran.code, ran.result["outcome"], ran.result["winner"]) == (0, "verified", "command")
     assert ran.result["attempts"][0]["said"] == "I changed one line."
     assert ran.result["usage"]["cost"] is None, "a program that does not tell is not taken for free"
-    assert "what this attempt cost is not known" in ran.stdout
+    assert "the cost of this attempt is unknown" in ran.stdout
     assert "coder command gets the network" in ran.stdout
     assert not ran.server
 
@@ -50,7 +50,7 @@ def test_a_program_edits_and_the_checks_judge(project: Path, tmp_path: Path) -> 
 def test_the_brief_tells_what_fails_what_judges_and_what_not_to_do(project: Path, tmp_path: Path) -> None:
     ran = run(project, agent(tmp_path, FIXES))
     told = brief_of(ran)
-    for fact in (GOAL, CHECK, "test_add", "Do not commit", "Put back are: test_calc.py", "Attempt 1 of 3"):
+    for fact in (GOAL, CHECK, "test_add", "Do not commit", "Put back: test_calc.py", "Attempt 1 of 3"):
         assert fact in told, fact
     assert f"- {ran.result['checks'][0]['name']}: `{CHECK}`" in told
 
@@ -199,7 +199,7 @@ def test_a_program_that_says_nothing_any_more_is_ended(project: Path, monkeypatc
     monkeypatch.setattr("kotef.coders.command.coder.IDLE", 0.3)
     ran = run(project, agent(tmp_path, FIXES + "import time; time.sleep(60)"))
     assert (ran.code, ran.result["stoppedBy"]) == (0, "program_timeout")
-    assert "it said nothing for 0.3 s" in ran.result["attempts"][0]["whyStopped"]
+    assert "no output for 0.3 s" in ran.result["attempts"][0]["whyStopped"]
 
 
 def test_it_is_not_started_when_the_time_left_is_too_short(project: Path, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_its_time_ends_before_that_of_the_judging(project: Path, monkeypatch, tm
     code = "import time\nPath('left.txt').touch()\nwhile True:\n    print('thinking', flush=True); time.sleep(0.1)\n"
     ran = run(project, agent(tmp_path, code), "--max-time", "600")
     assert (ran.code, ran.result["reason"]) == (4, "max_time")
-    assert "was ended after 1 s: what is left is for judging" in ran.result["sentence"]
+    assert "was stopped after 1 s: the rest is for judging" in ran.result["sentence"]
     assert (ran.run_dir / "visit-1.json").exists(), "what it left was judged"
     assert ran.result["usage"]["seconds"] < 300
 
@@ -277,7 +277,7 @@ def test_a_program_that_is_missing_declines_in_a_chain(project: Path) -> None:
 def test_a_limit_in_money_needs_a_program_that_tells_its_cost(project: Path, tmp_path: Path) -> None:
     ran = run(project, agent(tmp_path, FIXES), "--max-cost", "1")
     assert ran.code == 2
-    assert "--max-cost: command does not tell what it costs" in ran.stderr
+    assert "--max-cost: command does not report its cost" in ran.stderr
 
 
 @pytest.mark.parametrize("more", [("--coder-env", "NO_SUCH_NAME"), ("--coder", "fixers", "--coder-env", "HOME")])

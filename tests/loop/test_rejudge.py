@@ -67,7 +67,7 @@ def test_another_rule_shows_as_a_difference_and_nothing_is_run(
     shown = kotef(project, "rejudge")
     assert shown.code == 3
     assert "→ failed: runtime_error/another" in shown.stdout
-    assert "not all is judged as it was" in shown.stdout
+    assert "some of it is judged differently" in shown.stdout
 
 
 def test_a_verdict_that_is_otherwise_is_shown(project: Path, run: Any) -> None:

@@ -108,7 +108,7 @@ def test_a_person_sees_the_run_and_the_verdict_on_it(project: Path, run: Any) ->
     run(project, Agent([FIX, DONE]), "make add right", "--check", CHECK)
     done = kotef(project, "replay")
     assert "↳ edit_file calc.py ✓" in done.stdout
-    assert "the same ending: verified after 0 failed attempts" in done.stdout
+    assert "the same result: verified after 0 failed attempts" in done.stdout
 
 
 def test_an_endpoint_that_failed_fails_again(project: Path, run: Any, alone: Callable[[], None]) -> None:
@@ -159,7 +159,7 @@ def test_a_call_that_was_never_recorded_ends_the_replay(project: Path, run: Any)
     shown = kotef(project, "replay")
     assert shown.code == 3
     assert "not as recorded: visit 1, call 1 of the coder in visit 1 was never recorded" in shown.stdout
-    assert "another ending: verified" in shown.stdout
+    assert "another result: verified" in shown.stdout
 
 
 def test_a_command_that_was_never_recorded_is_not_run(project: Path, run: Any, alone: Callable[[], None]) -> None:
@@ -261,7 +261,7 @@ def test_a_visit_whose_verdict_cannot_be_read_is_named_and_not_compared(project:
     (done.run_dir / "visit-1.json").write_bytes(damage.encode("utf-8", "surrogateescape"))
     code, found = replayed(project)
     assert (code, found["differences"]) == (0, [])
-    assert found["notices"] == ["what visit 1 was judged to be cannot be read; it is not compared"]
+    assert found["notices"] == ["the verdict on visit 1 cannot be read; it is not compared"]
     assert len(found["then"]["trees"]) == len(found["now"]["trees"]) == 1
 
 

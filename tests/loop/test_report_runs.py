@@ -7,7 +7,7 @@ import pytest
 from support.loop import CHECK, DONE, FIX, Agent, write
 from support.openai_server import Reply, calls, status
 
-from kotef.report import html
+from kotef.report import html, live_page
 from kotef.report.page_data import page_of
 from kotef.runs.store import RunDir, at
 
@@ -25,6 +25,7 @@ def test_the_page_is_rewritten_at_each_visit_and_says_how_it_ended(
         return html.render_page(page, reload=page.tone == "working")
 
     monkeypatch.setattr(html, "as_html", watched)
+    monkeypatch.setattr(live_page, "PAUSE", 0.0)
     ran = run(project, Agent(coder=[*WRONG, FIX, DONE]), "make add add", "--check", CHECK)
 
     assert seen == [

@@ -120,7 +120,7 @@ def test_what_stays_wrong_is_left_out_and_said(project: Path, spec) -> None:
     assert "no-such-program" not in " ".join(ticket.tests)
     assert "left out `no-such-program --now`, whose program is not installed" in ran.stdout
     assert "unprovable: no check can prove 'it feels right'" in ran.stdout
-    assert "1 gap left to mend" in ran.stdout
+    assert "1 gap left to fix" in ran.stdout
 
 
 def test_a_model_can_neither_open_protected_files_nor_add_a_section(project: Path, spec) -> None:
@@ -204,7 +204,7 @@ def test_without_a_model_or_a_terminal_it_is_a_usage_error(project: Path, spec) 
     assert ran.exit_code == 2
     assert "no model: set OPENAI_API_KEY" in ran.stderr
     assert "kotef init" in ran.stderr
-    assert "-i: there is no terminal to ask at" in spec([], "-i").stderr
+    assert "-i: no terminal to ask at" in spec([], "-i").stderr
     assert spec([], goal="  ").code == 2
     (project / ".sdd").write_text("a file")
     assert spec([drafts(ADD)]).code == 2

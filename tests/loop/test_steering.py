@@ -147,7 +147,7 @@ def test_a_nudged_plan_with_the_old_hypothesis_is_asked_for_once_more(project: P
     assert (ran.code, agent.asked["planner"]) == (0, 3)
     first, second = (request.text for request in agent.requests("planner")[1:])
     assert second.startswith(first[:-50]), "the prompt is the same, with a line more"
-    assert "rests on the hypothesis of the attempt before: Add subtracts!" in second
+    assert "rests on the hypothesis of the previous attempt: Add subtracts!" in second
     planned = [event for event in ran.events if event["event"] == "planned"]
     assert [event["hypothesis"] for event in planned] == ["add subtracts", "b"]
     assert planned[1]["steps"] == ["three"]

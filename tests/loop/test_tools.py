@@ -108,7 +108,7 @@ def test_a_kill_between_the_files_of_a_patch_leaves_no_half_of_it(patching: Path
     assert ran.result["visits"] == 1
     told = answers(agent)[3].splitlines()
     done = ", ".join(("notes.txt", "calc.py", "new.txt", "old.txt")[:number])
-    part = f"{done}: changed before kotef was interrupted, and not once more. The rest of this edit:"
+    part = f"{done}: changed before kotef was interrupted, and not changed again. The rest of this edit:"
     whole = "This edit was made before kotef was interrupted; it was not repeated."
     assert (told[0], told[-1]) == ((part, "deleted gone.txt") if number < 5 else (whole, whole))
 
@@ -233,7 +233,7 @@ def test_in_ci_the_memory_is_only_read_and_nothing_else_is_written_below_sdd(
     added, listed, written, *_ = answers(agent)
     assert "read-only in CI" in added
     assert listed.startswith("core: 0 of 20 notes")
-    assert ".sdd says what is asked and is not to be written" in written
+    assert ".sdd defines the task and must not be written" in written
     assert not (remembering / ".sdd" / "memory").exists()
 
 
@@ -265,7 +265,7 @@ def test_a_skill_is_found_used_and_its_file_read(project: Path, run) -> None:
     assert "other6" in first
     assert "other7" not in first
     assert first.count("Not about it.") < 7 * 7, "one line each"
-    assert "1 skill cannot be used; `kotef skills` says why" in ran.stdout
+    assert "1 skill cannot be used; `kotef skills` shows why" in ran.stdout
 
 
 def test_skills_that_are_all_named_need_no_search_and_without_files_no_reader_of_them(project: Path, run) -> None:

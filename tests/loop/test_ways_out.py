@@ -48,7 +48,7 @@ def test_a_goal_on_green_checks_without_a_model_says_what_is_lacking(project: Pa
     (project / "calc.py").write_text("def add(a, b):\n    return a + b\n")
     ran = kotef(project, "run", "make it faster", "--check", CHECK)
     assert (ran.code, ran.result["reason"]) == (3, "nothing_left_to_try")
-    assert ran.result["sentence"].startswith("every check is green already, and without a model only what fails")
+    assert ran.result["sentence"].startswith("every check is already green, and without a model only failures")
     assert ran.issues[0]["follow_up"].startswith("name a model (`--model`, with OPENAI_API_KEY or OPENAI_BASE_URL)")
 
 
@@ -83,7 +83,7 @@ def test_a_person_may_say_that_none_of_the_edits_is_right(project: Path) -> None
     arguments = ["run", "make the price right", "--check", PYTEST, "--coder", "search:20s"]
     said = at_a_terminal([sys.executable, "-m", "kotef", *arguments], project, {"leave it open": "3\n"})
     assert "3. none of these is right" in said
-    assert "blocked: none of the edits that pass is right: a person says: price(" in " ".join(said.split())
+    assert "blocked: none of the edits that pass is right: a person's answer: price(" in " ".join(said.split())
     assert contents(project) == before
 
 
@@ -112,7 +112,7 @@ def test_what_the_fixers_say_of_a_fix_is_a_sentence(project: Path) -> None:
     assert (ran.code, ran.result["winner"]) == (0, "fixers")
     chosen, said = ran.result["edit"]["evidence"]
     assert chosen == "1 fix tried, 1 kept: the failing checks got better with each"
-    assert said.startswith("the check said: NameError: name 'frist' is not defined")
+    assert said.startswith("the check reported: NameError: name 'frist' is not defined")
     assert f"\n    {said}\n" in ran.stdout
 
 

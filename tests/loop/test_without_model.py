@@ -96,7 +96,7 @@ def test_what_no_edit_can_do_ends_bounded_with_an_entry(project: Path) -> None:
     assert ran.result["resume"] is None
     again = kotef(project, "resume", "--last", "--max-attempts", "5", "--coder", "search:60s")
     assert again.code == 2, "nothing is run"
-    assert "was asked about this failure on this very tree already (name a model, or start a new run" in again.stderr
+    assert "already worked on this failure with this exact tree (name a model, or start a new run" in again.stderr
 
 
 def test_without_a_failing_test_there_is_nothing_to_search_for(tested: Path) -> None:
@@ -190,7 +190,7 @@ def test_on_a_terminal_the_question_is_put_to_the_person_first(project: Path) ->
     asked = re.search(r"should (price\(.*?\)) return (\S+) or (\S+)\?", said)
     assert asked
     assert f"2. {asked[3]}" in said
-    assert f"a person says: {asked[1]} is {asked[3]}" in said
+    assert f"a person's answer: {asked[1]} is {asked[3]}" in said
     assert "verified (by search)" in said
     price = {}
     exec((project / "calc.py").read_text(), price)

@@ -135,7 +135,7 @@ def test_a_tool_that_fails_and_a_server_that_ends_are_faults(asking) -> None:
 
 
 def test_a_call_that_takes_too_long_is_a_fault_that_says_how_long_and_where_that_is_set(asking) -> None:
-    said = "MCP server tiny: wait gave no answer within 0.2 s, the `timeoutSeconds` of its server; go on without it"
+    said = "MCP server tiny: wait gave no answer within 0.2 s, the server's `timeoutSeconds`; continue without it"
 
     async def work(ask: Asking) -> None:
         with pytest.raises(ToolFault, match=re.escape(said)):
@@ -182,7 +182,7 @@ def test_a_server_that_says_nothing_is_given_up(asking, said: list[str], monkeyp
         assert await ask.servers.rows() == []
 
     asking(work, Server(name="mute", command=sys.executable, args=("-c", "import sys; sys.stdin.read()")))
-    assert "said nothing" in said[0]
+    assert "no output" in said[0]
 
 
 def test_a_server_is_not_given_the_secrets_of_kotef(asking, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,9 +325,9 @@ def test_a_configuration_that_leads_out_of_the_workspace_is_not_read(tmp_path: P
     ("given_url", "web", "words"),
     [
         ("http://s", False, "needs --web"),
-        ("ftp://s", True, "no http"),
-        ("s", True, "no http"),
-        ("http://", True, "no http"),
+        ("ftp://s", True, "not an http"),
+        ("s", True, "not an http"),
+        ("http://", True, "not an http"),
     ],
 )
 def test_a_search_server_that_cannot_be_used_is_a_usage_error(given_url: str, web: bool, words: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kotef.mcp_client.servers import Server
 from kotef.mcp_client.sessions import McpSession, ServerFault
-from kotef.redaction.known_secrets import scope
+from kotef.redaction import scope
 from kotef.runs.secret_sources import hide
 
 KEY = "sk-live-9fJ2mXq7Lw0aVb3TzRk8"

@@ -196,7 +196,7 @@ def test_a_directory_that_is_no_workspace_is_not_served(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, ["mcp"])
     assert done.exit_code == 2
-    assert "neither a git repository" in done.stderr
+    assert "is not a git repository" in done.stderr
     assert "kotef mcp --root DIR" in done.stderr
 
 

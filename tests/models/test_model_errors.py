@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from support.openai_server import OVERFLOWS
 
 from kotef.models.errors import (
-    FAILURES,
     MAX_DETAIL,
     AnswerError,
     ReportedError,
     backoff,
     diagnose,
     diagnose_status,
+    failures,
     is_overflow,
     redacted,
     retry_after,
@@ -119,14 +119,14 @@ def made(kind: type[Exception]) -> Exception:
 @pytest.mark.parametrize("name", sorted(exceptions_of(httpx2).keys() - NOT_OF_A_REQUEST))
 def test_every_exception_of_the_http_library_is_known(name: str) -> None:
     error = made(exceptions_of(httpx2)[name])
-    assert isinstance(error, FAILURES)
+    assert isinstance(error, failures())
     assert diagnose(error).fault == HTTP_FAULTS[name]
 
 
 @pytest.mark.parametrize("name", sorted(exceptions_of(openai).keys() - NOT_OF_A_CHAT))
 def test_every_exception_of_the_client_is_known(name: str) -> None:
     error = made(exceptions_of(openai)[name])
-    assert isinstance(error, FAILURES)
+    assert isinstance(error, failures())
     assert diagnose(error).fault == CLIENT_FAULTS[name]
 
 

@@ -230,7 +230,7 @@ def test_what_is_lacking_is_said_only_where_the_checks_are_green_and_there_is_no
         ending = decide({**now, "task": task})
         return ending.sentence if ending else ""
 
-    lacking = "every check is green already, and without a model only what fails can be worked on"
+    lacking = "every check is already green, and without a model only failures can be worked on"
     assert said(state(0, edits=exhausted, test_results=green)).startswith(lacking)
     assert lacking not in said(state(0, edits=exhausted, test_results=green), model="m")
     assert lacking not in said(state(0, edits=exhausted))

@@ -17,7 +17,14 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from kotef.redaction.known_secrets import know, redactor, scope
-from kotef.redaction.secrets import MARK, MarkError, Redactor, of_env_file, of_environment, of_run
+from kotef.redaction.secrets import (
+    SECRET_MARK,
+    MarkError,
+    Redactor,
+    secrets_of_env_file,
+    secrets_of_environment,
+    secrets_of_run,
+)
 from kotef.sandbox import run_process
 
 KEY = "sk-live-9fJ2mXq7Lw0aVb3TzRk8"
@@ -164,16 +171,16 @@ HONEST = {
 
 
 def test_what_only_stands_for_a_secret_is_none() -> None:
-    assert of_environment(HONEST) == []
+    assert secrets_of_environment(HONEST) == []
 
 
 def test_secrets_of_the_environment_are_told_by_their_names() -> None:
     env = {"OPENAI_API_KEY": KEY, "GREETING": KEY, "PGPASSWORD": "Kx83-lpQ2", "URL": "postgres://me:s3/cr%40tpw9@db/x"}
     found = [("OPENAI_API_KEY", KEY), ("PGPASSWORD", "Kx83-lpQ2"), ("URL", "s3/cr%40tpw9"), ("URL", "s3/cr@tpw9")]
-    assert of_environment({**HONEST, **env}) == found
+    assert secrets_of_environment({**HONEST, **env}) == found
     two = {"BROKERS": "amqp://a:Kx83-lpQ2@one,amqp://b:Zq4-77-ppL@two"}
-    assert of_environment(two) == [("BROKERS", "Kx83-lpQ2"), ("BROKERS", "Zq4-77-ppL")]
-    assert of_environment({"KEYS": '["Kx83-lpQ2"]'}) == [("KEYS", '["Kx83-lpQ2"]')]
+    assert secrets_of_environment(two) == [("BROKERS", "Kx83-lpQ2"), ("BROKERS", "Zq4-77-ppL")]
+    assert secrets_of_environment({"KEYS": '["Kx83-lpQ2"]'}) == [("KEYS", '["Kx83-lpQ2"]')]
 
 
 def test_secrets_of_an_environment_file_are_told_from_its_settings() -> None:
@@ -191,22 +198,22 @@ PEM="-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASC
 -----END PRIVATE KEY-----"
 """
-    found = dict(of_env_file(text))
+    found = dict(secrets_of_env_file(text))
     assert found.keys() == {"API_KEY", "QUOTED", "SALT", "DATABASE_URL", "PEM"}
-    assert Redactor(of_env_file(text)).text("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC") == "[secret:PEM]"
-    assert Redactor(of_env_file(text)).text("as app with Zq4-77-ppL") == "as app with [secret:DATABASE_URL]"
+    assert Redactor(secrets_of_env_file(text)).text("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC") == "[secret:PEM]"
+    assert Redactor(secrets_of_env_file(text)).text("as app with Zq4-77-ppL") == "as app with [secret:DATABASE_URL]"
 
 
 def test_the_key_in_the_file_of_a_service_account_is_a_secret_by_itself() -> None:
     account = json.dumps({"type": "service_account", "private_key": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ"})
-    known = Redactor(of_environment({"GOOGLE_CREDENTIALS": account}))
+    known = Redactor(secrets_of_environment({"GOOGLE_CREDENTIALS": account}))
     assert known.text("it is MIIEvQIBADANBgkqhkiG9w0BAQ") == "it is [secret:GOOGLE_CREDENTIALS]"
     assert known.text("a service_account") == "a service_account"
 
 
 def test_the_key_of_the_run_is_a_secret_even_if_it_reads_like_none() -> None:
-    assert of_run({"OPENAI_API_KEY": "secret-token-1"}) == [("OPENAI_API_KEY", "secret-token-1")]
-    assert of_run({"OPENAI_API_KEY": "not-needed", "X": "none", "Y": "xxxxxxxx"}) == []
+    assert secrets_of_run({"OPENAI_API_KEY": "secret-token-1"}) == [("OPENAI_API_KEY", "secret-token-1")]
+    assert secrets_of_run({"OPENAI_API_KEY": "not-needed", "X": "none", "Y": "xxxxxxxx"}) == []
 
 
 def test_honest_output_is_left_alone() -> None:
@@ -258,4 +265,4 @@ def test_neither_the_result_nor_the_log_of_a_command_holds_a_secret(tmp_path: Pa
     assert HIDDEN in done.stdout
     for text in (done.stdout, done.stderr, log.read_text()):
         assert not any(core(form) in "".join(text.split()) for form in forms(KEY).values())
-    assert MARK.search(log.read_text())
+    assert SECRET_MARK.search(log.read_text())

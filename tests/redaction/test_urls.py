@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kotef.redaction.urls import server_of, shown
+from kotef.redaction.urls import server_of_url, shown_url
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ from kotef.redaction.urls import server_of, shown
     ],
 )
 def test_no_login_and_no_query_is_shown(url: str, plain: str, server: str) -> None:
-    assert (shown(url), server_of(url)) == (plain, server)
+    assert (shown_url(url), server_of_url(url)) == (plain, server)
 
 
 @given(st.text(), st.text())
 def test_of_any_text_nothing_before_its_last_at_is_shown_but_a_scheme(before: str, after: str) -> None:
-    assert shown(f"https://{before}@{after}") == shown(f"https://{after}") or "@" in after
+    assert shown_url(f"https://{before}@{after}") == shown_url(f"https://{after}") or "@" in after

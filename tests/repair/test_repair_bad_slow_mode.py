@@ -161,7 +161,7 @@ def test_a_check_that_cannot_be_started_is_named(tmp_path: Path, bare: str) -> N
 
     found = slowly(root, bare, command="no-such-runner -m unittest")
 
-    assert found.declined.startswith("the check cannot be run on a copy of the workspace: ")
+    assert found.declined.startswith("the check cannot run on a copy of the workspace: ")
     assert "no-such-runner" in found.declined
 
 
@@ -191,9 +191,7 @@ def test_protected_files_and_unreadable_ones_are_not_edited_by_the_slow_mode(tmp
 
     found = slowly(root, bare, protected=lambda path: path in {"shop.py", "test_shop.py"})
 
-    assert found.declined.startswith(
-        "no function of the workspace is to be suspected; latin.py (line 1 is not UTF-8), "
-    )
+    assert found.declined.startswith("no function of the workspace is suspicious; latin.py (line 1 is not UTF-8), ")
     assert "old.py (line 1: Missing parentheses" in found.declined
 
 

@@ -79,7 +79,7 @@ def test_a_suspected_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
         "test_old.py": "from old import greet\n\ndef test_it(): assert greet() == 'e'\n",
     }
     found = search(project(tmp_path / "p", files))
-    assert found.declined == "what is suspected is in a file that cannot be parsed: old.py (line 3 is not UTF-8)"
+    assert found.declined == "the suspicious code is in a file that cannot be parsed: old.py (line 3 is not UTF-8)"
 
 
 def test_a_file_left_out_is_named_though_others_are_searched(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ print("fine")
 
 
 def test_the_worker_needs_the_standard_library_and_pytest_alone() -> None:
-    inside = HERE / "kotef" / "coders" / "repair" / "worker"
+    inside = HERE / "kotef" / "repair" / "worker"
     for path in inside.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = (

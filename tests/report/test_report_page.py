@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from support.run_dirs import HOSTILE, RUN, ids_of, made_run
 
-from kotef.redaction.known_secrets import know, scope
-from kotef.redaction.secrets import Redactor
+from kotef.redaction import Redactor, know, scope
+from kotef.report import html, live_page
 from kotef.report.html import PAGE_NAME, SHOWN_ROWS, as_html, marked, visible, write_page
 from kotef.report.logs import excerpt
 from kotef.report.page_data import page_of
+from kotef.runs.store import RunDir
 from kotef.state import SCHEMA_VERSION
 
 
@@ -60,7 +61,7 @@ def test_the_page_tells_the_outcome_the_attempts_and_what_to_do(tmp_path: Path) 
         "cause 2",
         "stopped by tool_budget",
         "some-model-2026",
-        "what stands before the conversation of coder (some-model-2026) changed: edit_file",
+        "the request prefix of coder (some-model-2026) changed: edit_file",
         "AssertionError: assert 990 == 900",
         "half works passes now",
         "nothing proves this; a person must look",
@@ -306,3 +307,24 @@ def test_the_same_drift_is_told_once_with_how_often(tmp_path: Path) -> None:
     models = Seen(as_html(made_run(tmp_path))).text.partition("Prefix drift")[2]
     assert "drift ×3 what stands before" in models
     assert models.count("what stands before the conversation") == 1
+
+
+def test_what_is_new_is_in_the_page_once_the_pause_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Most runs end before anybody looks: they are written once, at the end."""
+    made: list[bool] = []
+    copied: list[bool] = []
+    now = 100.0
+    monkeypatch.setattr(html, "write_page", lambda run, *, at_work: made.append(at_work))
+    monkeypatch.setattr(live_page.time, "monotonic", lambda: now)
+    see = live_page.keeps_page(RunDir(tmp_path, tmp_path), lambda: copied.append(True))
+
+    see({"event": "planned"})
+    assert made == []
+    now += live_page.PAUSE
+    see({"event": "tool_started"})
+    see({"event": "tool_finished"})
+    assert made == [True]
+    see({"event": "verified"})
+    see({"event": "run_finished"})
+    assert made == [True, False]
+    assert len(copied) == 2

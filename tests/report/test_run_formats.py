@@ -13,7 +13,7 @@ from support.sarif import SARIF
 
 from kotef.checks.verification import CheckVerdict, Verification
 from kotef.errors import UsageError
-from kotef.redaction.leaked_keys import keys_in
+from kotef.redaction import keys_in
 from kotef.report.failure_locations import located
 from kotef.report.formats import FORMATS
 from kotef.report.pull_request import pull_request_text

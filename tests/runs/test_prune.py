@@ -128,13 +128,13 @@ def test_it_is_said_how_much_was_freed(project: Path, three: list[Path]) -> None
     said = _invoke(project, "--keep", "0")
     assert said.startswith("freed ")
     assert "2 runs" in said
-    assert "kept, for it can be resumed: 1 run" in said
+    assert "kept, because it can be resumed: 1 run" in said
 
 
 def test_checkpoints_that_cannot_be_read_stop_it_before_anything_is_deleted(project: Path, three: list[Path]) -> None:
     (three[2] / "checkpoints.sqlite").write_bytes(b"broken" * 1000)
     before = objects()
-    assert "nobody knows which snapshots it needs" in _invoke(project, "--keep", "0", code=5)
+    assert "the snapshots it needs are unknown" in _invoke(project, "--keep", "0", code=5)
     assert objects() == before
     assert all(path.exists() for path in three)
 

@@ -305,3 +305,18 @@ def test_head_and_tail_are_the_ends_of_what_came_in(chunks: list[bytes], keep: i
 
 
 ASCII = bytes(number % 128 for number in range(256))
+
+
+@linux
+def test_no_process_is_looked_for_after_a_command_that_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    table = process_tree._table
+    others = children()
+    monkeypatch.setattr(process_tree, "_table", lambda: looks.append(1) or table())
+    run("echo done | cat", tmp_path)
+    assert not looks
+    run("sleep 60 >/dev/null 2>&1 & exit 3", tmp_path)
+    assert looks
+    assert children() == others, "what it left was ended"

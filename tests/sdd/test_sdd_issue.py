@@ -82,8 +82,8 @@ def test_the_next_step_never_asks_to_run_what_is_no_command() -> None:
         command="", exit_code=0, kind="unknown", detail="put_back_left", summary="a file is left", tests=()
     )
 
-    assert follow_up("stuck", "", (judged,)) == "mend what the verdict names: a file is left"
-    assert follow_up("stuck", "", (judged, failure(tests=()))).startswith("run `pytest -q` and mend")
+    assert follow_up("stuck", "", (judged,)) == "fix what the verdict names: a file is left"
+    assert follow_up("stuck", "", (judged, failure(tests=()))).startswith("run `pytest -q` and fix")
 
 
 def test_an_entry_says_what_a_person_needs() -> None:
@@ -380,7 +380,7 @@ def test_a_damaged_entry_is_a_problem_with_its_line_and_hides_no_other(damage, s
     [
         ("bounded_attempts_exceeded", [failure()], "inspect `tests/test_x.py::test_y` (and 1 more): AssertionError: assert 1 == 2"),
         ("stuck", [failure(visit=2), failure(tests=(), summary="E501"), failure(tests=("t::a",), summary="boom")], "inspect `t::a`: boom"),
-        ("stuck", [failure(tests=(), summary="x.py:1: E501")], "run `pytest -q` and mend what it reports: x.py:1: E501"),
+        ("stuck", [failure(tests=(), summary="x.py:1: E501")], "run `pytest -q` and fix what it reports: x.py:1: E501"),
         ("stuck", [], "read the report of the run: why"),
         (
             "bounded_attempts_exceeded",
@@ -390,13 +390,13 @@ def test_a_damaged_entry_is_a_problem_with_its_line_and_hides_no_other(damage, s
         ("budget_exceeded", [], "resume with a larger limit: why"),
         ("budget_exceeded", [failure(tests=("t::a",), summary="")], "resume with a larger limit: why; or inspect `t::a`"),
         ("environment_broken", [], "make the checks runnable, or name one with `--check` or in a ticket's `## Tests` block: why"),
-        ("environment_broken", [failure(detail="command_not_found", summary="pytest: not found")], "install what `pytest -q` needs, see that it starts, then resume: pytest: not found"),
+        ("environment_broken", [failure(detail="command_not_found", summary="pytest: not found")], "install what `pytest -q` needs, make sure it starts, then resume: pytest: not found"),
         ("environment_broken", [failure(detail="no_space", summary="")], "free disk space for `pytest -q`, then resume"),
         ("blocked", [failure()], "decide what kotef may not decide: why; write the answer into the ticket, then run it again"),
-        ("model_unavailable", [], "run `kotef doctor` and mend the endpoint: why; then resume"),
+        ("model_unavailable", [], "run `kotef doctor`, fix the endpoint (why), then resume"),
         ("interrupted", [], "resume the run, or leave it: no check has failed so far"),
         ("crashed", [], "report this defect of kotef with traceback.txt of its run directory: why; then resume"),
-        ("unverified", [], "read the diff, for no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"),
+        ("unverified", [], "read the diff, because no check judged it; then name a check with `--check` or in `.sdd/kotef.toml`"),
         ("verified", [], "nothing is left to do"),
     ],
 )  # fmt: skip
@@ -407,7 +407,7 @@ def test_the_follow_up_is_concrete(outcome: Outcome, found: list[IssueFailure], 
 def test_only_several_passing_edits_are_answered_by_an_assertion() -> None:
     question = "which database should it use?"
     assert follow_up("blocked", question, []).startswith("decide what kotef may not decide")
-    assert follow_up("blocked", question, [], reason=AMBIGUOUS).startswith("answer it by one more assertion")
+    assert follow_up("blocked", question, [], reason=AMBIGUOUS).startswith("answer it with an assertion")
 
 
 @pytest.mark.parametrize("outcome", list(EXIT_STATUS))

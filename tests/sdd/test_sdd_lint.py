@@ -174,7 +174,7 @@ def test_options_in_front_of_lint_are_a_usage_error_that_says_where_they_stand(t
     from kotef.cli.main import main
 
     done = CliRunner().invoke(main, ["spec", "--root", str(tmp_path), "lint"])
-    assert (done.exit_code, "stand behind its name" in done.stderr) == (2, True)
+    assert (done.exit_code, "go after its name" in done.stderr) == (2, True)
 
 
 @given(

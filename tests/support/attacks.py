@@ -28,7 +28,7 @@ def fresh() -> str:
 
 def refuse_level(level: str, root: Path) -> str:
     """Why this machine cannot confine at a level; empty where it can."""
-    from kotef.files.paths import state_dir
+    from kotef.files import state_dir
     from kotef.sandbox import child_environment, confine, probe_level
 
     env = child_environment(os.environ)

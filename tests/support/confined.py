@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.sandbox import Completed, Level, Sandbox, child_environment, confine, probe_level, run_process
 
 

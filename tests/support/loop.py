@@ -31,6 +31,9 @@ class Add(unittest.TestCase):
         self.assertEqual(add(0, 0), 0)
 """
 CHECK = "python -m unittest -q"
+RERUNS = ("--reruns", "0")
+"""What a test that names none asks for: a second run of each failure costs another run of the checks, and has tests
+of its own."""
 PYTEST = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
 """Starts in a third of the time: nothing is loaded that the machine happens to have."""
 
@@ -106,6 +109,8 @@ class Ran:
 def kotef(root: Path, *arguments: str) -> Ran:
     """Run kotef's command line in this process, in the workspace `root`."""
     command, *rest = arguments
+    if command in {"run", "check"} and "--reruns" not in rest:
+        rest = [*rest, *RERUNS]
     done = CliRunner().invoke(main, [command, "--root", str(root), *rest])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception

@@ -180,7 +180,7 @@ def test_edits_that_say_nothing_are_refused(tmp_path: Path, edits: list[Replacem
 
 def test_an_edit_that_swaps_code_for_a_placeholder_is_refused(tmp_path: Path) -> None:
     path = given_file(tmp_path, "def f():\n    a()\n    b()\n")
-    assert "stands for code" in refused(
+    assert "replaces code" in refused(
         path, Replacement(search="    a()\n    b()\n", replace="    # ... rest of the code ...\n")
     )
 

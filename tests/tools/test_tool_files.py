@@ -86,7 +86,7 @@ def test_what_is_not_the_models_to_read_is_denied(root: Path, path: str) -> None
 
 def test_what_is_no_path_is_an_argument_to_mend(root: Path, guard: EditGuard) -> None:
     for act in (lambda: view_file(root, "a\0b"), lambda: write_file(root, "a\0b", "x", guard=guard)):
-        with pytest.raises(ToolFault, match=r"a\\0b: no path holds a NUL character") as caught:
+        with pytest.raises(ToolFault, match=r"a\\0b: a path cannot contain a NUL character") as caught:
             act()
         assert caught.value.kind == "schema_reject"
 
@@ -183,7 +183,7 @@ def test_writing_the_same_content_again_is_no_fault(root: Path, guard: EditGuard
 )
 def test_a_rewrite_that_loses_code_to_a_placeholder_is_refused(root: Path, guard: EditGuard, line: str) -> None:
     before = (root / "src/cart.py").read_text()
-    with pytest.raises(ToolFault, match="stands for code that would be lost"):
+    with pytest.raises(ToolFault, match="replaces code that would be lost"):
         write_file(root, "src/cart.py", f"import sys\n{line}\n", guard=guard)
     assert (root / "src/cart.py").read_text() == before
 

@@ -48,7 +48,7 @@ def change(root: Path) -> None:
 def test_without_git_the_run_is_its_own_history(place: Path) -> None:
     start = begin(place)
     assert git_status(place, start).splitlines() == [
-        "no git repository here; kotef's own snapshots tell what has changed",
+        "not a git repository; kotef's own snapshots show what has changed",
         "since the start of the run:",
         "nothing has changed",
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.loop import git
 
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.tools import repository
 from kotef.tools.errors import ToolFault
 from kotef.tools.overview import MAX_HITS, MAX_TEXT, overview, search_symbols
@@ -43,7 +43,7 @@ def test_the_overview_begins_with_what_the_rest_leans_on(shop: Path) -> None:
     assert text.splitlines()[:5] == [
         "5 files: 3 Python, 1 TypeScript",
         "Folders: shop/ (3), web/ (1)",
-        "Files the others lean on most, first the most; line: definition",
+        "Files that others use most, most used first; line: definition",
         "shop/cart.py",
         "  1: class Cart:",
     ]
@@ -180,4 +180,4 @@ def test_links_and_secrets_are_not_looked_into(shop: Path, tmp_path: Path) -> No
 def test_an_empty_workspace_says_so(tmp_path: Path) -> None:
     assert overview(tmp_path) == "no files in ."
     (tmp_path / "notes.txt").write_text("hello\n")
-    assert overview(tmp_path).startswith("1 file; no source that the map knows")
+    assert overview(tmp_path).startswith("1 file; no source file in a known language")

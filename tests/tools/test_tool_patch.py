@@ -82,7 +82,7 @@ def test_every_kind_of_section_in_one_patch(tmp_path: Path) -> None:
     ("lines", "kind", "says"),
     [
         (("*** Update File: a.py", "-nowhere", "+x"), "exec_error", "a.py, hunk 1 of 1: search is not found"),
-        (("*** Update File: a.py", "-same", "+x"), "exec_error", "its lines stand at 1, 3"),
+        (("*** Update File: a.py", "-same", "+x"), "exec_error", "its lines are at 1, 3"),
         (("*** Update File: a.py", "@@ def nowhere", "-same", "+x"), "exec_error", "no line `def nowhere`"),
         (("*** Update File: b.py", "-b", "+x"), "exec_error", "no such file"),
         (("*** Delete File: b.py",), "exec_error", "no such file"),

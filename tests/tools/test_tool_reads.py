@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kotef.files.paths import granted
+from kotef.files import granted
 from kotef.tools import files, overview, search
 from kotef.tools.errors import ToolFault
 

@@ -321,7 +321,7 @@ def test_a_long_page_is_read_in_parts(pages: Pages, fetching: Fetching) -> None:
     pages.put("/a", b"<p>" + b"0123456789" * 1500)
     first = fetching("http://site.test:PORT/a")
     assert len(first) < MAX_TEXT + 300
-    assert f"5000 more characters; go on with start={MAX_TEXT}" in first
+    assert f"5000 more characters; continue with start={MAX_TEXT}" in first
     second = fetching("http://site.test:PORT/a", start=MAX_TEXT)
     assert "more characters" not in second
     assert second.count("0123456789") == 500

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kotef.errors import BusyError, WorkspaceError
-from kotef.files.paths import state_dir
+from kotef.files import state_dir
 from kotef.workspace.lock import workspace_lock
 
 HOLDER = """

@@ -11,13 +11,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.files import file_entry
-from kotef.files.paths import state_dir
-from kotef.workspace import snapshot_scope, tree_store
+from kotef.files import state_dir
+from kotef.workspace import file_entry, snapshot_scope, tree_store
+from kotef.workspace import snapshots as module
 from kotef.workspace.remainder import keep
 from kotef.workspace.snapshots import Restored, Snapshots
 
 UserGit = Callable[..., str]
+
+
+@pytest.fixture(params=["a few files", "many files"])
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A few changed files are read by kotef itself, many by git: what holds of one way holds of the other."""
+    if request.param == "many files":
+        monkeypatch.setattr(module, "_READ_HERE", -1)
+    return request.param
 
 
 def write(root: Path, files: Mapping[str, str] = MappingProxyType({}), **more: str) -> None:
@@ -64,7 +72,7 @@ def test_the_users_repository_is_only_read(root: Path, user_git: UserGit) -> Non
     assert everything() == before
 
 
-def test_the_tree_id_is_a_fingerprint_of_the_workspace(root: Path, user_git: UserGit) -> None:
+def test_the_tree_id_is_a_fingerprint_of_the_workspace(root: Path, size: str, user_git: UserGit) -> None:
     write(root, a="1", b="1")
     snapshots = Snapshots.open(root)
     first = snapshots.take()
@@ -80,7 +88,7 @@ def test_the_tree_id_is_a_fingerprint_of_the_workspace(root: Path, user_git: Use
     assert snapshots.take() == first
 
 
-def test_a_change_that_keeps_size_and_time_is_seen(root: Path) -> None:
+def test_a_change_that_keeps_size_and_time_is_seen(root: Path, size: str) -> None:
     write(root, a="1111")
     snapshots = Snapshots.open(root)
     seen = {snapshots.take()}
@@ -135,7 +143,7 @@ def test_a_workspace_that_an_outer_repository_ignores_is_kept_all_the_same(root:
     assert snapshots.paths(snapshots.take()) == {"a"}
 
 
-def test_line_endings_and_bytes_survive_any_attribute(root: Path, user_git: UserGit) -> None:
+def test_line_endings_and_bytes_survive_any_attribute(root: Path, size: str, user_git: UserGit) -> None:
     (root / ".gitattributes").write_text("* text=auto eol=lf ident\n*.txt text eol=crlf working-tree-encoding=UTF-16\n")
     user_git("config", "core.autocrlf", "true")
     contents = {
@@ -156,7 +164,7 @@ def test_line_endings_and_bytes_survive_any_attribute(root: Path, user_git: User
     assert all(snapshots.read(tree, name) == content for name, content in contents.items())
 
 
-def test_odd_names_links_and_execute_bits_come_back(root: Path, user_git: UserGit) -> None:
+def test_odd_names_links_and_execute_bits_come_back(root: Path, size: str, user_git: UserGit) -> None:
     names = [
         "ü – ß",
         "new\nline",
@@ -200,7 +208,7 @@ def test_what_cannot_be_held_is_named(root: Path, user_git: UserGit, monkeypatch
         )
     user_git("-c", "advice.addEmbeddedRepo=false", "add", "module")
     access = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: path != root.resolve() / "secret" and access(path, mode))
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != root.resolve() / "secret" and access(path, mode))
     snapshots = Snapshots.open(root)
     assert snapshots.paths(snapshots.take()) == {"a", "nearly"}
     assert snapshots.left_out == ("large", "module", "nested/", "secret")
@@ -290,7 +298,7 @@ def test_only_the_paths_asked_for_are_put_back(root: Path, tmp_path: Path) -> No
     assert [(root / name).read_text() for name in ("b", "ignored", "../beside")] == ["2", "2", "2"]
 
 
-def test_a_file_and_a_directory_change_places(root: Path) -> None:
+def test_a_file_and_a_directory_change_places(root: Path, size: str) -> None:
     write(root, {"b/c": "below", "b/d/e": "below"}, a="file")
     snapshots = Snapshots.open(root)
     first = snapshots.take()
@@ -377,7 +385,7 @@ def test_snapshots_outlive_the_users_garbage_collection_and_its_repository(root:
 
 
 @pytest.mark.parametrize("damage", ["nonsense", "lock", "missing"])
-def test_a_killed_runs_leavings_do_not_matter(root: Path, damage: str) -> None:
+def test_a_killed_runs_leavings_do_not_matter(root: Path, size: str, damage: str) -> None:
     write(root, a="1")
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
@@ -390,7 +398,7 @@ def test_a_killed_runs_leavings_do_not_matter(root: Path, damage: str) -> None:
         elif damage == "lock":
             (snapshots.store / "index.lock").touch()
         else:
-            (snapshots.store / "index").unlink()
+            (snapshots.store / "index").unlink(missing_ok=True)
         assert (snapshots if opened_before else Snapshots.open(root)).take() == tree != other
 
 
@@ -468,7 +476,7 @@ def build(root: Path, tree: dict[str, tuple[str, bytes] | None]) -> None:
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(old=TREE, new=TREE)
-def test_any_tree_comes_back_from_any_other(root: Path, old: dict, new: dict) -> None:
+def test_any_tree_comes_back_from_any_other(root: Path, size: str, old: dict, new: dict) -> None:
     snapshots = Snapshots.open(root)
     build(root, old)
     before = snapshots.take()
@@ -511,7 +519,7 @@ def test_folders_without_a_file_give_way_to_the_link_that_stood_there(root: Path
     assert (root / "link").readlink() == Path("a")
 
 
-def test_where_nothing_changed_git_is_asked_for_the_names_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_little_changed_git_is_asked_for_the_names_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "a.py").write_text("a = 1\n")
     snapshots = Snapshots.open(root)
     tree = snapshots.take()
@@ -521,10 +529,9 @@ def test_where_nothing_changed_git_is_asked_for_the_names_alone(root: Path, monk
 
     assert snapshots.take() == tree
     assert snapshots.take() == tree
-    assert set(asked) <= {"ls-tree"}
     (root / "a.py").write_text("a = 2\n")
-    assert snapshots.take() != tree
-    assert "write-tree" in asked
+    assert snapshots.changed(tree, snapshots.take()) == ("a.py",)
+    assert asked == []
 
 
 def test_a_tree_that_was_lost_meanwhile_is_written_again(root: Path) -> None:
@@ -539,7 +546,7 @@ def test_a_tree_that_was_lost_meanwhile_is_written_again(root: Path) -> None:
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.sampled_from(["same size", "mode", "link", "gone", "moved over", "nothing"]), max_size=5))
-def test_no_change_between_two_looks_is_missed(root: Path, changes: list[str]) -> None:
+def test_no_change_between_two_looks_is_missed(root: Path, size: str, changes: list[str]) -> None:
     """Whatever happens to a file, the tree is the one that a store without memory would take."""
     one, other = root / "one.py", root / "other.py"
     for path in (one, other):

@@ -9,7 +9,7 @@ from typing import Final
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import MAKEFILES
-from kotef.files.safe_open import list_within
+from kotef.files import list_within
 
 _MOST: Final = 500
 """Entries of a folder that are looked at."""

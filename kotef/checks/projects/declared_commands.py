@@ -1,4 +1,4 @@
-"""The test command a repository declares itself: make and just targets, tox, nox, scripts."""
+"""The test command that a repository declares itself: make and just targets, tox, nox, scripts."""
 
 import re
 import shlex
@@ -29,7 +29,7 @@ _NOT_TESTS: Final = re.compile(
     r"clean|install|release|publish|upload|lint|format|fmt|style|types?|cov|bench|perf|fuzz|valgrind|docker|build|deps?"
     r"|dist|docs?|data|update|gen|watch|debug|sanit|memcheck|windows|win32|headers?|license|syntax|spell|links"
 )
-"""What else in its name says that a target is no plain run of the tests."""
+"""What else in its name says that a target is not a plain run of the tests."""
 _SCRIPTS: Final = ("scripts/test", "script/test", "bin/test", "scripts/test.sh", "script/test.sh", "run_tests.sh")
 _BESIDE_TESTS: Final = re.compile(
     r"docker|docker-compose|podman|kubectl|vagrant|terraform|ansible(?:-playbook)?|ssh|scp|rsync|curl|wget|aws|gcloud"
@@ -82,12 +82,12 @@ class Declared(NamedTuple):
 
     @property
     def is_suited(self) -> bool:
-        """Whether it needs nothing but this workspace."""
+        """Whether it needs only this workspace."""
         return not needs_more(self.lines)
 
     @property
     def folder(self) -> str:
-        """Where that command is run, from the root; empty for the root, and where it is no folder of the workspace."""
+        """Where that command is run, from the root; empty for the root, and if it is not a folder of the workspace."""
         found = _CD.match(self._line)
         place = normpath(found[1]) if found else "."
         return "" if place == "." or place.startswith(("/", "..")) else place
@@ -206,15 +206,15 @@ def _names(root: Path, files: tuple[str, ...], pattern: re.Pattern[str]) -> set[
 
 
 def assignments_of(line: str) -> str:
-    """The variables set in front of a command, as they have to be typed; empty where there are none."""
+    """The variables set in front of a command, as they have to be typed; empty if there are none."""
     found = _ASSIGNMENTS.match(line)
     return found[0] if found else ""
 
 
 def module_and_arguments(line: str) -> tuple[str, str]:
-    """What `python -m` is given in a plain test command, and what follows; empty where it is no module of Python.
+    """What `python -m` is given in a plain test command, and what follows; empty where it is not a module of Python.
 
-    What stands in front to run it in an environment (`uv run`) is left out, for the environment is found anew.
+    What stands in front to run it in an environment (`uv run`) is left out, because the environment is found again.
     """
     words = words_of(_WITHIN.sub("", line.removeprefix(assignments_of(line))))
     if not words:

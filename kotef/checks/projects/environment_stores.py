@@ -1,4 +1,4 @@
-"""Environments outside of the workspace: where poetry, hatch, pdm, virtualenvwrapper, pyenv and conda keep theirs."""
+"""Python environments outside the workspace: where poetry, hatch, pdm, virtualenvwrapper, pyenv and conda keep them."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.checks.project_config import readable_text, table, toml_of
-from kotef.files.safe_open import read_regular
+from kotef.files import read_regular
 
 _UNUSUAL: Final = re.compile(r"[ $`!*@\"\\\r\n\t]")
 """Characters that poetry replaces in the name of an environment."""

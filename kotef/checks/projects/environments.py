@@ -1,4 +1,4 @@
-"""Python environments of a project: where they lie, what is installed in them, how one is made."""
+"""Python environments of a project: where they are, what is installed in them, how to create one."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from kotef.checks.project_config import readable_text, table, toml_of
 from kotef.checks.projects.environment_stores import stored_environments
-from kotef.files.safe_open import list_within, read_regular
+from kotef.files import list_within, read_regular
 
 _USUAL: Final = (".venv", "venv", "env")
 """Folders that are taken for an environment by their name; any other needs a `pyvenv.cfg`."""
@@ -42,7 +42,7 @@ class Environment(NamedTuple):
     directory: str
     """Folder of its programs, from the root or absolute; empty where a tool finds it, or PATH does."""
     runner: str = ""
-    """`uv run ` and the like; empty where there is none."""
+    """`uv run ` and the like; empty if there is none."""
     interpreter: str = "python"
     """The name of the interpreter behind `runner`."""
 

@@ -1,4 +1,4 @@
-"""Declared commands as checks, if nothing more specific runs the tests."""
+"""Declared commands as checks, for projects where nothing more specific runs the tests."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

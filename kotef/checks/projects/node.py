@@ -32,7 +32,7 @@ _ALONE: Final = "npm test --ignore-scripts"
 _OWN_CHECK: Final = re.compile(r"npm run (?:-\S+ )*(?:lint|" + "|".join(_TYPECHECK) + r")")
 _UNIT: Final = ("test:unit", "unit", "tests", "test:run", "test:ci")
 _OF_NODE: Final = re.compile(r"(?:npm|pnpm|yarn|bun|npx|bunx) |node (?:--\S+ )*--test\b")
-"""How a command begins that needs nothing but Node and what is installed."""
+"""How a command begins that needs only Node and what is installed."""
 _PLACEHOLDER: Final = "no test specified"
 """What `npm init` writes as the test script; it fails on purpose and tests nothing."""
 _EDITS: Final = re.compile(r"--(?:fix|write)\b")
@@ -79,7 +79,7 @@ def _hooks_left_out(scripts: dict[str, str]) -> list[str]:
 
 
 def _without_hooks(scripts: dict[str, str]) -> str:
-    """The tests without the hooks, after the one in front where that can be run here and is no check of its own."""
+    """The tests without the hooks, after the one in front where that can be run here and is not a check of its own."""
     before = scripts.get(_HOOKS[0], "")
     parts = [part.strip() for part in before.split("&&")]
     is_needed = before and not needs_more([before]) and not all(_OWN_CHECK.fullmatch(part) for part in parts)
@@ -101,7 +101,7 @@ def missing(root: Path) -> Iterator[tuple[str, str]]:
     wanted = table(package, "dependencies") or table(package, "devDependencies")
     if wanted and not (root / "node_modules").exists() and not (root / ".pnp.cjs").exists():
         lock = next((name for name in _LOCKS if (root / name).is_file()), "")
-        yield f"{lock or 'package.json'} names dependencies, but there is no node_modules", making(root)
+        yield f"{lock or 'package.json'} lists dependencies, but node_modules is missing", making(root)
 
 
 def making(root: Path) -> str:

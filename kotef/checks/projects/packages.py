@@ -1,4 +1,4 @@
-"""Packages of a workspace whose root has no tests of its own: which there are, and which a task concerns."""
+"""Packages of a workspace whose root has no tests of its own: which exist, and which a task concerns."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from kotef.checks.project_config import json_of, readable_text, table, toml_of
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.environments import environments
 from kotef.errors import SpecError
-from kotef.files.safe_open import walk_within
+from kotef.files import walk_within
 
 MAX_PACKAGES: Final = 8
 """Packages whose tests are run where nothing says which of them a task concerns."""
@@ -64,7 +64,7 @@ def checks(
     for folder in concerned(root, packages(root), concerning):
         try:
             own = [_inside(root, folder, each) for each in detect(root / folder)]
-        except SpecError:  # a manifest of one package that cannot be read is no reason to run no tests of others
+        except SpecError:  # a manifest of one package that cannot be read is not a reason to run no tests of others
             continue
         if any(each.role == "test" for each in own):
             found.append(own)

@@ -1,4 +1,4 @@
-"""The command line that runs pytest: in which form, with which of the declared arguments, in which folder."""
+"""The command line that runs pytest: its form, its declared arguments and its folder."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from typing import Final
 
 from kotef.checks.project_config import readable_text
 from kotef.checks.projects.environments import Environment, environment_of
-from kotef.files.safe_open import list_within, read_regular
+from kotef.files import list_within, read_regular
 from kotef.shell import words_of
 
 _ENDS_EARLY: Final = re.compile(

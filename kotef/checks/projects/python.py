@@ -15,7 +15,7 @@ from kotef.checks.projects.declared_commands import Declared, assignments_of, de
 from kotef.checks.projects.environments import environment_of, environments, lock_of
 from kotef.checks.projects.pytest_command import form_in_manual, pytest_line
 from kotef.checks.projects.workflows import workflow_commands
-from kotef.files.safe_open import Listed, inside, list_within, walk_within
+from kotef.files import Listed, list_within, resolve_links, walk_within
 from kotef.shell import Role
 
 _TEST_DIRECTORIES: Final = ("tests", "test", "src/tests")
@@ -262,7 +262,7 @@ def _pytest_configured(root: Path, tools: dict[str, Any], sections: frozenset[st
 
 
 def _holds_tests(root: Path) -> str:
-    """Where there are test modules; empty where there are none."""
+    """Where there are test modules; empty if there are none."""
     if found := next((entry.name for entry in _listed(root) if fnmatchcase(entry.name, "test_*.py")), ""):
         return found
     return next((f"{name}/" for name in _test_directories(root) if next(_modules(root, name), "")), "")
@@ -299,7 +299,7 @@ def _listed(root: Path, directory: str = ".") -> list[Listed]:
 def _modules(root: Path, directory: str, patterns: tuple[str, ...] = _MODULES) -> Iterator[str]:
     """The test modules in a directory, and up to two below it, from the root."""
     try:
-        place = inside(root, directory)
+        place = resolve_links(root, directory)
     except OSError:
         return
     for walked in islice(walk_within(root / place, most=_MOST), _MOST):
@@ -328,7 +328,7 @@ def _module(root: Path, name: str, folder: str = "") -> str:
 
 
 def _interpreter(root: Path, module: str) -> str:
-    """The interpreter of the environment that holds the module, else of PATH; empty where there is none."""
+    """The interpreter of the environment that holds the module, else of PATH; empty if there is none."""
     if environment := environment_of(root, module):
         return environment.python
     return next((python for python in ("python3", "python") if shutil.which(python)), "")

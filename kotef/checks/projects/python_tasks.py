@@ -90,7 +90,7 @@ def _tox(root: Path) -> Iterator[TaskCommand]:
 
 
 def _of_ini(text: str) -> tuple[str, ...]:
-    """The command lines of `[testenv]` in an INI text; empty where there are none that can be typed."""
+    """The command lines of `[testenv]` in an INI text; empty if there are none that can be typed."""
     parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
     try:
         parser.read_string(text)

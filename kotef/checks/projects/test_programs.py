@@ -1,4 +1,4 @@
-"""Makefile targets that build and run a program of tests, whatever their name is: told by the source they compile."""
+"""Makefile targets that build and run a test program, recognised by the source files they compile."""
 
 import re
 from collections.abc import Iterator

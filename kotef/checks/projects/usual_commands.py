@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from kotef.checks.project_config import json_of, table
 from kotef.checks.projects import DetectedCheck
-from kotef.files.safe_open import list_within
+from kotef.files import list_within
 from kotef.shell import Role
 
 _MOST: Final = 2_000

@@ -1,7 +1,7 @@
 """CI workflows as hints: the plain test commands in the steps of a repository's pipelines.
 
 They are text of strangers: parsed without building objects, and bounded. Of their commands only such are taken that
-need nothing but the workspace. What a repository declares more directly is asked first.
+need only the workspace. What a repository declares more directly is asked first.
 """
 
 import re
@@ -15,7 +15,7 @@ from kotef.checks.project_config import readable_text
 from kotef.checks.projects import DetectedCheck
 from kotef.checks.projects.declared_commands import Declared, assignments_of
 from kotef.checks.projects.python_tasks import in_folder
-from kotef.files.safe_open import list_within
+from kotef.files import list_within
 from kotef.shell import Role, commands_behind, unwrap
 
 _WORKFLOWS: Final = ".github/workflows"

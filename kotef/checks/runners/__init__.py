@@ -1,4 +1,4 @@
-"""The table of test runners: how each is asked for results, test by test, and how they are read.
+"""The table of test runners: how to request per-test results from each, and how to read them.
 
 A new runner is a row: an entry of `RUNNERS` in `table.py`, made in the module of its ecosystem.
 """

@@ -1,4 +1,4 @@
-"""ExUnit: a formatter of kotef's, added by an environment variable of the Erlang virtual machine."""
+"""ExUnit: a formatter from kotef, added through an environment variable of the Erlang virtual machine."""
 
 import re
 from collections.abc import Mapping

@@ -11,7 +11,7 @@ from kotef.checks.runners.line_reports import Lines, add, read_by, tests_in
 from kotef.checks.runners.plugin_reports import place_of
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted_exactly
 from kotef.checks.runners.xml_reports import cases_in
-from kotef.integrity.ids import name_part, numbered, test_id
+from kotef.integrity import name_part, numbered, test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -9,8 +9,8 @@ from kotef.checks.runner_summaries import SummaryCounts
 from kotef.checks.runners.line_reports import add
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, as_counted
 from kotef.checks.runners.xml_reports import cases_in
-from kotef.files.safe_open import read_within
-from kotef.integrity.ids import test_id
+from kotef.files import read_within
+from kotef.integrity import test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

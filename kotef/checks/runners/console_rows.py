@@ -1,4 +1,4 @@
-"""Runners that print a line for each test; the lines count only if the closing line has the same totals."""
+"""Runners that print a line for each test; the lines count only if the summary line has the same totals."""
 
 import re
 from typing import Final

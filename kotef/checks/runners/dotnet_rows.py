@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kotef.checks.runners.line_reports import Lines, read_by
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.xml_reports import cases_in
-from kotef.integrity.ids import test_id
+from kotef.integrity import test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

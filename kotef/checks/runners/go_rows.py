@@ -1,4 +1,4 @@
-"""go test: a program of kotef's starts each test binary (`-exec`), also behind make and scripts."""
+"""go test: a program from kotef starts each test binary (`-exec`), also when make or a script runs go."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from typing import Final
 from kotef.checks.runners.plugin_reports import recorded
 from kotef.checks.runners.plugins import copy_of
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
-from kotef.files.safe_open import read_regular, read_within
-from kotef.integrity.ids import name_part
+from kotef.files import read_regular, read_within
+from kotef.integrity import name_part
 
 _STARTER: Final = """\
 #!/bin/sh

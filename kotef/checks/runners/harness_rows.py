@@ -12,8 +12,8 @@ from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted
 from kotef.checks.types import RED, TestStatus
 from kotef.classification import all_lines
-from kotef.files.safe_open import read_within
-from kotef.integrity.ids import name_part
+from kotef.files import read_within
+from kotef.integrity import name_part
 
 
 class _HarnessTest(NamedTuple):

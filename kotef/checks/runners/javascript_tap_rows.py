@@ -7,7 +7,7 @@ from typing import Final
 
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.checks.types import RED, TestStatus
-from kotef.integrity.ids import name_part, numbered, test_id
+from kotef.integrity import name_part, numbered, test_id
 
 _POINT: Final = re.compile(
     r"(?P<indent>(?:    )*)(?P<status>not ok|ok)(?: \d+)?(?: -)?(?: (?P<name>.*?))?"

@@ -13,7 +13,7 @@ from kotef.checks.runners.plugin_reports import DamagedReportError
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.checks.runners.xml_reports import documents
-from kotef.integrity.ids import numbered, test_id
+from kotef.integrity import numbered, test_id
 
 _BUILDS: Final = frozenset({"mvn", "mvnw", "mvnd", "gradle", "gradlew"})
 _MANIFESTS: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kotef.checks.reports import worse
 from kotef.checks.runners.row import Leavings, Statuses
 from kotef.checks.types import TestStatus
-from kotef.integrity.ids import test_id
+from kotef.integrity import test_id
 
 
 class Lines(NamedTuple):

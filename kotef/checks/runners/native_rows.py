@@ -11,7 +11,7 @@ from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses, 
 from kotef.checks.runners.tap_rows import tests_of_tap
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
-from kotef.integrity.ids import name_part, test_id
+from kotef.integrity import name_part, test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -65,7 +65,7 @@ def _junit_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
 
 
 def _gtest_cases(root: "Element") -> Iterator[tuple[str, TestStatus]]:
-    """Each test as GoogleTest prints it; in a mere list of tests there is no status."""
+    """Each test as GoogleTest prints it; a mere list of tests has no status."""
     for case in root.iter("testcase"):
         if "status" in case.keys():  # noqa: SIM118 - an element's attributes
             status: TestStatus = "skipped" if case.get("status") == "notrun" else status_of_case(case)

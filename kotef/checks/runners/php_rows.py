@@ -10,7 +10,7 @@ from kotef.checks.runners.plugins import copy_of, settings_file
 from kotef.checks.runners.row import REPORT_FOLDER, Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.runners.xml_reports import cases_in
 from kotef.checks.types import TestStatus
-from kotef.integrity.ids import test_id
+from kotef.integrity import test_id
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -9,11 +9,11 @@ from typing import Any, Final
 from kotef.checks.reports import MAX_REPORT, worse
 from kotef.checks.runners.row import Leavings, Statuses
 from kotef.checks.types import TestStatus
-from kotef.files.safe_open import list_within, read_within
-from kotef.integrity.ids import name_part, numbered
+from kotef.files import list_within, read_within
+from kotef.integrity import name_part, numbered
 
 MAX_FILES: Final = 20_000
-"""Entries of the folder that are looked at; more is no report."""
+"""Entries of the folder that are looked at; more is not a report."""
 
 _STATUSES: Final[frozenset[TestStatus]] = frozenset({"passed", "failed", "error", "skipped", "xfailed", "xpassed"})
 _JEST: Final[dict[str, TestStatus]] = {"passed": "passed", "failed": "failed"}

@@ -11,7 +11,7 @@ from kotef.checks.runners.plugins import copy_of, first_on
 from kotef.checks.runners.report_files import written_files
 from kotef.checks.runners.row import REPORT_FOLDER, Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.types import RED
-from kotef.files.safe_open import read_within
+from kotef.files import read_within
 
 _VALUED: Final = (
     "-k -m -p -o -c -r -W -n --rootdir --confcutdir --basetemp --ignore --ignore-glob --deselect --override-ini "
@@ -24,7 +24,7 @@ _ENDS_EARLY: Final = re.compile(
 )
 _WITH_X: Final = re.compile(r"-(?=[qvsl]*x)([qvslx]+)")
 _READS_MORE: Final = re.compile(r"--pyargs|@.*")
-"""Arguments that name tests in a way that cannot be told from an option's value."""
+"""Arguments that name tests in a way that cannot be distinguished from an option's value."""
 _HERE: Final = re.compile("")
 _REPORT: Final = re.compile(r"junit(?:-\d+)?\.xml")
 _UNITTEST_NAME: Final = re.compile(r"(\w+) \(([\w.]+)\)")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kotef.files.safe_open import parent_within, regular, walk_within
+from kotef.files import parent_within, regular_file_stat, walk_within
 
 _PASSED_OVER: Final = frozenset({".git", ".gradle", ".idea", ".m2", ".venv", "venv", "node_modules", "CMakeFiles"})
 _MAX_FOLDERS: Final = 20_000
@@ -55,7 +55,7 @@ def written_files(
 def _changed(root: Path, path: str) -> float:
     try:
         with parent_within(root, path) as (folder, name):
-            facts = regular(name, folder)
+            facts = regular_file_stat(name, folder)
             return facts.st_mtime if facts else 0.0
     except OSError:
         return 0.0

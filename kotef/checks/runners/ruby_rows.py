@@ -1,4 +1,4 @@
-"""RSpec and minitest: plug-ins of kotef's that record results."""
+"""RSpec and minitest: plug-ins from kotef that record results."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import Final
 from kotef.checks.runners.line_reports import Lines, add, read_by
 from kotef.checks.runners.row import Leavings, Runner, Statuses
 from kotef.checks.types import TestStatus
-from kotef.integrity.ids import name_part, test_id
+from kotef.integrity import name_part, test_id
 
 _CARGO_HEADING: Final = re.compile(
     r" *(?:Running (?:unittests )?(?P<path>\S+) \((?:\S*[/\\])?(?P<crate>[\w-]+?)(?:-[0-9a-f]{8,})?(?:\.exe)?\)"

@@ -7,7 +7,7 @@ from typing import Final
 from kotef.checks.runners.line_reports import add
 from kotef.checks.runners.row import Leavings, Runner, Statuses, as_counted_exactly
 from kotef.checks.types import TestStatus
-from kotef.integrity.ids import test_id
+from kotef.integrity import test_id
 
 _TEST: Final = re.compile(
     r"(?P<indent>(?:  )+)(?:(?P<passed>[✓✔√]) |(?P<pending>- )|\d+\) )(?P<name>\S.*?)(?: \(\d+(?:ms|[smh])\))?$"

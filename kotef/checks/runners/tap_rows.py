@@ -9,8 +9,8 @@ from kotef.checks.reports import MAX_REPORT
 from kotef.checks.runners.line_reports import add
 from kotef.checks.runners.row import Leavings, Runner, RunnerCommand, Statuses
 from kotef.checks.tap import TapStream, leaves, read_tap
-from kotef.files.safe_open import read_within, walk_within
-from kotef.integrity.ids import name_part, numbered, test_id
+from kotef.files import read_within, walk_within
+from kotef.integrity import name_part, numbered, test_id
 
 _PERL_FOLDER: Final = "perl"
 _MAX_FILES: Final = 20_000

@@ -10,7 +10,7 @@ from kotef.checks.runners.line_reports import add
 from kotef.checks.runners.plugin_reports import DamagedReportError
 from kotef.checks.runners.row import Statuses
 from kotef.checks.types import TestStatus
-from kotef.files.safe_open import read_within, walk_within
+from kotef.files import read_within, walk_within
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -6,11 +6,11 @@ from kotef.cli.options import ARRAY, where
 
 
 @click.command()
-@click.option("--trust", is_flag=True, help="As a run with --trust would see them.")
+@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
 @where
 @ARRAY
 def agents(root: str | None, trust: bool, as_json: bool) -> None:
-    """Tell which roles are in force here and where each is from: .sdd/agents.md, the user's file, built in.
+    """List the roles in force here and where each comes from: .sdd/agents.md, the user's file, or built in.
 
     \b
     Examples:
@@ -25,11 +25,11 @@ def agents(root: str | None, trust: bool, as_json: bool) -> None:
       steps: 5
       tools: readers, edit_file, run_checks
       ---
-      What its model is told, last of all.
+      Extra instructions for its model, placed last.
 
     Fields are model, base_url, temperature, tools, steps, max_tool_calls and description. A repository's roles can only
     narrow tools, steps and calls; its other fields and the prompt take effect in a repository the user trusts. `kotef
-    run --agent NAME` chooses the coder's role; planner and reviewer are those of these names.
+    run --agent NAME` chooses the coder's role; the roles named planner and reviewer are used for those nodes.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.agent_list import role_facts, role_lines, short_source
     from kotef.cli.screen import console, one_line, plain, say_json

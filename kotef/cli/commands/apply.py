@@ -9,13 +9,13 @@ from kotef.cli.options import ATTEMPT, FORCE, JSON, TREE_STATUS, where, which_ru
 
 @click.command(epilog=TREE_STATUS)
 @which_run
-@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one; `kotef show RUN` lists them.")
-@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: what stood here before an earlier apply or undo.")
+@click.option("--attempt", type=ATTEMPT, metavar="N", help="Attempt to apply; `kotef show RUN` lists them.")
+@click.option("--saved", type=ATTEMPT, metavar="K", help="Instead: the state before an earlier apply or undo.")
 @FORCE
 @where
 @JSON
 def apply(**options: Any) -> None:
-    """Put the files of attempt N of RUN in place, whatever the run ended with.
+    """Put the files of attempt N of RUN in place, whatever the outcome of the run.
 
     \b
     Examples:
@@ -23,8 +23,8 @@ def apply(**options: Any) -> None:
       kotef apply --last --attempt 1
       kotef apply --last --saved 1
 
-    Only files that the run changed are touched, and no ticket is moved. What stands there now is kept first, and the
-    way back is printed.
+    Only files that the run changed are touched, and no ticket is moved. The current content is kept first, and the
+    command that restores it is printed.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.restored_files import report_restored
     from kotef.cli.run_choice import chosen_run

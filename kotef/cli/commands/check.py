@@ -24,21 +24,21 @@ Exit status:
     "checks",
     multiple=True,
     metavar="CMD",
-    help="A command that judges; may be repeated.  [default: .sdd, pyproject, detection]",
+    help="A check command; may be repeated.  [default: .sdd, pyproject, detection]",
 )
 @click.option(
     "--against",
     metavar="REF",
-    help="Compare with this commit.  [default: HEAD, where something is uncommitted]",
+    help="Compare with this commit.  [default: HEAD, if something is uncommitted]",
 )
-@click.option("--no-compare", "compare", flag_value=False, default=True, help="Judge the state now alone.")
+@click.option("--no-compare", "compare", flag_value=False, default=True, help="Judge only the current state.")
 @click.option(
     "--reruns",
     type=click.IntRange(0, 10),
     default=1,
     show_default=True,
     metavar="N",
-    help="How often an unexpected failure is run again, alone; 0 never.",
+    help="How often to rerun an unexpected failure alone; 0: never.",
 )
 @click.option(
     "--probes",
@@ -47,16 +47,18 @@ Exit status:
     show_default=True,
     envvar="KOTEF_PROBES",
     show_envvar=True,
-    help="With --against: whether to test, in a copy, that checks which pass can still fail.",
+    help="With --against: whether to test in a copy that passing checks can still fail.",
 )
 @click.option(
-    "--github/--no-github", default=None, help="Also print annotations for GitHub Actions.  [default: in a job of it]"
+    "--github/--no-github",
+    default=None,
+    help="Also print annotations for GitHub Actions.  [default: on in GitHub Actions]",
 )
 @confinement
 @where
 @JSON
 def check(**options: Any) -> None:
-    """Run the project's checks and judge them as `kotef run` would; no model is asked and no file is edited.
+    """Run the project's checks and judge them as `kotef run` would; no model is called and no file is edited.
 
     \b
     Examples:
@@ -64,9 +66,9 @@ def check(**options: Any) -> None:
       kotef check --check "pytest -q" --check "ruff check ." --json
       kotef check --against origin/main --github
 
-    A report, an exit status and a closing line that contradict each other are red. With a commit to compare with, the
-    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now.
-    With --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
+    A report, an exit status and a summary line that contradict each other are red. With a commit to compare with, the
+    checks run there first, in a copy that only they see; what failed there already does not excuse a failure now. With
+    --against, checks that pass are tested in a copy: the result is red if a wrong expected value passes a test.
     """  # noqa: D301  click reads the backspace character
     from contextlib import nullcontext
 

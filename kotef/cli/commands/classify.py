@@ -23,8 +23,10 @@ CHUNK: Final = 1 << 20
 
 @click.command()
 @click.argument("file", default="-", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--command", default="", metavar="CMD", help="The command that printed it; makes the answer surer.")
-@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: not known]")
+@click.option(
+    "--command", default="", metavar="CMD", help="The command that printed it; makes the answer more certain."
+)
+@click.option("--exit-code", type=int, metavar="N", help="Its exit status; -N for signal N.  [default: unknown]")
 @JSON
 def classify(file: str, command: str, exit_code: int | None, as_json: bool) -> None:
     """Say what the output in FILE, or on standard input, means: kind, summary, fingerprint.
@@ -99,14 +101,14 @@ def as_lines(diagnosis: Diagnosis, exit_code: int | None, *, looks_red: bool = F
     `looks_red`: without the exit status the text would be taken for a failure.
     """
     if diagnosis.kind is None and looks_red:
-        yield "no failure: exit status 0 is believed, though some lines alone would tell of one"
+        yield "no failure: the exit status is 0, although some lines look like a failure"
         return
     if diagnosis.kind is None and diagnosis.summary:
         yield f"no failure: {diagnosis.summary}"
         return
     if diagnosis.kind is None:
         status = "exit status 0" if exit_code == 0 else "the exit status is not known"
-        yield f"no failure: {status}, and nothing in the output tells of one"
+        yield f"no failure: {status}, and nothing in the output reports one"
         return
     fault = ", the machine and not the code" if diagnosis.detail in ENVIRONMENT_FAULTS else ""
     yield f"{diagnosis.kind} ({diagnosis.detail}{fault})"

@@ -8,7 +8,7 @@ from kotef.cli.options import ARRAY
 @click.command()
 @ARRAY
 def coders(as_json: bool) -> None:
-    """List the agents that `--coder` knows by name: how each is started, and what of this machine it gets.
+    """List the agents that `--coder` knows by name: how each is started, and what it can use on this machine.
 
     \b
     Examples:
@@ -17,9 +17,9 @@ def coders(as_json: bool) -> None:
       kotef run --ticket 07 --coder 'search:10s,codex --model gpt-5'
       kotef run --ticket 07 --coder 'python my_agent.py {brief}' --coder-env MY_API_KEY
 
-    Any other program works as well, as a command line that says where the brief goes: {brief} stands for a file with
-    the task in Markdown, {brief_text} for its text. It is the last of a chain, for its commas are its own. More, and
-    an agent in under 30 lines, is in docs/coders.md.
+    Any other program works as well, as a command line that says where the brief goes: {brief} is replaced by a file
+    with the task in Markdown, {brief_text} by its text. It must come last in a chain, because its commas are part of
+    the command. More, and an agent in under 30 lines, is in docs/coders.md.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.coder_list import coder_facts, show_coder
     from kotef.cli.screen import console, say_json

@@ -20,24 +20,25 @@ def config() -> None:
 
 @config.command(short_help="Show every setting in effect here with its origin.")
 @where
-@click.option("--trust", is_flag=True, help="As `kotef run --trust` would have it.")
+@click.option("--trust", is_flag=True, help="Show them as with `kotef run --trust`.")
 @click.option(
     "--profile",
     type=click.Choice(["strict", "fast", "smoke", "yolo"]),
     default="strict",
     show_default=True,
-    help="As `kotef run --profile` would have it.",
+    help="Show them as with `kotef run --profile`.",
 )
 @JSON
 def show(**options: Any) -> None:
-    """Show every setting a run here would have, with its value and the file and line, or the variable, it comes from.
+    """Show every setting of a run here, with its value and the file and line, or the variable, it comes from.
 
     \b
     Examples:
       kotef config show
       kotef config show --profile fast --json
 
-    Of keys only whether they are set is told. What the repository asks for in vain is listed last, with the reason.
+    For keys only whether they are set is shown. Settings of the repository that are ignored are listed last, with the
+    reason.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.config_table import show_settings
     from kotef.cli.screen import say_json

@@ -11,12 +11,12 @@ import click
 
 @click.command()
 @click.option(
-    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Only this one.  [default: all]"
+    "--case", type=click.Choice(["solved", "impossible", "cheat", "deaf"]), help="Show only this one.  [default: all]"
 )
-@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Leave the workspaces in DIR.")
-@click.option("--open", "show", is_flag=True, help="Leave them, and open the report of each in a browser.")
+@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Keep the workspaces in DIR.")
+@click.option("--open", "show", is_flag=True, help="Keep them, and open the report of each in a browser.")
 def demo(case: str | None, keep: str | None, show: bool) -> None:
-    """Show four endings on small example repositories; no key, no model, no network.
+    """Show four outcomes on small example repositories; no key, no model, no network.
 
     \b
     Examples:
@@ -25,8 +25,8 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
 
     One task is fixed by a search. One cannot be done by any honest edit and ends with its entry in .sdd/issues.md. In
     the last two a script plays a model: it deletes the failing test, which is put back and judged; it returns an object
-    that is equal to everything, and a wrong result expected in its test shows that. The graph, git, pytest and every
-    file are real. Exit status 0 when all ended as they must, 1 when not.
+    that is equal to everything, which a wrong expected value in its test reveals. The graph, git, pytest and every file
+    are real. Exit status 0 if all end as expected, else 1.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.demo_scenes import SCENES, play
     from kotef.cli.outputs import show_page
@@ -62,9 +62,9 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
         for scene in scenes:
             show_page(store.find(home / scene.case, None).record / PAGE_NAME)
     if kept is not None:
-        screen.print(f"What was worked on is in {kept}: read .sdd/issues.md and .sdd/runs/ there.")
+        screen.print(f"The workspaces are in {kept}: read .sdd/issues.md and .sdd/runs/ there.")
     else:
-        screen.print("What was worked on is gone again; `kotef demo --keep DIR` leaves it for reading.")
-    screen.print("Next: `kotef doctor` in a repository of yours tells what it needs for `kotef run`.")
+        screen.print("The workspaces were removed; `kotef demo --keep DIR` keeps them.")
+    screen.print("Next: `kotef doctor` in your own repository shows what `kotef run` needs there.")
     as_expected = [result.outcome in scene.ends for result, scene in zip(results, scenes, strict=True)]
     sys.exit(0 if all(as_expected) else EXIT_STATUS["crashed"])

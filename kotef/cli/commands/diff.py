@@ -9,12 +9,14 @@ import click
 from kotef.cli.options import ATTEMPT, JSON, TREE_STATUS, where, which_run
 
 if TYPE_CHECKING:
-    from kotef.git.patches import Change
+    from kotef.git import PatchChange
 
 
 @click.command(epilog=TREE_STATUS)
 @which_run
-@click.option("--attempt", type=ATTEMPT, metavar="N", help="Which one.  [default: the one the run left, else its last]")
+@click.option(
+    "--attempt", type=ATTEMPT, metavar="N", help="Attempt to show.  [default: the one the run left, else its last]"
+)
 @click.option("--stat", is_flag=True, help="Only the files, with lines added and removed.")
 @where
 @JSON
@@ -32,12 +34,12 @@ def diff(**options: Any) -> None:
     from kotef.cli.restored_files import readable
     from kotef.cli.run_choice import chosen_run
     from kotef.cli.screen import console, say_json
-    from kotef.git.patches import changes
+    from kotef.git import patch_changes
     from kotef.runs.attempt_diff import difference
 
     root, run = chosen_run(options, newest=True)
     found = difference(root, run, options["attempt"])
-    files = changes(found.patch, found.store)
+    files = patch_changes(found.patch, found.store)
     if options["as_json"]:
         rows = [{"path": readable(file.path), "added": file.added, "removed": file.removed} for file in files]
         text = found.patch.decode("utf-8", "replace")
@@ -53,7 +55,7 @@ def diff(**options: Any) -> None:
         sys.stdout.buffer.flush()
 
 
-def _stat(files: "Sequence[Change]") -> list[str]:
+def _stat(files: "Sequence[PatchChange]") -> list[str]:
     """One line for each file and one for all."""
     from kotef.cli.restored_files import readable
     from kotef.failures.plural import counted

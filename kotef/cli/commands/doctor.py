@@ -11,7 +11,7 @@ from kotef.cli.options import BASE_URL, MODEL, where
 @where
 @MODEL
 @BASE_URL
-@click.option("--sandbox", is_flag=True, help="Try each level of sandbox, and tell what a command can do in it.")
+@click.option("--sandbox", is_flag=True, help="Try each sandbox level, and show what a command can do in it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
     """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.
@@ -22,8 +22,8 @@ def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: b
       kotef doctor --base-url http://localhost:8080/v1
       kotef doctor --sandbox
 
-    The program of each check is started for its version, in the sandbox; no check is run and no token is asked for.
-    Exit status 0, or 5 where something is missing.
+    The program of each check is started for its version, in the sandbox; no check is run and no tokens are spent. Exit
+    status 0, or 5 where something is missing.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.workspace_option import workspace_of
 

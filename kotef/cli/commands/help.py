@@ -9,7 +9,7 @@ from kotef.cli.help_topics import TOPICS
 @click.argument("names", metavar="[COMMAND | TOPIC]...", nargs=-1)
 @click.pass_context
 def helps(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Tell of a command as its --help does, or of a topic: environment, files, exit-statuses.
+    """Show the help of a command, or of a topic: environment, files, exit-statuses.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ NEWEST = click.argument("issue", metavar="[ID]", required=False)
 @ARRAY
 @click.pass_context
 def issues(ctx: click.Context, root: str | None, state: str, form: str | None, as_json: bool) -> None:
-    """List, show and settle the entries of .sdd/issues.md: runs that stopped short, and what to do about each.
+    """List, show and resolve the entries of .sdd/issues.md: runs that did not succeed, and what to do about each.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def issues(ctx: click.Context, root: str | None, state: str, form: str | None, a
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_issues, root=root, state=state, form=form, as_json=as_json)
     elif form or as_json or state != "all":
-        raise click.UsageError("options of a subcommand stand behind its name", ctx)
+        raise click.UsageError("put the options of a subcommand after its name", ctx)
     ctx.obj = root
 
 
@@ -117,13 +117,13 @@ def show_issue(ctx: click.Context, issue: str | None, root: str | None, form: st
             show_text(written_text(path, entry.run_id))
 
 
-@issues.command("resolve", short_help="Say that an entry is settled.")
+@issues.command("resolve", short_help="Mark an entry as resolved.")
 @ISSUE
 @where
 @JSON
 @click.pass_context
 def resolve_issue(ctx: click.Context, issue: str, root: str | None, as_json: bool) -> None:
-    """Say that an entry is settled; a run that fails in the same way again reopens it.
+    """Mark an entry as resolved; a run that fails in the same way again reopens it.
 
     \b
     Examples:
@@ -132,13 +132,13 @@ def resolve_issue(ctx: click.Context, issue: str, root: str | None, as_json: boo
     _mark(issue, root or ctx.obj, state="resolved", as_json=as_json)
 
 
-@issues.command("reopen", short_help="Say that an entry is not settled after all.")
+@issues.command("reopen", short_help="Reopen an entry.")
 @ISSUE
 @where
 @JSON
 @click.pass_context
 def reopen_issue(ctx: click.Context, issue: str, root: str | None, as_json: bool) -> None:
-    """Say that an entry is not settled after all.
+    """Reopen an entry.
 
     \b
     Examples:

@@ -11,7 +11,7 @@ from kotef.cli.options import where
 @where
 @click.pass_context
 def mcp(ctx: click.Context, root: str | None) -> None:
-    """Serve this workspace to editors and agents over MCP, or look after the MCP servers that a run may use.
+    """Serve this workspace to editors and agents over MCP, or check the MCP servers that a run may use.
 
     \b
     Examples:
@@ -20,10 +20,10 @@ def mcp(ctx: click.Context, root: str | None) -> None:
       kotef mcp doctor
       kotef run --mcp "make tests/test_cart.py pass"
 
-    Without a command, and with something else than a terminal on standard input, it serves, as `kotef mcp serve`.
+    Without a command, and if standard input is not a terminal, it serves like `kotef mcp serve`.
 
     \b
-    Servers a run may use stand in .sdd/mcp.json and .mcp.json, as other clients write them:
+    Servers a run may use are listed in .sdd/mcp.json and .mcp.json, in the format of other clients:
       {"mcpServers": {"notes": {"command": "npx", "args": ["-y", "PACKAGE"], "env": {"TOKEN": "${TOKEN}"}}}}
     or with "url" and "headers". "timeoutSeconds" bounds one call of its tools (60), "disabled": true
     leaves it out.
@@ -41,11 +41,11 @@ def mcp(ctx: click.Context, root: str | None) -> None:
 @where
 @click.pass_context
 def serve(ctx: click.Context, root: str | None) -> None:
-    """Serve one workspace over MCP on standard input and output, until the client goes.
+    """Serve one workspace over MCP on standard input and output, until the client disconnects.
 
     \b
     Tools:
-      start_run    start a run on a goal or a ticket; it goes on by itself, also when the client goes
+      start_run    start a run on a goal or a ticket; it continues by itself, even without the client
       run_status   where a run stands, or how it ended
       cancel_run   stop the run at work
       read_issues  the entries of .sdd/issues.md
@@ -56,9 +56,9 @@ def serve(ctx: click.Context, root: str | None) -> None:
       kotef mcp serve --root ~/shop
       claude mcp add kotef -- kotef mcp --root ~/shop
 
-    What would widen a run (sandbox, network, trust, who edits) no tool can ask for: it comes from your configuration
-    and from this command's environment. Needs the extra: pip install 'kotef[mcp]'. Exit status: 0 the client has gone;
-    2 no workspace, or the extra is missing.
+    No tool can widen a run (sandbox, network, trust, who edits): that comes from your configuration and this command's
+    environment. Needs the extra: pip install 'kotef[mcp]'. Exit status: 0 the client disconnected; 2 no workspace, or
+    the extra is missing.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.mcp_server import serve_until_gone, served_workspace
 
@@ -77,8 +77,8 @@ def doctor(ctx: click.Context, root: str | None) -> None:
       TOKEN=… kotef mcp doctor --root ~/shop
 
     This runs the commands that the repository's files name. Exit status: 0 all servers start, or none is named; 2 a
-    file or a server in it cannot be used as it stands, or a variable is not set (the others are checked all the same);
-    5 a server does not start.
+    file or a server in it cannot be used as it stands, or a variable is not set (the others are still checked); 5 a
+    server does not start.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.mcp_doctor import report_servers
     from kotef.cli.workspace_option import workspace_of

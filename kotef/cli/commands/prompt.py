@@ -11,9 +11,9 @@ from kotef.cli.options import AGENT, JSON, MODEL, where
 @click.argument("role", type=click.Choice(["coder", "planner"]))
 @click.argument("goal", required=False, default="")
 @click.option("--ticket", metavar="ID", help="Ticket or spec, as `kotef run` takes it.")
-@click.option("--check", "checks", multiple=True, metavar="CMD", help="A command that judges; may be repeated.")
+@click.option("--check", "checks", multiple=True, metavar="CMD", help="A check command; may be repeated.")
 @click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
-@click.option("--web", is_flag=True, help="With the tools that read web pages.")
+@click.option("--web", is_flag=True, help="Include the tools that read web pages.")
 @AGENT
 @MODEL
 @where
@@ -26,13 +26,13 @@ def prompt(role: str, **options: Any) -> None:
       kotef prompt coder "make tests/test_cart.py pass"
       kotef prompt planner --ticket 07 --json
 
-    Nothing is run and nobody is asked: what the checks say stands in the real message, and tools of MCP servers are not
-    counted. Tokens are estimated, four characters each.
+    Nothing is run and no model is called: the real message also contains what the checks say, and tools of MCP servers
+    are not counted. Tokens are estimated, four characters each.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.screen import console, plain, say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.context.prompts import Prompts
-    from kotef.redaction.known_secrets import redactor
+    from kotef.redaction import redactor
     from kotef.runs.available_tools import available, idle
     from kotef.runs.config import config_path, prompt_overrides, read_config
     from kotef.runs.model_settings import model_settings

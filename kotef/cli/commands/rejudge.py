@@ -8,9 +8,9 @@ from kotef.cli.options import JSON, where
 
 REJUDGE_STATUS = """\b
 Exit status:
-  0  every visit is judged as it was
-  2  there is nothing to judge: no such run, or no stored outputs
-  3  a visit is judged otherwise
+  0  every visit is judged as before
+  2  nothing to judge: no such run, or no stored outputs
+  3  a visit is judged differently
 """
 
 
@@ -19,7 +19,7 @@ Exit status:
 @where
 @JSON
 def rejudge(run_id: str | None, root: str | None, as_json: bool) -> None:
-    """Classify and judge again what the checks of RUN (default: the newest) printed, by the rules of this kotef.
+    """Classify and judge again what the checks of RUN (default: the newest) printed, by this version's rules.
 
     \b
     Examples:

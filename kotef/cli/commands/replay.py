@@ -10,16 +10,18 @@ from kotef.cli.options import JSON, where
 
 REPLAY_STATUS = """\b
 Exit status:
-  0  the same ending, with the same attempts, failures and trees
-  2  there is nothing to play: no such run, no record, or its snapshots are gone
-  3  another ending, or the run asked for what was never recorded
+  0  the same result, with the same attempts, failures and trees
+  2  nothing to play: no such run, no record, or its snapshots are gone
+  3  another result, or the run asked for something that was never recorded
 """
 
 
 @click.command(epilog=REPLAY_STATUS)
 @click.argument("run_id", metavar="[RUN]", required=False)
 @where
-@click.option("--into", type=click.Path(file_okay=False), metavar="DIR", help="Leave the copy that is worked in there.")
+@click.option(
+    "--into", type=click.Path(file_okay=False), metavar="DIR", help="Keep the workspace copy of the replay there."
+)
 @JSON
 def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool) -> None:
     """Play RUN (default: the newest) again, from what was recorded of its models and commands.
@@ -31,8 +33,8 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
       kotef replay --json | jq .divergences
 
     The real graph works in a copy of the workspace as it was before the run. No key is needed, no network is used, no
-    command is run, and your files are not touched. What a request or a command differs by from the record is named with
-    its visit and the number of the call.
+    command is run, and your files are not touched. A request or command that differs from the record is named with its
+    visit and the number of the call.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.replay_report import show_replay
     from kotef.cli.screen import Screen, console, say_json

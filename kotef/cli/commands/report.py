@@ -14,12 +14,14 @@ from kotef.cli.options import where
     "--format",
     "form",
     type=click.Choice(["md", "html", "json", "sarif", "junit"]),
-    help="How to tell it.  [default: md]",
+    help="Report format.  [default: md]",
 )
-@click.option("--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write there.  [default: stdout]")
-@click.option("--open", "show", is_flag=True, help="Write report.html of the run anew, and open it in a browser.")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Write to this file.  [default: stdout]"
+)
+@click.option("--open", "show", is_flag=True, help="Rewrite the run's report.html, and open it in a browser.")
 def report(run_id: str | None, root: str | None, form: str | None, output: str | None, show: bool) -> None:
-    """Tell RUN (default: the newest) in a format of your choice, from its directory alone.
+    """Report RUN (default: the newest) in a format of your choice, from its directory alone.
 
     The HTML report is one file that needs nothing else: timeline, tests by attempt, diffs, logs, guards.
 

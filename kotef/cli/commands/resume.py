@@ -51,7 +51,7 @@ from kotef.cli.options import (
     "--continue",
     "one_more",
     is_flag=True,
-    help="One more attempt, from the tree of the last, which its tool calls or steps ended.",
+    help="Allow one more attempt after the last hit its step or tool-call limit, starting from the files it left.",
 )
 @ALLOW_INSTALL
 @INTERACTIVE

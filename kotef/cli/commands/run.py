@@ -47,7 +47,7 @@ from kotef.cli.options import (
     "checks",
     multiple=True,
     metavar="CMD",
-    help="A command that judges; may be repeated.  [default: ticket, .sdd, detection]",
+    help="A check command; may be repeated.  [default: ticket, .sdd, detection]",
 )
 @click.option(
     "--profile",
@@ -55,7 +55,7 @@ from kotef.cli.options import (
     default="strict",
     show_default=True,
     help="strict: every detected check. fast: tests and linters, smaller limits. smoke: tests, one attempt. yolo: "
-    "every check, five attempts, installs allowed. Success is judged alike.",
+    "every check, five attempts, installs allowed. All judge success the same way.",
 )
 @limits
 @confinement
@@ -74,11 +74,11 @@ from kotef.cli.options import (
     help="Protected files (tests, their configuration) this run may change.",
 )
 @click.option(
-    "--allow-unverified", is_flag=True, help="Work without any check; ends `unverified`, exit 0, with an entry."
+    "--allow-unverified", is_flag=True, help="Run without any check; ends `unverified`, exit 0, with an issue entry."
 )
-@click.option("--ignore-dependencies", is_flag=True, help="Start a ticket although one it depends on is open.")
-@click.option("--fresh", is_flag=True, help="Tell the model nothing of what earlier runs here tried.")
-@click.option("--no-cache", is_flag=True, help="Judge the state before the run anew, and forget what is kept of it.")
+@click.option("--ignore-dependencies", is_flag=True, help="Start a ticket even if one it depends on is open.")
+@click.option("--fresh", is_flag=True, help="Do not show the model what earlier runs here tried.")
+@click.option("--no-cache", is_flag=True, help="Judge the state before the run again, ignoring the stored result.")
 @click.option("--trust", is_flag=True, help="Let the settings, roles and prompts in this repository's .sdd count.")
 @click.option("--web", is_flag=True, help="Let the model read public web pages.")
 @click.option(
@@ -106,10 +106,11 @@ def run(**options: Any) -> None:
       kotef run --ticket 07 --branch --pr-body body.md
       kotef run -i --ticket 07
 
-    On a terminal, Ctrl-C stops the run after the current step, and twice at once; `kotef watch` follows it elsewhere.
+    On a terminal, Ctrl-C stops the run after the current step; pressed twice, it stops at once. `kotef watch`
+    follows it in another terminal.
 
-    With neither GOAL nor a ticket the open tickets are listed, specs of spec-kit and Kiro among them. Uncommitted
-    work is kept: kotef commits nothing but verified work, with --branch, on a new branch, and every attempt is kept as
+    Without GOAL and ticket, the open tickets are listed, including specs of spec-kit and Kiro. Uncommitted work is
+    kept: kotef commits only verified work, only with --branch and on a new branch; every attempt is kept as
     .sdd/runs/RUN/visit-N.patch.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.run_launch import show_result, watched

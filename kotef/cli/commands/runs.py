@@ -8,7 +8,7 @@ import click
 from kotef.cli.options import ARRAY, JSON, where
 
 KEPT: Final = 20
-"""The newest runs that stay when nobody says how many."""
+"""The newest runs that stay when no one says how many."""
 _MEGABYTE: Final = 1_000_000
 
 
@@ -43,22 +43,22 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
         show_rows(rows)
 
 
-@runs.command(short_help="Delete old runs and what only they need.")
+@runs.command(short_help="Delete old runs and the data only they need.")
 @where
-@click.option("--keep", type=click.IntRange(0), metavar="N", help="Runs that stay, the newest.  [default: 20]")
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Number of newest runs to keep.  [default: 20]")
 @click.option(
     "--older-than",
     type=click.FloatRange(0, min_open=True),
     metavar="DAYS",
-    help="Only runs that are older; then --keep is 0 unless it is given, too.",
+    help="Delete only runs older than this; --keep then defaults to 0.",
 )
-@click.option("--resumable", is_flag=True, help="Runs that could be resumed as well.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--resumable", is_flag=True, help="Also delete runs that can be resumed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 def prune(**options: Any) -> None:
     """Delete old runs with their checkpoints, the snapshots only they need, old outputs and baselines.
 
-    A run that could be resumed stays, unless --resumable is given. Issue entries stay, and so does what git holds.
+    Runs that can be resumed are kept unless --resumable is given. Issue entries and everything in git are kept.
 
     \b
     Examples:

@@ -6,7 +6,7 @@ import click
 @click.command()
 @click.argument("name", type=click.Choice(["result"]))
 def schema(name: str) -> None:  # noqa: ARG001  there is one schema yet
-    """Print a JSON schema: `result` is that of result.json and of `kotef run --json`.
+    """Print a JSON schema: `result` describes result.json and the output of `kotef run --json`.
 
     \b
     Examples:

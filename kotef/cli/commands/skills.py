@@ -16,8 +16,8 @@ def skills(root: str | None, as_json: bool) -> None:
       kotef skills
       kotef skills --root ~/shop --json
 
-    A skill is a folder with a SKILL.md, whose head has the fields name and description. Of two with one name the first
-    of these places counts. Exit status 0, also where one is broken.
+    A skill is a folder with a SKILL.md, whose head has the fields name and description. If two have the same name, the
+    one in the first of these places counts. Exit status 0 even if one is broken.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.screen import console, one_line, plain, say_json
     from kotef.cli.workspace_option import workspace_of
@@ -44,7 +44,7 @@ def skills(root: str | None, as_json: bool) -> None:
     for one in known.found:
         screen.print(f"{plain(one.name):<24} {plain(one.place)}\n    {one_line(one.description, 200)}", soft_wrap=True)
     for one in known.hidden:
-        text = f"{plain(one.name):<24} {plain(one.place)}: not used, another one of that name goes before it"
+        text = f"{plain(one.name):<24} {plain(one.place)}: not used, another skill of that name takes precedence"
         screen.print(text, style="yellow", soft_wrap=True)
     for problem in known.problems:
         screen.print(f"broken: {plain(str(problem))}", style="red", soft_wrap=True)

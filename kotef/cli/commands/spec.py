@@ -35,7 +35,7 @@ class SpecGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of a draft, for it is what the group does by itself; then the commands."""
+        """The options of a draft, because it is what the group does by itself; then the commands."""
         named = [param for param in draft.get_params(ctx) if isinstance(param, click.Option)]
         options = [record for param in named if (record := param.get_help_record(ctx))]
         with formatter.section("Options"):
@@ -59,16 +59,16 @@ def spec() -> None:
       kotef spec --dry-run "add an undo command"                  print, write nothing
       kotef spec lint                                             what is missing in the tickets there are
 
-    No file is ever overwritten: beside one that exists the draft becomes NAME.draft.md. Each ticket gets a Definition
-    of Done and checks whose programs are installed; what could not be had is named. At most three questions go to the
-    model, with at most four repetitions each. Read the draft before you run it: a model wrote it.
+    No file is ever overwritten: next to an existing file the draft becomes NAME.draft.md. Each ticket gets a Definition
+    of Done and checks whose programs are installed; what is missing is named. At most three requests go to the model,
+    with at most four retries each. Read the draft before you run it: a model wrote it.
     """  # noqa: D301  click reads the backspace character
 
 
 @spec.command(DRAFT, hidden=True, epilog=EXIT_STATUS)
 @click.argument("goal")
 @where
-@click.option("-i", "--interview", is_flag=True, help="Be asked up to five questions first; needs a terminal.")
+@click.option("-i", "--interview", is_flag=True, help="Ask up to five questions first; needs a terminal.")
 @click.option("--dry-run", is_flag=True, help="Print the draft and write nothing.")
 @click.option("--trust", is_flag=True, help="Let the prompts in this repository's .sdd count.")
 @MODEL
@@ -77,7 +77,7 @@ def spec() -> None:
 def draft(**options: Any) -> None:
     """Draft a specification for GOAL."""
     if options["goal"] in spec.commands:
-        raise click.UsageError(f"options of `{options['goal']}` stand behind its name: `kotef spec lint --root DIR`")
+        raise click.UsageError(f"options of `{options['goal']}` go after its name: `kotef spec lint --root DIR`")
     from kotef.cli.spec_draft import draft_specification, goal_of, print_files, report_draft
     from kotef.cli.workspace_option import workspace_of
     from kotef.errors import INTERRUPTED
@@ -103,16 +103,16 @@ def draft(**options: Any) -> None:
 @where
 @JSON
 def lint(root: str | None, as_json: bool) -> None:
-    """Name the gaps of the open tickets and specs, with file and line; nothing is run, no model is asked.
+    """List the gaps of the open tickets and specs, with file and line; nothing is run, no model is called.
 
     \b
     Examples:
       kotef spec lint
       kotef spec lint --json | jq -r '.findings[] | select(.code == "no-check") | .path'
 
-    Found are, among others: no check, a line that no check can prove, a dependency that is nowhere or a ring of them,
-    two with one number, an empty ticket, a heading that is nearly one that is read, a check whose program is missing.
-    Specs of spec-kit (specs/*) and Kiro (.kiro/specs/*) are looked through as well.
+    It finds, among others: no check, a line that no check can prove, a missing or circular dependency, a number used
+    twice, an empty ticket, a heading that is almost a known one, a check whose program is missing. Specs of spec-kit
+    (specs/*) and Kiro (.kiro/specs/*) are checked as well.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.screen import console, say_json
     from kotef.cli.spec_lint import finding_rows, show_findings

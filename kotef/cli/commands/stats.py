@@ -8,7 +8,11 @@ from kotef.cli.options import JSON, where
 @click.command()
 @where
 @click.option(
-    "--since", "days", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Only runs begun in these days."
+    "--since",
+    "days",
+    type=click.FloatRange(0, min_open=True),
+    metavar="DAYS",
+    help="Only runs started within this many days.",
 )
 @JSON
 def stats(root: str | None, days: float | None, as_json: bool) -> None:
@@ -20,8 +24,8 @@ def stats(root: str | None, days: float | None, as_json: bool) -> None:
       kotef stats --since 7
       kotef stats --json | jq .tools
 
-    Failed tool calls are told apart by whether the conversation had been compacted before. Runs that cannot be read are
-    named, and in no figure.
+    Failed tool calls are counted separately before and after the conversation was compacted. Runs that cannot be read
+    are named but not counted.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.screen import say_json
     from kotef.cli.statistics import show_statistics

@@ -23,13 +23,13 @@ def tools(tier: str | None, as_json: bool) -> None:
       kotef tools --tier core
       KOTEF_TOOLS=standard kotef run "make the tests pass"
 
-    core are the four that read; standard has edits, commands, checks, git and the overview as well; all has the web,
-    MCP servers, the memory and skills, too. KOTEF_TOOLS is a ceiling for runs; `needs` is what a run must have besides.
+    core: the four that read. standard: also edits, commands, checks, git and the overview. all: also the web, MCP
+    servers, the memory and skills. KOTEF_TOOLS limits the tier of runs; `needs` is what a tool requires in addition.
 
     A reader changes nothing, an editor changes files, a runner runs what the project or a command says, a keeper notes.
 
     \b
-    needs            is had by
+    needs            is provided by
       apply_patch    [models."NAME"] with apply_patch = true in the user's config.toml
       web            kotef run --web
       web_search     kotef run --web --web-search-url URL
@@ -68,6 +68,6 @@ def tools(tier: str | None, as_json: bool) -> None:
         screen.print(f"{facts} {row['tokens']:>6}  {row['description']}", soft_wrap=True)
     if any(row["needs"] == "apply_patch" for row in rows):
         asked = f'apply_patch is offered to models with `[models."NAME"] apply_patch = true` in {config_path()}'
-        screen.print(plain(f"{asked}; `kotef tools --help` tells of the other needs"), soft_wrap=True)
+        screen.print(plain(f"{asked}; `kotef tools --help` explains the other needs"), soft_wrap=True)
     always = sum(int(str(row["tokens"])) for row in rows if row["needs"] is None)
     screen.print(f"about {always:,} tokens with every request, without those that need something")

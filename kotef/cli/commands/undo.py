@@ -13,15 +13,15 @@ from kotef.cli.options import FORCE, JSON, TREE_STATUS, where, which_run
 @where
 @JSON
 def undo(**options: Any) -> None:
-    """Put every file that RUN (default: the newest) changed back as it was before, whether or not it was verified.
+    """Restore every file that RUN (default: the newest) changed to its state before the run, verified or not.
 
     \b
     Examples:
       kotef undo
       kotef undo 20260131-101500-3fa2
 
-    Files that were not committed, or not tracked, come back too, and a ticket the run closed is open again. What stands
-    there now is kept first, and the way back is printed. The entry in .sdd/issues.md stays.
+    Files that were not committed, or not tracked, come back too, and a ticket that the run closed is reopened. The
+    current content is kept first, and the command that restores it is printed. The entry in .sdd/issues.md stays.
     """  # noqa: D301  click reads the backspace character
     from kotef.cli.restored_files import report_restored
     from kotef.cli.run_choice import chosen_run

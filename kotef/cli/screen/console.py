@@ -1,4 +1,4 @@
-"""Console for the output, with what its terminal supports."""
+"""The consoles that output goes to, and what each supports."""
 
 import json
 import os
@@ -89,5 +89,5 @@ def is_live(screen: Console) -> bool:
 
 
 def is_attended(screen: Console) -> bool:
-    """Whether a person reads the output and can type an answer; nobody does in CI."""
+    """Whether a person reads the output and can type an answer; no one does in CI."""
     return screen.is_terminal and sys.stdin.isatty() and not os.environ.get("CI")

@@ -49,7 +49,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False, full: bool
             who = f"coder: {event['coder']}{model}"
             return f"run {event['run']}  {who}  {_confined(event)}{checks}", "bold"
         case "run_resumed":
-            return f"run {event['run']} goes on  {_confined(event)}", "bold"
+            return f"run {event['run']} continues  {_confined(event)}", "bold"
         case "setup_started":
             return f"setup: {event['command']}", "dim"
         case "setup_finished" if not event["passed"]:
@@ -62,7 +62,10 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False, full: bool
         case "check_finished":
             return _check_line(event, full=full)
         case "baseline_reused":
-            return f"  baseline reused from {event['run']}, judged {event['judged_at']} (--no-cache judges anew)", "dim"
+            return (
+                f"  baseline reused from {event['run']}, judged {event['judged_at']} (--no-cache judges again)",
+                "dim",
+            )
         case "rerun":
             some = ", ".join(one_line(test, 100) for test in event["flaky"][:5])
             return f"  {event['check']}: failed with the others, passed alone: {some}", "yellow"
@@ -71,7 +74,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False, full: bool
         case "plan_fallback":
             return "  the model gave no readable plan; code made one", "yellow"
         case "recalled":
-            return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` tells what was tried", ""
+            return f"note: the same failure was seen before; `kotef show {event['runs'][0]}` shows what was tried", ""
         case "coder_finished" if event["stopped_by"] not in {"exhausted", "search_time"}:  # each coder has said why
             changed = ", ".join(event["changed"][:8]) or "nothing"
             why = (
@@ -83,7 +86,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False, full: bool
         case "declined":
             return f"  {event['coder']}: {one_line(event['why'], 200)}", "dim"
         case "asked" if elsewhere:
-            return f"  a person is asked: {one_line(event['question'])}", "bold"
+            return f"  question to a person: {one_line(event['question'])}", "bold"
         case "answered":
             return f"  {'the answer' if elsewhere else 'you said'}: {one_line(event['answer'])}", ""
         case "stopping":
@@ -91,7 +94,7 @@ def said(event: Event, max_attempts: int, *, elsewhere: bool = False, full: bool
         case "proving":
             return "  proving the new tests on the code as it was before", ""
         case "setting_aside":
-            return f"  judging once more without {', '.join(event['paths'][:8])}", ""
+            return f"  judging again without {', '.join(event['paths'][:8])}", ""
         case "probing":
             return "  probing the judge: would it still say no?", "dim"
         case "probed":
@@ -119,9 +122,9 @@ def _said_in_a_visit(event: Event) -> tuple[str, str] | None:
         case "model_fallback":
             return f"  {event['stand_in']} takes over for {event['model']}: {one_line(event['why'])}", "yellow"
         case "mended":
-            return f"  {event['tool']}: its arguments were mended: {one_line(event['what'])}", "dim"
+            return f"  {event['tool']}: its arguments were repaired: {one_line(event['what'])}", "dim"
         case "empty_answer":
-            then = "it is asked once more" if event["asked_again"] else "the attempt ends"
+            then = "it is asked again" if event["asked_again"] else "the attempt ends"
             return f"  the model answered with nothing; {then}", "yellow"
         case "nudge":
             return f"  nudge: {event['what']}", "yellow"
@@ -158,7 +161,7 @@ def _plan_lines(event: Event, max_attempts: int) -> str:
 def _context_line(event: Event) -> tuple[str, str]:
     """What became of the conversation, or of what stands before it."""
     if event["event"] == "prefix_drift":
-        return f"  warning: what stands before the conversation changed: {', '.join(event['changed'])}", "yellow"
+        return f"  warning: the request prefix changed: {', '.join(event['changed'])}", "yellow"
     left = f"{event['tokens_before']:,} of {event['window']:,} tokens, about {event['tokens_after']:,} are left"
     return f"  the conversation had {left} ({event['how']})", ""
 
@@ -193,12 +196,12 @@ def _why_lines(event: Event, *, full: bool) -> list[str]:
 
 
 def _restored_line(event: Event) -> str:
-    left = f"; left as they are, for they changed since: {', '.join(event['left'][:8])}" if event["left"] else ""
+    left = f"; left as they are, because they changed since: {', '.join(event['left'][:8])}" if event["left"] else ""
     if event["visit"]:
         return f"the workspace was left at attempt {event['visit']}, the best one{left}"
     undone = "so all edits are undone"
     if differs := event.get("differs"):
-        undone = f"so the edits are undone, except for what is named above ({counted(len(differs), 'path')})"
+        undone = f"so the edits are undone, except for the paths above ({counted(len(differs), 'path')})"
     return f"no attempt is better than the state before the run, {undone}; visit-N.patch has each{left}"
 
 
@@ -207,7 +210,7 @@ def _verdict_lines(event: Event) -> tuple[str, str] | None:
     if event["put_back"]:
         lines.append(f"  put back before judging: {', '.join(event['put_back'][:8])}")
     if event["left"]:
-        lines.append(f"  left, because somebody else changed them: {', '.join(event['left'][:8])}")
+        lines.append(f"  not touched, because someone else changed them: {', '.join(event['left'][:8])}")
     if event["visit"] and not event["passed"] and event["detail"] not in TOLD_BY_CHECKS:
         lines.append(f"  not verified: {one_line(event['summary'], 300)}")
     return ("\n".join(lines), "green" if event["passed"] else "red") if lines else None

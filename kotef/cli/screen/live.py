@@ -1,4 +1,4 @@
-"""Live view of a run at work."""
+"""The live screen of a run at work."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.cli.screen.status import status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.progress import Doing, Event, doing_after
 from kotef.settings import Limits
 
@@ -57,7 +57,7 @@ class Screen:
     doing: Doing = field(default_factory=Doing)
     _live: Live | None = None
     _calls: tuple[FinishedCall, ...] = ()
-    """Of one tool, in a row, and not told yet, or not wholly."""
+    """Consecutive calls of one tool that are not shown yet, or not completely."""
     _told: int = 0
     """How many of them are."""
     _planned: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ class Screen:
             self.screen.print(line)
 
     def _take_call(self, event: Event) -> None:
-        """Hold calls of one tool together; where nothing shows what is held, the first two are told at once."""
+        """Hold calls of one tool together; where nothing shows what is held back, the first two are shown at once."""
         call, edits, self._edits = FinishedCall.of(event), self._edits, ()
         if self.detail == "quiet":
             return
@@ -197,7 +197,7 @@ class Screen:
     def _tell_calls(self) -> None:
         calls, told, self._calls, self._told = self._calls, self._told, (), 0
         if calls and self._live is not None:
-            self._live.refresh()  # below what is told next, rich repeats what it showed last
+            self._live.refresh()  # below the next output, rich repeats what it showed last
         for line in call_lines(calls, told=told) if calls[told:] else ():
             self._tell(*line)
 

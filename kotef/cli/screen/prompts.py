@@ -1,4 +1,4 @@
-"""Questions to a person at the terminal, and how they answer."""
+"""Questions at the terminal, and their answers."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from kotef.cli.screen.diffs import coloured
 from kotef.cli.screen.sanitize import flat, one_line, plain
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 
 if TYPE_CHECKING:
     from kotef.deps import Option, Permission
@@ -97,9 +97,7 @@ class TerminalPrompts:
         command, reason = redactor().text(command), redactor().text(reason)
         async with self._one_at_a_time:
             with self._still():
-                self.screen.print(
-                    Text("  The model wants to run a command that is not allowed by itself:", style="bold")
-                )
+                self.screen.print(Text("  The model wants to run a command that needs your permission:", style="bold"))
                 self.screen.print(Text("\n".join(f"    {line}" for line in _folded(command)), style="bold"))
                 self.screen.print(Text(f"    ({one_line(reason, 300)})", style="yellow"))
                 words: dict[str, Permission] = {"o": "once", "once": "once", "y": "once", "yes": "once", "r": "run"}
@@ -107,9 +105,9 @@ class TerminalPrompts:
                 return await self._answer("  Allow it once (o), for this run (r), or not (n)? ", words, end="no")
 
     async def _answer(self, prompt: str, known: dict[str, T], *, end: T) -> T:
-        """The first line that is known, in any case of letters; `end` where there is nobody left to type one."""
+        """The first line that is known, in any case of letters; `end` where there is no one left to type one."""
         with suppress(termios.error, OSError):
-            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is not an answer to it
         while True:
             self.screen.print(Text(prompt, style="bold"), end="")
             line = await typed_line()
@@ -125,7 +123,7 @@ class TerminalPrompts:
             self.screen.print(Text(f"    {number}. {step}"))
 
     async def _edited(self, steps: list[str]) -> list[str]:
-        """What the editor leaves, or what is typed where there is none; the same steps where that comes to nothing."""
+        """What the editor leaves, or what is typed if there is none; the same steps where that comes to nothing."""
         editor = next((words for name in EDITORS if (words := os.environ.get(name, "").strip())), "")
         found = await self._in_editor(editor, steps) if editor else await self._typed()
         if not found:

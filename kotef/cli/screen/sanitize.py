@@ -1,4 +1,4 @@
-"""Sanitising of text that is printed: no control, bidirectional or zero-width character reaches a terminal."""
+"""Removal of characters that must not reach a terminal."""
 
 import re
 import unicodedata

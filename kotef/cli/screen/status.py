@@ -1,4 +1,4 @@
-"""Status line, in as many columns as there are."""
+"""The status line, fitted to the terminal's width."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from kotef.runs.progress import Doing
 from kotef.settings import Limits
 
 _LEAST: Final = 12
-"""Columns under which what is being done is not told at all."""
+"""Below this width the current step is not shown at all."""
 
 
 def status_line(doing: Doing, limits: Limits | None, *, now: float, width: int) -> str:

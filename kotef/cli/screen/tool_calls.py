@@ -1,4 +1,4 @@
-"""Lines for many calls of one tool."""
+"""Short lines for many calls of one tool."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -30,7 +30,7 @@ class FinishedCall(NamedTuple):
 
 
 def call_lines(calls: Sequence[FinishedCall], *, told: int = 0, width: int = 80) -> list[Line]:
-    """Lines for calls of one tool in a row, the first `told` of which stand on the screen already.
+    """Lines for consecutive calls of one tool, the first `told` of which are on the screen already.
 
     Three and more are one line, and one more for each that failed; arguments are cut to `width`.
     """

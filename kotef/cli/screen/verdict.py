@@ -1,4 +1,4 @@
-"""Table of what an attempt changed in the checks, before → after."""
+"""Changes that an attempt made to the checks, as before → after."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,0 +1,1 @@
+"""Coders that kotef did not write: other agents' command lines."""

@@ -1,4 +1,4 @@
-"""What is an agent told that kotef did not write?"""
+"""The brief for an external agent."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How does an agent that kotef did not write edit the workspace?"""
+"""The coder that runs an external agent."""
 
 import re
 import time
@@ -21,9 +21,8 @@ from kotef.coders.git_guard import GitKept
 from kotef.context.prompts import Prompts
 from kotef.deps import Clock, Emit
 from kotef.failures.quoting import plain
-from kotef.files.paths import write_atomic
-from kotef.files.safe_open import list_within, read_within, remove_within, write_within
-from kotef.redaction.known_secrets import redactor
+from kotef.files import list_within, read_within, remove_within, write_atomic, write_within
+from kotef.redaction import redactor
 from kotef.sandbox import Completed
 from kotef.settings import Price
 from kotef.state import Contradiction, Edits, StoppedBy, Usage
@@ -112,7 +111,7 @@ class CommandCoder:
         spent = spent_by(told, self.price)
         if spent.unpriced:
             why = "names no sum" if told and (told.tokens_in or told.tokens_out) else "gave no account of what it used"
-            self.emit("notice", text=f"what this attempt cost is not known: {self.name} {why}")
+            self.emit("notice", text=f"the cost of this attempt is unknown: {self.name} {why}")
         stopped_by, why = self._ending(done, told, seconds)
         changed = self.snapshots.changed(before, self.snapshots.take())
         whole = "\n".join(plain_lines(told.words if told and told.words else done.stdout)).strip()
@@ -191,7 +190,7 @@ class CommandCoder:
         }
 
     def _left_behind(self) -> Iterator[str]:
-        """What lies at the top of the workspace that is no part of anybody's work; no link is followed."""
+        """What lies at the top of the workspace that is not a part of anybody's work; no link is followed."""
         globs = self.command.preset.leaves if self.command.preset else ()
         for entry in list_within(self.root, most=_ENTRIES) if globs else ():
             if not entry.is_link and any(fnmatchcase(entry.name, glob) for glob in globs):
@@ -200,11 +199,11 @@ class CommandCoder:
     def _ending(self, done: Completed, told: ReportedCost | None, seconds: float) -> tuple[StoppedBy, str]:
         """Why it ended, and where it was not of its own will, or by a failure, what it said last."""
         if done.timed_out == "wall" and self.seconds is not None and seconds == self.seconds:
-            return "program_timeout", f"{self.name} was ended after {seconds:g} s, the time it is given"
+            return "program_timeout", f"{self.name} was stopped after {seconds:g} s, the time it is given"
         if done.timed_out == "wall":
-            return "time", f"{self.name} was ended after {seconds:.0f} s: what is left is for judging (--max-time)"
+            return "time", f"{self.name} was stopped after {seconds:.0f} s: the rest is for judging (--max-time)"
         if done.timed_out == "idle":
-            return "program_timeout", f"{self.name} was ended: it said nothing for {self._idle:g} s"
+            return "program_timeout", f"{self.name} was stopped: no output for {self._idle:g} s"
         if done.exit_code == 0:
             return "finished", ""
         told_words = told.words if told else ""

@@ -1,4 +1,4 @@
-"""What did an agent's program use, as far as it says so itself?"""
+"""Usage and cost of an external agent, as far as its output reports them."""
 
 import json
 import re
@@ -27,11 +27,11 @@ class ReportedCost(NamedTuple):
     cost: float | None = None
     """None: it names no money."""
     words: str = ""
-    """Its last words, where its output is no text for people."""
+    """Its last words, where its output is not text for people."""
 
 
 def told_by(name: str, stdout: str, account: str) -> ReportedCost | None:
-    """The account of the program `name`, from its output and the file it wrote; None where there is none to be read."""
+    """The account of the program `name`, from its output and the file it wrote; None if there is none to be read."""
     read = _READERS.get(name)
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return read(stdout, account) if read else None
@@ -162,7 +162,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _whole(text: str) -> dict[str, Any]:
-    """The object that the text ends with; empty where there is none."""
+    """The object that the text ends with; empty if there is none."""
     for at in (match.start() for match in re.finditer(r"^\{", text, re.MULTILINE)):
         with suppress(ValueError, RecursionError):
             found = json.loads(text[at:])

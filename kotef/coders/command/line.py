@@ -1,4 +1,4 @@
-"""Which program is meant by a command line, and what exactly is run?"""
+"""The command line of an external agent: the program it names, and the line that is run."""
 
 import re
 import shlex
@@ -84,7 +84,7 @@ def _stands_in(flag: str, words: list[str]) -> bool:
 
 
 def splits_text(text: str) -> bool:
-    """Whether `{brief_text}` stands in quotes with other words, of which a shell might make a script."""
+    """Whether `{brief_text}` is inside quotes with other words, of which a shell might make a script."""
     places = [(found.start(), found.end()) for found in re.finditer(re.escape(TEXT), text)]
     return any(
         (mark := _mark_at(text, start)) and not text[start - 1] == text[end : end + 1] == mark for start, end in places

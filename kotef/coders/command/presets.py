@@ -1,4 +1,4 @@
-"""Which agents does kotef know how to start, and what does each need of a person's machine?
+"""Presets for known agents: how to start each, and what it needs from the user's machine.
 
 The flags are those of the version named in each row, by its own `--help` and documentation; a row is data, so another
 version is a change of one line. Nothing here is passed on that a row, or a person by `--coder-env`, does not name.
@@ -30,7 +30,7 @@ class Preset:
     takes: str
     """What hands it the brief; stands last."""
     flags: tuple[str, ...]
-    """Nobody is asked, nothing is committed, no sandbox inside ours. A value follows its flag after a space."""
+    """No one is asked, nothing is committed, no sandbox inside ours. A value follows its flag after a space."""
     sub: str = ""
     """The subcommand that works without a person."""
     env: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Preset:
     confined: Mapping[str, str] = field(default_factory=dict)
     """The same, only where a sandbox really holds it."""
     leaves: tuple[str, ...] = ()
-    """Globs of files it leaves in the workspace that are no part of the work; new ones are removed."""
+    """Globs of files it leaves in the workspace that are not a part of the work; new ones are removed."""
     own_index: bool = False
     """Whether it adds new files to git's index, and so gets an index of its own."""
     tells: Tells = "nothing"

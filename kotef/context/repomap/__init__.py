@@ -1,0 +1,1 @@
+"""The repository map: the most used files and what they define."""

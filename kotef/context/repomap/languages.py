@@ -1,4 +1,4 @@
-"""Which languages does the repository map know, and how is a definition recognised in each?"""
+"""Languages of the repository map, and how to recognise a definition in each."""
 
 import re
 from dataclasses import dataclass

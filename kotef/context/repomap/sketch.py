@@ -1,11 +1,11 @@
-"""Which names does a source file define and use, told fast enough to ask every file of a large repository?"""
+"""A fast sketch of the names that a source file defines and uses."""
 
 from typing import Final, NamedTuple
 
 from kotef.context.repomap.languages import Language
 
 _SPACED: Final = bytes(code if chr(code).isalnum() or code in b"_" or code >= 0x80 else 0x20 for code in range(256))  # noqa: PLR2004  not ASCII: part of a name in UTF-8
-"""Turns whatever is no part of a name into a space."""
+"""Turns whatever is not a part of a name into a space."""
 
 
 class Sketch(NamedTuple):

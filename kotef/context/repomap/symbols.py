@@ -1,4 +1,4 @@
-"""Where exactly does a file define what?"""
+"""Exact positions of the definitions in a file."""
 
 import ast
 import importlib

@@ -1,1 +1,1 @@
-"""Pure parts of the probes: what is changed in a tree to see whether its judge still says no."""
+"""Pure parts of the probes: the changes to a tree that show whether its judge can still say no."""

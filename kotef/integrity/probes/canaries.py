@@ -1,4 +1,4 @@
-"""Canaries: a test file with one more test that must fail, to see whether a runner lists it red."""
+"""Canaries: a test file with one extra test that must fail, to see whether a runner reports it."""
 
 import ast
 import random
@@ -178,7 +178,7 @@ def _php(
 def _c(
     source: SourceText, tokens: TokenText, region: Region, names: Sequence[str], chance: random.Random
 ) -> _Addition | None:
-    """A test of GoogleTest or Catch behind the other; else a failing line, for tests of C are registered by hand."""
+    """A test of GoogleTest or Catch after the other; else a failing line, because tests in C are registered by hand."""
     word = random_word(chance)
     head = callee(tokens, tokens.partner[region[0] - 2]) if tokens.is_sign(region[0] - 2, ")") else ""
     if re.fullmatch(r"TEST(?:_F)?", head) and "." in names[-1]:

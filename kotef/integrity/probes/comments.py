@@ -1,4 +1,4 @@
-"""Comments with other words: what a check that reads code, and nothing else, must not depend on."""
+"""Comments with different words, which must not change the result of a check that reads only code."""
 
 import io
 import random
@@ -30,7 +30,7 @@ class Reworded:
 def reworded(path: str, before: bytes | None, now: bytes, chance: random.Random) -> Reworded | None:
     """The file with other letters in comments that were not there before; None where it has none.
 
-    Words that the code has as well stay, for a comment may have to name what it documents.
+    Words that the code has as well stay, because a comment may have to name what it documents.
     """
     source = SourceText.of_python(now) if path.endswith((".py", ".pyi")) else SourceText.of_bytes(now)
     if source is None:

@@ -1,4 +1,4 @@
-"""Harmless edits: a test file that reads otherwise, with the same results."""
+"""Harmless edits: a test file with different text and the same results."""
 
 import ast
 import random

@@ -1,4 +1,4 @@
-"""File of a test, from its id, and tests of a tree whose runner lists none."""
+"""File of a test, from its id, and the tests of a tree whose runner lists none."""
 
 import re
 from collections.abc import Callable, Collection
@@ -41,7 +41,7 @@ def defined_tests(paths: Collection[str], read: Callable[[str], bytes | None]) -
     return found
 
 
-def file_of(test: str, paths: Collection[str], read: Callable[[str], bytes | None]) -> str | None:
+def file_of_test(test: str, paths: Collection[str], read: Callable[[str], bytes | None]) -> str | None:
     """The file of the workspace that holds the test; None where none, or more than one, does.
 
     The place in an id is a file, a folder (Go), or something else; then it is the one file among the tests that holds

@@ -1,1 +1,1 @@
-"""Code and configuration that speak to the judge instead of doing the work."""
+"""Detection of tampering: code and configuration that influence the judge instead of doing the work."""

@@ -1,4 +1,4 @@
-"""Does a comparison answer the same whatever it is compared with?"""
+"""Detection of comparisons that give the same answer whatever they compare with."""
 
 import ast
 import builtins
@@ -142,7 +142,7 @@ def _is_own(kind: ast.expr) -> bool:
 
 
 def _used(node: ast.AST) -> Iterator[str]:
-    """The names read in the node, but for those in a question whose answer is known."""
+    """The names read in the node, except for those in a question whose answer is known."""
     if isinstance(node, ast.expr) and _is_certain(node):
         return
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

@@ -1,4 +1,4 @@
-"""Which plain words of JavaScript and TypeScript speak to the judge?
+"""Detection of tampering in JavaScript and TypeScript, by words.
 
 Read by words and not as a language: what is hidden a little is not seen.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from posixpath import dirname, join, normpath
 from typing import Final
 
-SUFFIXES: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+JAVASCRIPT_SUFFIXES: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 _ASSERT: Final = r"(?:require\(\s*['\"](?:node:)?(?:assert|test)(?:/strict)?['\"]\s*\)|\bassert|\bexpect)"
 _BOUND: Final = re.compile(
@@ -65,13 +65,13 @@ def constructs(text: str) -> Iterator[tuple[int, str]]:
             yield code.count("\n", 0, match.start()) + 1, said
 
 
-def required(path: str, text: str) -> Iterator[str]:
+def required_files(path: str, text: str) -> Iterator[str]:
     """Workspace paths at which a module may find those that it loads by a relative name, there or not."""
     for name in _RELATIVE.findall(text):
         base = normpath(join(dirname(path), name))
         yield base
-        yield from (f"{base}{suffix}" for suffix in SUFFIXES)
-        yield from (f"{base}/index{suffix}" for suffix in SUFFIXES)
+        yield from (f"{base}{suffix}" for suffix in JAVASCRIPT_SUFFIXES)
+        yield from (f"{base}/index{suffix}" for suffix in JAVASCRIPT_SUFFIXES)
 
 
 def _without_comments(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -1,4 +1,4 @@
-"""Does a call run code that stands where nobody would read it as such?"""
+"""Detection of calls that run code from places where no reader would look for it."""
 
 import ast
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What does a name in a Python module stand for, as far as imports and plain assignments tell?"""
+"""Resolution of names in a Python module, as far as imports and plain assignments allow."""
 
 import ast
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which call could be the wrong one, or have the wrong arguments?"""
+"""Operators for wrong calls and wrong arguments."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which condition could be wrong, missing or too much?"""
+"""Operators for wrong, missing or superfluous conditions."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which constant could be wrong, and what could stand in its place?"""
+"""Operators for wrong constants, and their replacements."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which expression from nearby could have been meant?"""
+"""Operators that copy an expression from nearby code."""
 
 import ast
 from collections.abc import Iterator

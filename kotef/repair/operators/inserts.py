@@ -1,4 +1,4 @@
-"""Which statement could be missing?"""
+"""Operators for missing statements."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which name or attribute could have been meant?"""
+"""Operators for wrong names and attributes."""
 
 import ast
 from collections import Counter

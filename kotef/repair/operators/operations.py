@@ -1,4 +1,4 @@
-"""Which operator, sign or step could be wrong in a calculation or comparison?"""
+"""Operators for wrong arithmetic, signs, steps and comparisons."""
 
 import ast
 from collections.abc import Iterator
@@ -144,7 +144,7 @@ def _leaves_swapped(site: Site) -> Iterator[EditProposal]:
 
 
 def _leaves(node: ast.BinOp) -> Iterator[tuple[ast.expr, ast.BinOp]]:
-    """The operands that are no operations themselves, each with the operation it is of, from left to right."""
+    """The operands that are not operations themselves, each with the operation it is of, from left to right."""
     waiting: list[tuple[ast.expr, ast.BinOp]] = [(node.right, node), (node.left, node)]
     while waiting:
         part, above = waiting.pop()

@@ -1,4 +1,4 @@
-"""What does an operator see, and how does it say what it would change?"""
+"""The site of an edit: what an operator sees, and the replacements it proposes."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -133,7 +133,7 @@ def in_loop(site: Site) -> bool:
 
 
 def block_of(site: Site) -> list[ast.stmt]:
-    """The statements beside the site's own, itself included; empty for what is no statement."""
+    """The statements beside the site's own, itself included; empty for what is not a statement."""
     parent = site.parent
     for name in ("body", "orelse", "finalbody"):
         block = getattr(parent, name, None)

@@ -1,4 +1,4 @@
-"""Which part of a sequence could have been meant?"""
+"""Operators for wrong slices and indices."""
 
 import ast
 import re

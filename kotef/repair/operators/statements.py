@@ -1,4 +1,4 @@
-"""Which statement could stand in the wrong place, do the wrong thing, or be too much?"""
+"""Operators for misplaced, wrong or superfluous statements."""
 
 import ast
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ def move_out(site: Site) -> Iterator[EditProposal]:
     block = block_of(site)
     if not block or not source.begins_line(node) or len(block) < 2:
         return
-    rest = block[block.index(node) :]  # type: ignore[arg-type]  # a statement, for it is in the block
+    rest = block[block.index(node) :]  # type: ignore[arg-type]  # a statement, because it is in the block
     for depth, outer in enumerate(ancestors(site, _BLOCKS)):
         holders = [getattr(outer, name, []) for name in ("body", "orelse")]
         last = next((holder[-1] for holder in reversed(holders) if holder), None)

@@ -1,4 +1,4 @@
-"""Which operators are there, and how likely is each to be the repair?"""
+"""The table of operators, and how likely each is to be the repair."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

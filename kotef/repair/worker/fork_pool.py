@@ -1,4 +1,4 @@
-"""How does one trial run in a process of its own, bounded, whatever it does?"""
+"""Trials in forked processes, bounded whatever the code under trial does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Child:
         self._wall = wall
         self._last = time.monotonic() + total
         self.deadline = min(self._last, time.monotonic() + wall)
-        """`time.monotonic()` at which it is ended from outside; each `begin` it tells starts anew, up to the last."""
+        """`time.monotonic()` at which it is ended from outside; each `begin` it tells starts again, up to the last."""
         self._reaped = reaped
         self.home = home
         self.told: list[Any] = []

@@ -1,4 +1,4 @@
-"""How does changed source take effect in modules that are already imported?"""
+"""Replacement of source code in modules that are already imported."""
 
 from __future__ import annotations
 import __future__
@@ -182,7 +182,7 @@ def _is_class(value: Any) -> bool:
 
 
 def _size(value: Any) -> Any:
-    """Of a container or a cache; asks types alone, for the project's objects may do anything when they are asked."""
+    """Of a container or a cache; looks at types alone, because the project's objects may do anything when used."""
     kind = type(value)
     if issubclass(kind, (list, dict, set)):
         return kind.__len__(value)
@@ -219,7 +219,7 @@ def _made(compiled: CodeType, trail: list[str], old: FunctionType) -> FunctionTy
         value = vars(value)[name]
     value = getattr(value, "__func__", value)
     if not isinstance(value, FunctionType):
-        raise NotSwappableError("its defaults are not to be had")
+        raise NotSwappableError("its defaults are not available")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What does the project's own interpreter do for a repair?
+"""The worker of a repair: a server in the project's own interpreter.
 
 Run as a script: `main.py FD ROOT SCRATCH ON_PATH ARGUMENT…`. It collects the suite once and then answers requests,
 one JSON value a line, on the socket FD; every request that runs the project's code is run in a forked child. It uses

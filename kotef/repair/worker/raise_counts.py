@@ -1,4 +1,4 @@
-"""How often a statement runs, and how often it raises."""
+"""Counts of how often a statement runs and how often it raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may code under trial not do to the machine?"""
+"""Restrictions on what code under trial can do to the machine."""
 
 from __future__ import annotations
 

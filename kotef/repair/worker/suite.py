@@ -1,4 +1,4 @@
-"""How are the project's tests collected once and run many times?"""
+"""The project's test suite, collected once and run many times."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Suite:
 
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         states = {report.outcome for report in reports}
-        return ("failed" if "failed" in states else "skipped" if "skipped" in states else "passed"), None
+        return next((state for state in ("failed", "skipped") if state in states), "passed"), None
 
 
 def _tear_down_others(item: pytest.Item) -> None:
@@ -159,7 +159,7 @@ class CollectionPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Serve instead of running; never comes back while there is somebody to serve."""
+        """Serve instead of running; never comes back while there is someone to serve."""
         self._serve(Suite(session, self._errors))
         return True
 

@@ -1,4 +1,4 @@
-"""Which lines of the project does a test run, on what values?"""
+"""Tracing of the project lines that a test runs, and of the values there."""
 
 from __future__ import annotations
 

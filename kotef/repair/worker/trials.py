@@ -1,4 +1,4 @@
-"""What is run in a child, and what is learnt from it?"""
+"""Trials that run in a child process, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of an exported run: a zip archive with a manifest that lists every file in it with size and digest."""
+"""The file of an exported run: a zip archive with a manifest of the size and digest of each file."""
 
 import hashlib
 import json
@@ -15,8 +15,7 @@ from typing import BinaryIO, Final, NoReturn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kotef.errors import UsageError
-from kotef.files.paths import os_fault
-from kotef.files.safe_open import OPEN_FILE
+from kotef.files import OPEN_FILE, os_fault
 
 FORMAT: Final = 1
 """Version of the archive's format; the state in it has its own schema version."""

@@ -1,4 +1,4 @@
-"""Importing an exported run into this workspace, so that it can be resumed as if it had been killed here."""
+"""Import of an exported run into this workspace, so that it can be resumed as if it had been killed here."""
 
 import json
 import shutil
@@ -12,15 +12,14 @@ from typing import Final
 
 from kotef.deps import CHECKPOINTS
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.facts import permissions_of
-from kotef.files.file_entry import EXECUTABLE, LINK, PLAIN
-from kotef.files.paths import state_dir, write_atomic
-from kotef.git.commands import inspect
+from kotef.files import permissions_of, state_dir, write_atomic
+from kotef.git import inspect
 from kotef.runs import store
 from kotef.runs.attempt_diff import save_state
 from kotef.runs.exports.archive import RUN, SNAPSHOTS, Manifest, open_archive
 from kotef.runs.store import RunDir
 from kotef.sdd.folder import FOLDER, RUNS
+from kotef.workspace.file_entry import EXECUTABLE, LINK, PLAIN
 from kotef.workspace.last_tree import saw
 from kotef.workspace.lock import workspace_lock
 from kotef.workspace.snapshots import Snapshots

@@ -1,4 +1,4 @@
-"""Packing a run with its state into one file."""
+"""Export of a run with its state into one file."""
 
 import re
 import secrets
@@ -13,8 +13,8 @@ from typing import Final
 
 from kotef import __version__
 from kotef.errors import UsageError, WorkspaceError
-from kotef.files.paths import os_fault, state_dir
-from kotef.git.commands import inspect
+from kotef.files import os_fault, state_dir
+from kotef.git import inspect
 from kotef.runs.crash_recovery import put_right
 from kotef.runs.exports.archive import RUN, SNAPSHOTS, write_archive
 from kotef.runs.prune import named_objects

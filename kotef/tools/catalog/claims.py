@@ -1,4 +1,4 @@
-"""The tool with which a model says that a test or a line of the ticket cannot be met honestly."""
+"""The tool with which a model reports that a test or a line of the ticket cannot be met honestly."""
 
 from typing import Final
 

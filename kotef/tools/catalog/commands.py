@@ -1,4 +1,4 @@
-"""With which tools does the model run something?"""
+"""Tools that run commands."""
 
 from typing import Final
 

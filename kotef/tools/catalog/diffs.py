@@ -1,4 +1,4 @@
-"""With which tools does the model see what has changed?"""
+"""Tools that show changes."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""With which tools does the model change files?"""
+"""Tools that change files."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""With which tools does the model look around?"""
+"""Tools that read and find files."""
 
 import asyncio
 from functools import partial
@@ -84,7 +84,7 @@ ROWS: Final = (
         "core",
         ViewFile,
         _view_file,
-        "Read a text file; number and tab before each line are no part of it.",
+        "Read a text file; number and tab before each line are not part of it.",
     ),
     ToolSpec(
         "view_truncated_output",

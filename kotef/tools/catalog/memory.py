@@ -1,4 +1,4 @@
-"""With which tools does the model use what was learnt before: its own notes, and skills?"""
+"""Tools for earlier knowledge: the model's own notes, and skills."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ async def _manage_memory(
     context: ToolContext, action: Action, file: MemoryName = "core", entry: str = "", old: str = ""
 ) -> str:
     if context.memory is None:
-        raise ToolFault("permission_denied", "there is no memory here")
+        raise ToolFault("permission_denied", "no memory here")
     async with context.one_at_a_time:
         try:
             return act(context.memory, action, file, entry, old)
@@ -55,7 +55,7 @@ def _file(arguments: Arguments) -> tuple[str, ...]:
 
 def _skills(context: ToolContext) -> Skills:
     if context.skills is None:
-        raise ToolFault("permission_denied", "there are no skills here")
+        raise ToolFault("permission_denied", "no skills here")
     return context.skills
 
 

@@ -1,4 +1,4 @@
-"""With which tools does the model find its way in a repository it has not seen?"""
+"""Tools for finding the way in an unknown repository."""
 
 import asyncio
 from typing import Final

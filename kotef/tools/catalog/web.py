@@ -1,4 +1,4 @@
-"""With which tools does the model look something up on the web?"""
+"""Tools that look something up on the web."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,4 +1,4 @@
-"""Runs one test binary of Go as `go test` would, and writes what became of each test beside it.
+"""A wrapper that runs one Go test binary as `go test` would, and writes the result of each test next to it.
 
 `go test -exec` starts it with the binary and its arguments. The binary is run with `-test.v=test2json`; what it prints
 is given on as without, unless `-v` was asked for. Standard library only.

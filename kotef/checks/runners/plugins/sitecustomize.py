@@ -1,4 +1,4 @@
-"""Results of unittest, written test by test; runs in the interpreter of the project, whatever version that is.
+"""A recorder of unittest results, test by test; it runs in the project's interpreter, whatever its version.
 
 Imported by Python itself at its start. Nothing happens until `unittest` is imported, and nothing where no report is
 asked for. Processes that a test starts, forked ones, and runs inside of a test tell nothing.
@@ -203,7 +203,7 @@ def _own_report_of_pytest():
 
 
 def _next_sitecustomize():
-    """Import the module that would be here without us; ours stays where there is none."""
+    """Import the module that would be here without us; ours stays if there is none."""
     ours = sys.modules.pop("sitecustomize")
     here = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != here]

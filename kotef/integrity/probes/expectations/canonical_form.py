@@ -1,4 +1,4 @@
-"""Canonical form of an expression in a Python test: each name stands as what it means."""
+"""Canonical form of an expression in a Python test: each name is replaced by what it means."""
 
 import ast
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""Pairs of expectations that no code can meet together."""
+"""Pairs of expectations that no code can satisfy together."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Expectations of all assertions in a Python module, whatever stands around them."""
+"""Expectations of all assertions in a Python module, whatever surrounds them."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The expectations of the tests in a Python module, where only the product decides whether they are met."""
+"""Expectations of the tests in a Python module where only the product decides whether they hold."""
 
 import ast
 import re

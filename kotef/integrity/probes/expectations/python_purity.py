@@ -1,4 +1,4 @@
-"""Purity of a Python function, as far as its own text tells: made of its arguments alone, or surely with a state."""
+"""Purity of a Python function, as far as its own text shows: computed from its arguments alone, or stateful."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The statements of one Python test, read one after the other as long as each is surely understood."""
+"""The statements of one Python test, read in order for as long as each is understood with certainty."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ NOT_EQUAL: Final = frozenset({"assertNotEqual", "assertNotEquals"})
 class TestStart:
     """Where the statements of a test begin."""
 
-    __test__ = False  # the name is no test of ours
+    __test__ = False  # the name is not a test of ours
 
     path: str
     test: str

@@ -1,4 +1,4 @@
-"""Near values: what a literal of a test can be exchanged for, so that it is wrong and does not look it."""
+"""Near values: wrong but plausible replacements for a literal of a test."""
 
 import ast
 import random
@@ -89,7 +89,7 @@ def other_character(character: str, chance: random.Random) -> str:
 
 
 def near_python(node: ast.expr, segment: str, alike: Collection[object], chance: random.Random) -> str | None:
-    """The text of another constant of the same type; None where there is none that is surely not equal."""
+    """The text of another constant of the same type; None if there is none that is surely not equal."""
     value = constant(node)
     match value:
         case bool():

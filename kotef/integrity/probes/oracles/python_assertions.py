@@ -438,7 +438,7 @@ class PythonOracles:
         return OracleEdit("condition", (TextEdit(end - len(name), end, _TURNED[name]),))
 
     def _of_array(self, call: ast.Call, name: str) -> OracleEdit | None:
-        """A function of `numpy.testing`; only literals are changed, for arrays may be empty, or broadcast."""
+        """A function of `numpy.testing`; only literals are changed, because arrays may be empty, or broadcast."""
         if len(call.args) < 2:  # noqa: PLR2004
             return None
         first, second = call.args[:2]

@@ -1,4 +1,4 @@
-"""Functions that compare for a test: what a call of one gives them to compare, and where an imported one stands."""
+"""Functions that compare for a test: what a call passes to them, and where an imported one is defined."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Literals that stand elsewhere in a test module than in the comparison: behind a name, or in a table of parameters."""
+"""Literals of a test module that are not in the comparison itself: behind a name, or in a parameter table."""
 
 import ast
 from collections.abc import Iterator, Sequence

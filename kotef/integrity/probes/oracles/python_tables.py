@@ -1,4 +1,4 @@
-"""Expected results of a Python test that stand in tables or files: rows of a loop, JSON and text files."""
+"""Expected results of a Python test in tables or files: rows of a loop, JSON and text files."""
 
 import ast
 from collections import Counter

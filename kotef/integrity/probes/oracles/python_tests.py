@@ -1,4 +1,4 @@
-"""Where in a Python module the code of one test stands: its function, and helpers beside it that it calls."""
+"""Location of one test's code in a Python module: its function, and the helpers it calls."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from typing import Final
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 _UNSAFE: Final = re.compile(r"\b(?:given|xfail|expectedFailure|expected_failure)\b")
-"""Decorators below which a failing assertion is no failing test, or a passing run proves little."""
+"""Decorators below which a failing assertion is not a failing test, or a passing run proves little."""
 _CATCHING: Final = re.compile(
     r"(?:^|\.)(?:raises|assertRaises\w*|suppress|assertLogs|assertWarns\w*|warns|deprecated_call)$"
 )

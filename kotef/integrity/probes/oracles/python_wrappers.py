@@ -1,4 +1,4 @@
-"""Python expressions that stand around another one: a value of its type that cannot be equal, and a failure."""
+"""Python expressions that wrap another one: a value of its type that cannot be equal, and a failure."""
 
 import random
 from typing import Final

@@ -1,4 +1,4 @@
-"""Where the code of one test stands in a file of a language with brackets."""
+"""Location of one test's code in a file of a language with brackets."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

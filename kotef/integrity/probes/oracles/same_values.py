@@ -1,4 +1,4 @@
-"""Same values: what a literal of a test can be exchanged for, so that it reads otherwise and means the same."""
+"""Same values: replacements for a literal of a test with different text and the same meaning."""
 
 import ast
 import math
@@ -11,7 +11,7 @@ from kotef.integrity.probes.oracles.near_values import constant
 def same_python(node: ast.expr, segment: str, _: Collection[object], chance: random.Random) -> str | None:
     """An expression with the value and the type of the constant, of which neither text nor constants are the same.
 
-    It needs no name, for a module may bind any, and Python does not compute it before it runs.
+    It needs no name, because a module may bind any, and Python does not compute it before it runs.
     """
     value = constant(node)
     match value:

@@ -1,4 +1,4 @@
-"""Wrong answers for test scripts of the shell: comparisons whose failure ends the script."""
+"""Wrong answers for shell test scripts: comparisons whose failure ends the script."""
 
 import random
 import re

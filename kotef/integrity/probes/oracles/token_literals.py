@@ -1,4 +1,4 @@
-"""Literals among tokens: which of them decides what a value is equal to, and what it can be exchanged for."""
+"""Literals among tokens: which one decides what a value is equal to, and its replacements."""
 
 import random
 import re

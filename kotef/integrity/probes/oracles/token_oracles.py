@@ -242,7 +242,7 @@ class TokenOracles:
                 return False
 
     def _definition_of(self, values: list[Region], use: Region) -> OracleEdit | None:
-        """The literal that a name was given, where nothing but this assertion reads it."""
+        """The literal that a name was given, where only this assertion reads it."""
         tokens = self.tokens
         for start, end in values:
             if end - start != 1 or not tokens.is_word(start):

@@ -1,4 +1,4 @@
-"""A small tokeniser for languages with brackets: words, numbers, texts and signs; comments are left out."""
+"""A small tokeniser for languages with brackets: words, numbers, strings and punctuation, without comments."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A test file, or a file that it compares with, in which one expected result is wrong."""
+"""A test file, or a file that it compares with, with one wrong expected result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What does one path of the workspace hold, and how is it made to hold something else, following no link?"""
+"""The content of one path of the workspace, and its replacement, without following links."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kotef.files.safe_open import OPEN_FILE, parent_within, regular, walk_within, write_new
+from kotef.files import OPEN_FILE, parent_within, regular_file_stat, walk_within, write_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,28 @@ _MOST_FOLDERS: Final = 1_000
 
 def entry_at(root: Path, path: str, *, largest: int) -> FileEntry | None:
     """What is at `path` now; None if nothing is, or folders without a file. Files above `largest` bytes are unknown."""
+    return content_at(root, path, largest=largest)[0]
+
+
+def content_at(root: Path, path: str, *, largest: int) -> tuple[FileEntry | None, bytes]:
+    """As `entry_at`, with the content of a file, or the target of a link."""
     try:
         with parent_within(root, path) as (directory, name):
             found = os.stat(name, dir_fd=directory, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
-                return FileEntry(LINK, blob_id(os.fsencode(os.readlink(name, dir_fd=directory))))
+                target = os.fsencode(os.readlink(name, dir_fd=directory))
+                return FileEntry(LINK, blob_id(target)), target
             if stat.S_ISDIR(found.st_mode):
-                return None if _folders_alone(root, path) else DIRECTORY
+                return (None if _folders_alone(root, path) else DIRECTORY), b""
             if not stat.S_ISREG(found.st_mode) or found.st_size > largest:
-                return UNKNOWN
+                return UNKNOWN, b""
             with open(os.open(name, OPEN_FILE, dir_fd=directory), "rb") as file:  # noqa: PTH123 - a descriptor
                 content = file.read()
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return None, b""
     except OSError:  # unreadable: whatever it is, it is not known to be ours
-        return UNKNOWN
-    return FileEntry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, blob_id(content))
+        return UNKNOWN, b""
+    return FileEntry(EXECUTABLE if found.st_mode & stat.S_IXUSR else PLAIN, blob_id(content)), content
 
 
 def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: int | None = None) -> None:
@@ -64,7 +70,7 @@ def write_entry(root: Path, path: str, mode: str, content: bytes, permissions: i
     folders = _folders_alone(root, path)
     with parent_within(root, path, create=True) as (directory, name):
         temporary = f".kotef-{secrets.token_hex(8)}.tmp"
-        like = regular(name, directory)
+        like = regular_file_stat(name, directory)
         try:
             if mode == LINK:
                 os.symlink(content, os.fsencode(temporary), dir_fd=directory)

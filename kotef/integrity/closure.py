@@ -1,4 +1,4 @@
-"""Test files by what they hold: the files of collected tests, and the helpers that only tests load."""
+"""Test files by content: the files of collected tests, and the helpers that only tests load."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from kotef.integrity.inline_tests import PROSE
 from kotef.integrity.protected_files import is_protected
 from kotef.integrity.python_imports import module_files
-from kotef.integrity.tampering.javascript import SUFFIXES as JAVASCRIPT
-from kotef.integrity.tampering.javascript import required
+from kotef.integrity.tampering.javascript import JAVASCRIPT_SUFFIXES as JAVASCRIPT
+from kotef.integrity.tampering.javascript import required_files
 
 Read = Callable[[str], str | None]
-"""The text of a workspace path at the baseline; None where there is none."""
+"""The text of a workspace path at the baseline; None if there is none."""
 
 _MOST: Final = 3000
 """Files of code of a workspace that is searched; of a larger one only names and ids tell what judges."""
@@ -63,7 +63,7 @@ class _Workspace(NamedTuple):
         return self.read(path) or ""
 
 
-def test_closure(tests: Iterable[str], paths: Collection[str], read: Read) -> frozenset[str]:
+def closure_of_tests(tests: Iterable[str], paths: Collection[str], read: Read) -> frozenset[str]:
     """Files that judge although their names do not say so, by the ids of the tests that were collected and by reading.
 
     The files of those ids, if they test other files; modules that Rust compiles for tests only; and helpers for tests
@@ -107,7 +107,7 @@ def _helpers(begun: Collection[str], space: _Workspace) -> set[str]:
 
 
 def _judges(path: str, space: _Workspace) -> bool:
-    """Whether a file in which tests were collected is no product: a table of cases, or code that tests other files."""
+    """Whether a file with collected tests is not product code: a table of cases, or code that tests other files."""
     if path.endswith(PROSE):
         return False
     return not path.endswith(_SUFFIXES) or bool(_TESTS.search(space.text(path)) and any(_loaded(path, space)))
@@ -143,7 +143,7 @@ def _file_of(test: str, paths: Collection[str]) -> str | None:
 def _loaded(path: str, space: _Workspace) -> Iterator[str]:
     """Files of the workspace that a file of code loads."""
     if path.endswith(JAVASCRIPT):
-        found: Iterable[str] = required(path, space.text(path))
+        found: Iterable[str] = required_files(path, space.text(path))
     else:
         found = next((each(path, space) for suffixes, each in _LOADS.items() if path.endswith(suffixes)), ())
     return (name for name in found if name in space.paths and name != path)
@@ -164,7 +164,7 @@ def _of_python(path: str, space: _Workspace) -> Iterator[str]:
 
 
 def _plugins(path: str, space: _Workspace) -> Iterator[str]:
-    """Modules that pytest is told to load as plug-ins."""
+    """Modules that pytest must load as plug-ins."""
     if not path.endswith(".py"):
         return
     for match in _PLUGINS.finditer(space.text(path)):
