@@ -9,7 +9,7 @@ from typing import Any
 from kotef.checks.detect import collect_checks, missing_dependencies
 from kotef.cli.workspace_option import workspace_of
 from kotef.errors import NoChecksError, NoEnvironmentError, UsageError
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 from kotef.runs.check_trial import tried
 from kotef.runs.config import UserConfig, config_path, read_config
 from kotef.runs.crash_recovery import put_right

@@ -7,8 +7,7 @@ import stat
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from kotef.files.paths import append_line, os_fault
-from kotef.files.safe_open import OPEN_FILE
+from kotef.files import OPEN_FILE, append_line, os_fault
 
 LARGEST: Final = 50_000_000
 """Bytes of the largest file that is read to tell whether it has changed."""

@@ -33,9 +33,7 @@ from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
 from kotef.models.word_stream import WordStream
-from kotef.redaction import shown_url
-from kotef.redaction.deep_text import encodable
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import encodable, redactor, shown_url
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 600.0

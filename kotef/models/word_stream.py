@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from kotef.models.factory import Tell
-from kotef.redaction.known_secrets import redactor
+from kotef.redaction import redactor
 
 PAUSE: Final = 0.1
 """Seconds between two events, at least: an endpoint sends a hundred pieces in one."""

@@ -16,8 +16,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kotef.files.paths import os_fault, state_dir
-from kotef.files.safe_open import append_if_size, list_within, parent_within, read_within, remove_within, write_within
+from kotef.files import (
+    append_if_size,
+    list_within,
+    os_fault,
+    parent_within,
+    read_within,
+    remove_within,
+    state_dir,
+    write_within,
+)
 from kotef.runs.events import PASSING
 from kotef.sdd.folder import refuse_misplaced
 

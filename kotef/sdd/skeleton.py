@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import SpecError
-from kotef.files.paths import resolve_inside, write_below
+from kotef.files import resolve_inside, write_below
 
 _PROJECT: Final = """\
 # Project

@@ -9,8 +9,7 @@ from rich.console import Console
 from kotef.cli.screen import Detail, Screen
 from kotef.models import word_stream
 from kotef.models.word_stream import WordStream
-from kotef.redaction.known_secrets import know, scope
-from kotef.redaction.secrets import Redactor
+from kotef.redaction import Redactor, know, scope
 from kotef.runs.events import EventLog, read_events
 
 ANSWER = {"event": "model_answer", "visit": 1, "node": "coder", "tokens_in": 1, "tokens_out": 1, "cost": 0.0}

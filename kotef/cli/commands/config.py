@@ -43,7 +43,7 @@ def show(**options: Any) -> None:
     from kotef.cli.config_table import show_settings
     from kotef.cli.screen import say_json
     from kotef.cli.workspace_option import workspace_of
-    from kotef.redaction.known_secrets import redactor
+    from kotef.redaction import redactor
     from kotef.runs.config import config_path, read_config
     from kotef.runs.effective_settings import in_effect
     from kotef.runs.secret_sources import hide

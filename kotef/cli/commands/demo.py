@@ -33,7 +33,7 @@ def demo(case: str | None, keep: str | None, show: bool) -> None:
     from kotef.cli.screen import console
     from kotef.errors import UsageError
     from kotef.failures.outcomes import EXIT_STATUS
-    from kotef.files.paths import state_dir
+    from kotef.files import state_dir
     from kotef.report import PAGE_NAME
     from kotef.runs import store
 

@@ -36,7 +36,7 @@ def report(run_id: str | None, root: str | None, form: str | None, output: str |
     from kotef.cli.screen import say
     from kotef.cli.workspace_option import workspace_of
     from kotef.errors import UsageError
-    from kotef.files.paths import write_atomic
+    from kotef.files import write_atomic
     from kotef.report import FORMATS, PAGE_NAME, as_html
     from kotef.runs import store
     from kotef.runs.config import config_path, read_config
