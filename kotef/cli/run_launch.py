@@ -13,19 +13,16 @@ from kotef.runs.events import read_events
 from kotef.runs.public_record import RecordWriter
 from kotef.runs.result import Result
 from kotef.runs.run_config import RunConfig
-from kotef.state import Task
 from kotef.telemetry import observed
 
 
-def watched(
-    go: Callable[[RunConfig], Result], setting: RunConfig, task: Task, *, detail: Detail, as_json: bool
-) -> Result:
+def watched(go: Callable[[RunConfig], Result], config: RunConfig, *, detail: Detail, as_json: bool) -> Result:
     """Run with a view that fits where the output goes."""
-    run = store.at(setting.root, task.run_id)
+    run, task = store.at(config.root, config.task.run_id), config.task
     screen = Screen(limits=task.limits, runs=run.path.parent, detail=detail)
-    screen.catch_up(list(read_events(run.events)))
+    screen.catch_up(read_events(run.events))
     watching = nullcontext() if as_json else screen.watching()
-    with observed(setting, task, warn) as seen, watching:
+    with observed(config, warn) as seen, watching:
         return go(seen if as_json else attended(seen, screen, interactive=task.interactive))
 
 

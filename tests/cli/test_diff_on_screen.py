@@ -1,15 +1,15 @@
 """A diff on the screen has every line of its hunks, and of its headers the names of the files."""
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
+from support.run_events import recorded
 
 from kotef.cli.screen import Detail, Screen, coloured
 from kotef.cli.screen.diffs import ShownDiffs, file_diffs
+from kotef.events import RecordedEvent
 
 GIT = "diff --git a/q.sql b/q.sql\nindex 1..2 100644\n"
 HEAD = "--- a/q.sql\n+++ b/q.sql\n"
@@ -57,18 +57,18 @@ def screen_of(place: Path, detail: Detail = "usual") -> tuple[Screen, io.StringI
     run = place / "r1"
     run.mkdir(parents=True)
     paper = Console(file=page, force_terminal=True, width=80, height=24, color_system=None, highlight=False)
-    return Screen(runs=place, screen=paper, detail=detail, doing=Screen().doing), page
+    return Screen(runs=place, screen=paper, detail=detail), page
 
 
-def edited(path: str, diff: str) -> Mapping[str, Any]:
-    return {"event": "edited", "visit": 1, "path": path, "diff": diff}
+def edited(path: str, diff: str) -> RecordedEvent:
+    return recorded("edited", visit=1, path=path, diff=diff)
 
 
-def called(path: str) -> Mapping[str, Any]:
-    return {"event": "tool_finished", "visit": 1, "tool": "edit_file", "arguments": path, "ok": True, "note": ""}
+def called(path: str) -> RecordedEvent:
+    return recorded("tool_finished", visit=1, tool="edit_file", arguments=path, ok=True)
 
 
-VERIFIED = {"event": "verified", "visit": 1, "passed": True, "detail": "", "summary": "", "put_back": [], "left": []}
+VERIFIED = recorded("verified", visit=1, passed=True)
 
 
 def test_an_edit_is_shown_when_it_is_made_and_not_again_at_the_end(
@@ -76,10 +76,10 @@ def test_an_edit_is_shown_when_it_is_made_and_not_again_at_the_end(
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     screen, page = screen_of(tmp_path)
-    screen({"event": "run_resumed", "run": "r1", "outcome": None, "sandbox": "off", "network": False})
+    screen(recorded("run_resumed", run="r1", sandbox="off"))
     (tmp_path / "r1" / "visit-1.patch").write_text(patch_of("a.py", "-old", "+new") + patch_of("b.py", "+by a command"))
     for event in (edited("a.py", "@@ line 1 @@\n-old\n+new"), called("a.py"), VERIFIED):
-        screen(dict(event))
+        screen(event)
     text = page.getvalue()
     assert text.index("edit_file a.py ✓") < text.index("-old") < text.index("attempt 1 changed")
     assert (text.count("-old"), text.count("+new"), text.count("+by a command")) == (1, 1, 1)
@@ -92,7 +92,7 @@ def test_a_long_edit_is_folded_unless_all_is_wanted(
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     screen, page = screen_of(tmp_path, detail)
-    screen(dict(edited("a.py", "\n".join(f"+line {number}" for number in range(60)))))
-    screen(dict(called("a.py")))
+    screen(edited("a.py", "\n".join(f"+line {number}" for number in range(60))))
+    screen(called("a.py"))
     assert page.getvalue().count("+line ") == lines
     assert ("48 more lines" in page.getvalue()) == (detail == "usual")

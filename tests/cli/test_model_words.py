@@ -5,21 +5,22 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.run_events import recorded
 
 from kotef.cli.screen import Detail, Screen
+from kotef.events import RecordedEvent
 from kotef.models import word_stream
 from kotef.models.word_stream import WordStream
 from kotef.redaction import Redactor, know, scope
 from kotef.runs.events import EventLog, read_events
 
-ANSWER = {"event": "model_answer", "visit": 1, "node": "coder", "tokens_in": 1, "tokens_out": 1, "cost": 0.0}
 LONG = "\n\n".join(f"line {number}" for number in range(10))
 
 
 def shown(detail: Detail, **facts: object) -> str:
     page = io.StringIO()
     screen = Screen(screen=Console(file=page, width=100, soft_wrap=True), detail=detail)
-    screen(ANSWER | {"text": LONG} | facts)
+    screen(recorded("model_answer", **({"visit": 1, "node": "coder", "text": LONG} | facts)))
     return page.getvalue()
 
 
@@ -37,13 +38,13 @@ def test_only_what_the_coder_says_is_told() -> None:
 
 
 def test_words_on_their_way_go_to_the_watchers_and_not_to_the_file(tmp_path: Path) -> None:
-    seen: list[dict] = []
+    seen: list[RecordedEvent] = []
     emit = EventLog(tmp_path / "events.jsonl", (seen.append,))
     emit("notice", text="before")
     emit("model_words", text="Let me ")
     emit("notice", text="after")
-    assert [line["event"] for line in seen] == ["notice", "model_words", "notice"]
-    assert [(line["event"], line["n"]) for line in read_events(tmp_path / "events.jsonl")] == [
+    assert [each.event.event_name for each in seen] == ["notice", "model_words", "notice"]
+    assert [(each.event.event_name, each.number) for each in read_events(tmp_path / "events.jsonl")] == [
         *(("notice", 1), ("notice", 2))
     ]
 

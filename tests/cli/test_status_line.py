@@ -3,19 +3,20 @@
 from dataclasses import replace
 
 import pytest
+from support.run_events import recorded
 
 from kotef.cli.screen import Screen
 from kotef.cli.screen.budget import short, time_used, tokens_used
 from kotef.cli.screen.status import status_line
-from kotef.runs.progress import Doing
+from kotef.runs.progress import RunProgress
 from kotef.settings import Limits
 
 
 def test_tokens_are_told_only_where_a_model_used_some() -> None:
     screen = Screen()
-    screen({"event": "check_started", "visit": 0, "check": "pytest", "command": "pytest -q"})
+    screen(recorded("check_started", check="pytest", command="pytest -q"))
     assert "token" not in str(screen._status())
-    screen({"event": "model_answer", "node": "coder", "text": "", "tokens_in": 1000, "tokens_out": 200})
+    screen(recorded("model_answer", node="coder", tokens_in=1000, tokens_out=200))
     assert " · 1.2k tokens · " in str(screen._status())
 
 
@@ -29,7 +30,7 @@ def line(width: int, *, limits: Limits | None = Limits(max_cost=2.0), **facts: o
         "cost": 0.5,
         "worked": 65.0,
     }
-    doing = replace(Doing(), **(known | facts))
+    doing = replace(RunProgress(), **(known | facts))
     return status_line(doing, limits, now=0.0, width=width)
 
 

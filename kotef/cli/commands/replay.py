@@ -44,7 +44,7 @@ def replay(run_id: str | None, root: str | None, into: str | None, as_json: bool
     from kotef.runs import store
     from kotef.runs.config import config_path, read_config
     from kotef.runs.secret_sources import hide
-    from kotef.workspace.lock import holder_of
+    from kotef.workspace import holder_of
 
     place = workspace_of(root)
     run = store.find(place, run_id)

@@ -42,7 +42,7 @@ def report(run_id: str | None, root: str | None, form: str | None, output: str |
     from kotef.runs.config import config_path, read_config
     from kotef.runs.public_record import RecordWriter
     from kotef.runs.secret_sources import hide
-    from kotef.workspace.lock import at_work
+    from kotef.workspace import at_work
 
     if show and form not in (None, "html"):
         raise UsageError(f"--open shows the HTML report, not {form}", hint="leave --format out")

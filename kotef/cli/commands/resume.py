@@ -1,7 +1,6 @@
 """`kotef resume`: go on with a run that was killed, interrupted or out of budget."""
 
 import sys
-from functools import partial
 from typing import Any
 
 import click
@@ -76,9 +75,9 @@ def resume(**options: Any) -> None:
     from kotef.runs.start import resume as go_on
 
     with delivered(options) as delivery:
-        run, task, setting = ready_again(options)
+        config = ready_again(options)
         detail = detail_of(options["quiet"], options["verbose"])
-        result = watched(partial(go_on, run, task), setting, task, detail=detail, as_json=options["as_json"])
-        delivery.take(setting.root, result)
-        show_result(setting.root, result, as_json=options["as_json"])
+        result = watched(go_on, config, detail=detail, as_json=options["as_json"])
+        delivery.take(config.root, result)
+        show_result(config.root, result, as_json=options["as_json"])
     sys.exit(result.exit_code)

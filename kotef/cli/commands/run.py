@@ -1,7 +1,6 @@
 """`kotef run`: work on a goal or a ticket until it is verified or the attempts are spent."""
 
 import sys
-from functools import partial
 from typing import Any
 
 import click
@@ -118,9 +117,9 @@ def run(**options: Any) -> None:
     from kotef.runs.start import start
 
     with delivered(options) as delivery:
-        run, task, setting = ready(options)
+        config = ready(options)
         detail = detail_of(options["quiet"], options["verbose"])
-        result = watched(partial(start, run, task), setting, task, detail=detail, as_json=options["as_json"])
-        delivery.take(setting.root, result)
-        show_result(setting.root, result, as_json=options["as_json"])
+        result = watched(start, config, detail=detail, as_json=options["as_json"])
+        delivery.take(config.root, result)
+        show_result(config.root, result, as_json=options["as_json"])
     sys.exit(result.exit_code)

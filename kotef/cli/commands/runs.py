@@ -32,7 +32,7 @@ def runs(ctx: click.Context, root: str | None, as_json: bool) -> None:
     from kotef.cli.screen import say_json
     from kotef.cli.workspace_option import workspace_of
     from kotef.runs import store
-    from kotef.workspace.lock import at_work
+    from kotef.workspace import at_work
 
     place = workspace_of(root)
     holder = at_work(place)

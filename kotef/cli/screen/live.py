@@ -1,7 +1,7 @@
 """The live screen of a run at work."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +22,21 @@ from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.cli.screen.status import status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
+from kotef.events import (
+    EditedEvent,
+    ModelAnswerEvent,
+    ModelCallEvent,
+    ModelCancelledEvent,
+    ModelRetryEvent,
+    ModelWordsEvent,
+    PlannedEvent,
+    RecordedEvent,
+    RunEvent,
+    ToolFinishedEvent,
+    VerifiedEvent,
+)
 from kotef.redaction import redactor
-from kotef.runs.progress import Doing, Event, doing_after
+from kotef.runs.progress import RunProgress
 from kotef.settings import Limits
 
 if TYPE_CHECKING:
@@ -54,7 +67,7 @@ class Screen:
     """Whether the run works in another process, so that its questions are not asked here."""
     detail: Detail = "usual"
     screen: Console = field(default_factory=console)
-    doing: Doing = field(default_factory=Doing)
+    doing: RunProgress = field(default_factory=RunProgress)
     _live: Live | None = None
     _calls: tuple[FinishedCall, ...] = ()
     """Consecutive calls of one tool that are not shown yet, or not completely."""
@@ -69,9 +82,10 @@ class Screen:
     _shown: ShownDiffs = field(default_factory=ShownDiffs)
     _asking: TerminalPrompts | None = None
 
-    def catch_up(self, events: Sequence[Event]) -> None:
+    def catch_up(self, events: Iterable[RecordedEvent]) -> None:
         """Take in what happened before this process, without a word."""
-        self.doing = doing_after(events, self.doing)
+        for recorded in events:
+            self.doing = self.doing.after(recorded)
 
     def watching(self) -> AbstractContextManager[Any]:
         """The live view, for as long as the run is at work; only lines when piped, in CI or on a dumb terminal."""
@@ -129,55 +143,58 @@ class Screen:
         """As `deps.Approval.command`."""
         return await self._questions.command(command, reason)
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, recorded: RecordedEvent) -> None:
         """Take in one event, and say it if it is worth a line."""
-        self.doing = self.doing.after(event)
-        match event["event"]:
-            case "model_words":
-                self._words += event["text"]
-            case "model_call" | "model_retry" | "model_answer" | "model_cancelled":
+        self.doing = self.doing.after(recorded)
+        event = recorded.event
+        match event:
+            case ModelWordsEvent():
+                self._words += event.text
+            case ModelCallEvent() | ModelRetryEvent() | ModelAnswerEvent() | ModelCancelledEvent():
                 self._words = ""
-        match event["event"]:
-            case "model_answer":
+            case _:
+                pass
+        match event:
+            case ModelAnswerEvent():
                 self._tell_words(event)
-            case "edited":
-                lines = plain(event["diff"]).rstrip().split("\n")
-                self._edits = (*self._edits, ShownFile(event["path"], tuple(lines)))
-            case "tool_finished":
+            case EditedEvent():
+                lines = plain(event.diff).rstrip().split("\n")
+                self._edits = (*self._edits, ShownFile(event.path, tuple(lines)))
+            case ToolFinishedEvent():
                 self._take_call(event)
-            case "verified" if event["visit"] and self.runs is not None:
+            case VerifiedEvent() if event.visit and self.runs is not None:
                 self._tell_attempt(event, self.runs / self.doing.run)
             case _:
                 self._tell_event(event)
 
-    def _tell_event(self, event: Event) -> None:
+    def _tell_event(self, event: RunEvent) -> None:
         """The line of an event, if it has one."""
-        if self.detail == "quiet" and event["event"] in QUIET_EVENTS:
+        if self.detail == "quiet" and event.event_name in QUIET_EVENTS:
             return
         attempts = self.limits.max_attempts if self.limits else 0
         words = said(event, attempts, elsewhere=self.elsewhere, full=self.detail == "full")
         if words:
             self._tell_calls()
             self._tell(*words)
-        if event["event"] == "planned":
+        if isinstance(event, PlannedEvent):
             self._planned = steps_told(event)
 
     def _tell(self, text: str, style: str = "") -> None:
         self._planned = ()
         self.screen.print(Text(plain(text), style=style))
 
-    def _tell_words(self, event: Event) -> None:
+    def _tell_words(self, event: ModelAnswerEvent) -> None:
         """What a coder's model said beside its tool calls."""
-        if event["node"] != "coder" or self.detail == "quiet":
+        if event.node != "coder" or self.detail == "quiet":
             return
-        lines = word_lines(event["text"], self.screen, full=self.detail == "full")
+        lines = word_lines(event.text, self.screen, full=self.detail == "full")
         if lines:
             self._tell_calls()
         for line in lines:
             self._planned = ()
             self.screen.print(line)
 
-    def _take_call(self, event: Event) -> None:
+    def _take_call(self, event: ToolFinishedEvent) -> None:
         """Hold calls of one tool together; where nothing shows what is held back, the first two are shown at once."""
         call, edits, self._edits = FinishedCall.of(event), self._edits, ()
         if self.detail == "quiet":
@@ -220,9 +237,9 @@ class Screen:
         if len(lines) > most:
             self._tell(f"    … {len(lines) - most:,} more lines{rest}", "dim")
 
-    def _tell_attempt(self, event: Event, run: Path) -> None:
+    def _tell_attempt(self, event: VerifiedEvent, run: Path) -> None:
         """What an attempt changed, and what became of the checks by it."""
-        visit = int(event["visit"])
+        visit = event.visit
         self._tell_calls()
         if self.detail != "quiet":
             self._tell_diff(run / f"visit-{visit}.patch", visit)

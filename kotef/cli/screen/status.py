@@ -4,14 +4,14 @@ from typing import Final
 
 from kotef.cli.screen.budget import cost_used, time_used, tokens_used
 from kotef.cli.screen.sanitize import one_line
-from kotef.runs.progress import Doing
+from kotef.runs.progress import RunProgress
 from kotef.settings import Limits
 
 _LEAST: Final = 12
 """Below this width the current step is not shown at all."""
 
 
-def status_line(doing: Doing, limits: Limits | None, *, now: float, width: int) -> str:
+def status_line(doing: RunProgress, limits: Limits | None, *, now: float, width: int) -> str:
     """Attempt, node, step, and what is used of each budget; without room the least telling parts go first.
 
     `limits` is None where they are not known: then it says what is used alone.
