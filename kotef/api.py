@@ -16,11 +16,11 @@ import click
 
 from kotef.checks.contradictions import diagnosis_of
 from kotef.classification import Diagnosis, classify_text
-from kotef.cli.check_commands import check as check_options
-from kotef.cli.check_report import inspect_workspace
-from kotef.cli.run_commands import resume as resume_options
-from kotef.cli.run_commands import run as run_options
+from kotef.cli.commands.check import check as check_options
+from kotef.cli.commands.resume import resume as resume_options
+from kotef.cli.commands.run import run as run_options
 from kotef.cli.run_setup import ready, ready_again
+from kotef.cli.workspace_check import inspect_workspace
 from kotef.errors import UsageError
 from kotef.events import RecordedEvent
 from kotef.graph import build_graph

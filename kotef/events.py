@@ -155,6 +155,8 @@ class CheckFinishedEvent(RunEvent):
     seconds: float
     partial: bool
     obstructions: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """A line for each of the first failures: test, message, place."""
 
 
 class RerunEvent(RunEvent):
@@ -300,6 +302,27 @@ class ModelAnswerEvent(RunEvent):
     tokens_cached: int = 0
     model: str = ""
     seconds: float | None = None
+    text: str = ""
+    """The beginning of what it said beside its tool calls."""
+
+
+class ModelWordsEvent(RunEvent):
+    """Words of an answer that is still on its way: for whoever watches, never written to the log."""
+
+    event_name = "model_words"
+
+    text: str
+
+
+class EditedEvent(RunEvent):
+    """A tool changed a file."""
+
+    event_name = "edited"
+
+    visit: int
+    path: str
+    diff: str
+    """Hunks, bounded; empty where nothing changed."""
 
 
 class ModelRetryEvent(RunEvent):

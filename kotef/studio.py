@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from kotef.cli.run_commands import run as command
+from kotef.cli.commands.run import run as command
 from kotef.cli.run_setup import ready
 from kotef.cli.screen import warn
 from kotef.cli.workspace_option import workspace_of

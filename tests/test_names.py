@@ -11,6 +11,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 MODULES = sorted({path.stem for path in FILES} | {path.parent.name for path in FILES})
 
 NOUNS = {
+    "apply": "the command `kotef apply`, whose module has its name",
     "quoting": "the field's word for what a shell and Markdown do to a text",
     "seed": "the caches that fill a room",
     "signing": "a feature of git",

@@ -47,7 +47,7 @@ OF_RUNS = frozenset(
     re.findall(
         r"\S+",
         """
-        cli/run_list.py cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/failure_reminder.py
+        cli/screen/live.py coders/git_guard.py context/request_prefixes.py middleware/failure_reminder.py
         nodes/approval.py nodes/restore_best.py nodes/coder.py nodes/restore_protected_files.py nodes/snitch.py
         nodes/verifier.py runs/dead_runs.py runs/events.py runs/finish.py runs/event_tail.py runs/loop.py
         runs/exports/importer.py runs/prune.py runs/public_record.py replay/workspace_copy.py replay/record_types.py
@@ -74,8 +74,10 @@ ELSEWHERE = dict.fromkeys(OF_RUNS, STATE) | {
     "checks/runners/plugins/goexec.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "checks/runners/plugins/sitecustomize.py": f"runs in the project's process; its report goes into {TEMPORARY}",
     "sandbox/go_cache.py": "runs inside the sandbox, as the go command would write its own cache",
-    "cli/classify_report.py": NAMED,
-    "cli/demo.py": f"examples, {PACKAGED}, copied into {TEMPORARY}, or into an empty folder that the person named",
+    "cli/commands/classify.py": NAMED,
+    "cli/commands/demo.py": f"only whether the folder that the person named is empty; {TEMPORARY}",
+    "cli/commands/show.py": STATE,
+    "cli/demo_scenes.py": f"examples, {PACKAGED}, copied into {TEMPORARY}, or into an empty folder that the person named",
     "cli/github.py": NAMED,
     "cli/mcp_doctor.py": TEMPORARY,
     "cli/screen/prompts.py": TEMPORARY,

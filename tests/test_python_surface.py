@@ -15,9 +15,9 @@ from support.loop import CHECK, FIXED, one_bug
 
 import kotef
 from kotef.api import CheckOptions, ResumeOptions, RunOptions
-from kotef.cli.check_commands import check as check_command
-from kotef.cli.run_commands import resume as resume_command
-from kotef.cli.run_commands import run as run_command
+from kotef.cli.commands.check import check as check_command
+from kotef.cli.commands.resume import resume as resume_command
+from kotef.cli.commands.run import run as run_command
 from kotef.errors import NoChecksError, UsageError
 
 NAMES = [
@@ -38,7 +38,7 @@ NAMES = [
     "run",
     "start",
 ]
-ON_A_SCREEN = {"goal", "root", "run_id", "last", "as_json", "interactive", "github", "pr_body"}
+ON_A_SCREEN = {"goal", "root", "run_id", "last", "as_json", "interactive", "github", "pr_body", "quiet", "verbose"}
 """Parameters of their own in Python, or without a meaning there."""
 SLOW = "sleep 60"
 

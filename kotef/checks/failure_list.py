@@ -27,6 +27,14 @@ class ReportedFailure(NamedTuple):
     line: int | None
 
 
+def failure_line(test: str, message: str, file: str, line: int | None) -> str:
+    """The failure as every report shows it: the test, what is wrong, and where."""
+    at = f"{file}:{line}" if line else file
+    place = f"({at})" if at and test and not (line is None and test.startswith(at)) else ""
+    what = ": ".join(part for part in (test or at, " ".join(message.split())) if part)
+    return f"{what} {place}".strip()
+
+
 def failures_of(result: CommandResult, root: Path) -> tuple[ReportedFailure, ...]:
     """The failures of a check that did not pass, in the order of its output; at least one.
 

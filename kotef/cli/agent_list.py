@@ -3,33 +3,11 @@
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.screen import console, one_line, plain, say_json
-from kotef.cli.workspace_option import workspace_of
 from kotef.redaction import shown_url
-from kotef.runs.config import config_path, read_config
-from kotef.runs.roles import read_agents
 from kotef.sdd.agents import Role
 from kotef.settings import Limits
 from kotef.tools.registry import EDITORS
 from kotef.tools.role_tools import GROUPS
-
-
-def agents_command(root: str | None, *, trust: bool, as_json: bool) -> None:
-    """`kotef agents`: every role in force, what is special about it, and what of the files does not count."""
-    found = read_agents(workspace_of(root), read_config(config_path()), trust=trust)
-    if as_json:
-        say_json([_facts(role) for role in found.roles.values()])
-        return
-    screen = console()
-    for role in found.roles.values():
-        screen.print(f"{role.name}  ({plain(_short(role.source))})", style="bold")
-        if role.description:
-            screen.print(f"  {one_line(role.description)}")
-        for line in _lines(role):
-            screen.print(f"  {one_line(line, 240)}")
-    for notice in found.notices:
-        screen.print(f"note: {plain(notice)}", style="yellow")
-
 
 ANSWERS: Final = frozenset({"planner", "reviewer"})
 """Roles that are asked for one answer, without tools."""
@@ -41,7 +19,8 @@ def _edits(role: Role) -> bool:
     return role.tools is None or any(name in EDITORS for name in role.tools)
 
 
-def _facts(role: Role) -> dict[str, object]:
+def role_facts(role: Role) -> dict[str, object]:
+    """The JSON form."""
     bound = role.bound(Limits(), edits=_edits(role))
     tools = None if role.tools is None else list(role.tools)
     if role.name in ANSWERS:
@@ -62,7 +41,8 @@ def _facts(role: Role) -> dict[str, object]:
     }
 
 
-def _lines(role: Role) -> list[str]:
+def role_lines(role: Role) -> list[str]:
+    """What is special about it, a line each."""
     bound = role.bound(Limits(), edits=_edits(role))
     asked = [f"model {role.model}"] if role.model else []
     asked += [f"at {shown_url(role.base_url)}"] if role.base_url else []
@@ -80,5 +60,6 @@ def _lines(role: Role) -> list[str]:
     return [line for line in lines if line]
 
 
-def _short(source: str) -> str:
+def short_source(source: str) -> str:
+    """The file it is from, with `~` for the home."""
     return source.replace(str(Path.home()), "~")

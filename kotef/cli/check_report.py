@@ -1,122 +1,24 @@
 """Output of `kotef check` for people, scripts and CI jobs."""
 
-import asyncio
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
 
 from rich.text import Text
 
-from kotef.checks.detect import collect_checks, missing_dependencies
+from kotef.checks.failure_list import failure_line
 from kotef.checks.probe import JUDGE_DEAF
-from kotef.cli.annotations import annotation, deaf, in_actions, in_checkout
-from kotef.cli.screen import console, is_live, one_line, plain, say, say_json
-from kotef.cli.workspace_option import workspace_of
-from kotef.errors import INTERRUPTED, NoChecksError, NoEnvironmentError, UsageError
+from kotef.cli.annotations import annotation
+from kotef.cli.screen import console, is_live, one_line, plain
 from kotef.failures.plural import counted
-from kotef.redaction import redactor
-from kotef.runs.check_trial import tried
-from kotef.runs.config import UserConfig, config_path, read_config
-from kotef.runs.crash_recovery import put_right
-from kotef.runs.elapsed_time import keep_seconds
-from kotef.runs.inspection import CANNOT, CheckCounts, Checked, CheckFailure, Inspection, InspectionRequest, inspection
-from kotef.runs.prepare import spec_of
-from kotef.runs.repository import RepositorySettings, repository_of
-from kotef.runs.run_settings import run_settings
-from kotef.runs.sandbox_setup import sandbox_of
-from kotef.runs.secret_sources import hide
-from kotef.runs.store import changed_paths
-from kotef.sandbox import child_environment
-from kotef.settings import Limits
+from kotef.runs.inspection import CANNOT, CheckCounts, Checked, CheckFailure, Inspection
 
 SHOWN: Final = 50
 """Failures shown of one check; --json has more."""
 
 
-def check_command(options: dict[str, Any]) -> int:
-    """`kotef check`; returns the exit status."""
-    if options["as_json"] and options["github"]:
-        raise UsageError("--json and --github exclude each other", hint="give one of them")
-    github = not options["as_json"] and (in_actions() if options["github"] is None else options["github"])
-    try:
-        with _watching() as telling:
-            found = inspect_workspace(options, telling)
-    except KeyboardInterrupt:
-        sys.stderr.write("kotef: interrupted; nothing was changed\n")
-        return INTERRUPTED
-    if options["as_json"]:
-        say_json(found)
-        return found.exit_code
-    with deaf() if github else nullcontext():
-        show(found)
-    if github:
-        say("".join(f"{line}\n" for line in annotations(found, in_checkout(workspace_of(options["root"])))))
-    return found.exit_code
-
-
-def inspect_workspace(options: Mapping[str, Any], telling: Callable[[str], None] = lambda _: None) -> Inspection:
-    """Judge the workspace as the options of `kotef check` ask for it; `telling` gets the name of each command.
-
-    Raises what can be wrong with the request, or keeps everything from being judged.
-    """
-    root = workspace_of(options["root"])
-    if any(not command.strip() for command in options["checks"]):
-        raise UsageError("--check: an empty command", hint="leave it out to use the checks that are found")
-    if options["against"] is not None and not options["compare"]:
-        raise UsageError("--against and --no-compare exclude each other", hint="give one of them")
-
-    righted = put_right(root)
-    config = read_config(config_path())
-    repository = repository_of(root, config, trust=False)
-    hide(root, config, passed=repository.settings.passed)
-    question, before = _question(options, root, config, repository)
-    found = asyncio.run(inspection(question, telling))
-    keep_seconds(root, {check.command: check.seconds for check in found.checks if check.exit_code is not None})
-
-    said = (*repository.read_from, *repository.told_ignored("sandbox.", "env."))
-    missing = () if found.green else missing_dependencies(root)
-    notices = (*righted, *said, *before, *found.notices, *missing)
-    return redactor().whole(found.model_copy(update={"notices": notices}))
-
-
-def _question(
-    options: Mapping[str, Any], root: Path, config: UserConfig, repository: RepositorySettings
-) -> tuple[InspectionRequest, tuple[str, ...]]:
-    """What is to be checked, and notices on it. Raises NoChecksError, NoEnvironmentError."""
-    checks = collect_checks(
-        root,
-        options=options["checks"],
-        ticket=(),
-        architect=spec_of(root, repository.place).checks,
-        settings=repository.place,
-        concerning="\n".join(changed_paths(root)),
-    )
-    if not checks:
-        raise NoChecksError(root)
-    settings = run_settings(options, config, repository.settings)
-    asked, limits = settings.sandbox, settings.limits
-    sandbox, unconfined = sandbox_of(root, asked.wanted, network=asked.network, reads=asked.reads)
-    environment = child_environment(os.environ, allow=repository.settings.passed)
-    trial = tried(checks, root=root, env=environment, sandbox=sandbox)
-    if trial.broken:
-        raise NoEnvironmentError(trial.broken)
-    question = InspectionRequest(
-        root=root,
-        checks=trial.checks,
-        environment=environment,
-        sandbox=sandbox,
-        against=options["against"],
-        compare=options["compare"],
-        limits=Limits(reruns=limits.reruns, probes=limits.probes),
-    )
-    return question, (*unconfined, *trial.notices)
-
-
 @contextmanager
-def _watching() -> Iterator[Callable[[str], None]]:
+def running_line() -> Iterator[Callable[[str], None]]:
     """Where a person watches, a line that shows which command is running; it is gone afterwards."""
     screen = console(stderr=True)
     if not is_live(screen):
@@ -135,7 +37,7 @@ def _network(found: Inspection) -> str:
     return ", no network" if found.green or found.detail == JUDGE_DEAF else ", no network (--network opens it)"
 
 
-def show(found: Inspection) -> None:
+def show_inspection(found: Inspection) -> None:
     """What ran, one line per failure, the counts before and after, and the verdict."""
     screen = console()
     for check in found.checks:
@@ -207,14 +109,10 @@ def _head(check: Checked, against: str | None) -> str:
 
 def _line(failure: CheckFailure, against: str | None) -> str:
     """The test, what is wrong, where, and since when."""
-    at = f"{failure.file}:{failure.line}" if failure.line else failure.file
-    place = f"({at})" if at and failure.test and not (failure.line is None and failure.test.startswith(at)) else ""
-    name = failure.test or at
-    message = one_line(failure.message, 200)
     since = {"new": f"[new since {against}]", "still": f"[at {against} too]", "failing": ""}[failure.state]
     chance = "[flaky: passes alone]" if failure.flaky else ""
-    said = ": ".join(part for part in (plain(name), message) if part)
-    return " ".join(part for part in (said, place, since, chance) if part)
+    said = plain(failure_line(failure.test, one_line(failure.message, 200), failure.file, failure.line))
+    return " ".join(part for part in (said, since, chance) if part)
 
 
 def _table(found: Inspection) -> Iterator[str]:

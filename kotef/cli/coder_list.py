@@ -5,9 +5,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from kotef.cli.screen import console, one_line, say_json
+from rich.console import Console
+
+from kotef.cli.screen import one_line
 from kotef.coders.command.line import command_of
-from kotef.coders.command.presets import PRESETS, PROXIES, Preset, names_passed
+from kotef.coders.command.presets import PROXIES, Preset, names_passed
 
 _TELLS = {
     "money": "its cost is read from its output",
@@ -16,18 +18,13 @@ _TELLS = {
 }
 
 
-def coders_command(*, as_json: bool) -> None:
-    """`kotef coders`: every row of the table, with what of it is here."""
-    if as_json:
-        say_json([_facts(preset) for preset in PRESETS.values()])
-        return
-    screen = console()
-    for preset in PRESETS.values():
-        found = shutil.which(preset.name)
-        where = one_line(found.replace(str(Path.home()), "~")) if found else "not installed"
-        screen.print(f"{preset.name}  ({where})", style="bold" if found else "dim")
-        for line in _lines(preset):
-            screen.print(f"  {one_line(line, 1000)}")
+def show_coder(screen: Console, preset: Preset) -> None:
+    """How it is started, and what of it is here."""
+    found = shutil.which(preset.name)
+    where = one_line(found.replace(str(Path.home()), "~")) if found else "not installed"
+    screen.print(f"{preset.name}  ({where})", style="bold" if found else "dim")
+    for line in _lines(preset):
+        screen.print(f"  {one_line(line, 1000)}")
 
 
 def _lines(preset: Preset) -> Iterator[str]:
@@ -38,7 +35,8 @@ def _lines(preset: Preset) -> Iterator[str]:
     yield f"of the home: {', '.join(files)}"
 
 
-def _facts(preset: Preset) -> dict[str, object]:
+def coder_facts(preset: Preset) -> dict[str, object]:
+    """The JSON form."""
     return {
         "name": preset.name,
         "installed": shutil.which(preset.name),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import CompletionItem
 
 from kotef.files import Listed, list_within, read_within
 
@@ -21,26 +21,6 @@ _MOST: Final = 100
 _PLAIN: Final = re.compile(r"\w[\w.+@-]*")
 """Names without blanks, quotes, `$` and other characters with a meaning in a shell: a repository chooses the names."""
 _LISTED: Final = 20_000
-
-
-@click.command(short_help="Print the completion script of a shell.")
-@click.argument("shell", type=click.Choice(SHELLS))
-def completion(shell: str) -> None:
-    """Print the script that lets SHELL complete commands, options, runs, tickets and roles.
-
-    \b
-    Examples:
-      kotef completion bash > ~/.local/share/bash-completion/completions/kotef
-      kotef completion zsh > "${fpath[1]}/_kotef"
-      kotef completion fish > ~/.config/fish/completions/kotef.fish
-
-    For the shell you are in: `source <(kotef completion bash)`, or `kotef completion fish | source`.
-    """  # noqa: D301  click reads the backspace character
-    from kotef.cli.main import main
-
-    kind = get_completion_class(shell)
-    assert kind is not None  # noqa: S101  click has these three
-    click.echo(kind(main, {}, "kotef", VARIABLE).source())
 
 
 def offer(command: click.Command) -> None:

@@ -2,24 +2,12 @@
 
 import json
 
-from kotef.cli.screen import console, one_line, plain, say_json
-from kotef.cli.workspace_option import workspace_of
-from kotef.redaction import redactor
-from kotef.runs.config import config_path, read_config
-from kotef.runs.effective_settings import EffectiveSetting, in_effect
-from kotef.runs.secret_sources import hide
-from kotef.settings import ProfileName
+from kotef.cli.screen import console, one_line, plain
+from kotef.runs.effective_settings import EffectiveSetting, InEffect
 
 
-def show_config(root: str | None, *, trust: bool, profile: ProfileName, as_json: bool) -> None:
-    """`kotef config show`."""
-    place = workspace_of(root)
-    config = read_config(config_path())
-    hide(place, config)
-    found = redactor().whole(in_effect(place, config, trust=trust, profile=profile))
-    if as_json:
-        say_json(found)
-        return
+def show_settings(found: InEffect) -> None:
+    """A line for each setting; what the repository asks for in vain comes last."""
     screen = console()
     there = "" if found.user_file_exists else " (does not exist)"
     screen.print(f"user's file: {plain(found.user_file)}{there}")

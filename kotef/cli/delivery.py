@@ -126,7 +126,7 @@ def _tell_error(error: "KotefError", *, annotated: bool) -> None:
 
 def _writable(path: str | None) -> Path | None:
     """Where the text goes; UsageError before the run, because afterwards it would be lost."""
-    from kotef.cli.output_paths import must_be_plain
+    from kotef.cli.outputs import must_be_plain
     from kotef.errors import UsageError
 
     if path is None:

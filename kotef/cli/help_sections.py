@@ -17,6 +17,7 @@ SECTIONS: Final = {
     "Permissions": "sandbox network reads allow_install allow_edits trust",
     "Judging": "probes allow_unverified accept_ambiguous no_cache",
     "Outputs": "branch commit_hooks pr_body github as_json",
+    "Display": "quiet verbose",
 }
 """Heading → names of parameters, in this order; what is in none comes last, as plain options."""
 
@@ -138,25 +139,3 @@ class Sectioned(click.Command):
         if rows:
             with formatter.section("Options"):
                 formatter.write_dl(list(rows.values()))
-
-
-GROUPS: Final = {
-    "Start": "demo doctor init",
-    "Work": "run check resume watch",
-    "Look": "show diff report undo apply runs issues",
-}
-"""Heading → commands, in the order of a first day; all others come under More."""
-
-
-class Grouped(click.Group):
-    """A group whose help has its commands by task."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Each visible command once."""
-        left = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))}
-        rows = {name: command.get_short_help_str(70) for name, command in left.items() if not command.hidden}
-        for heading, names in GROUPS.items():
-            with formatter.section(heading):
-                formatter.write_dl([(name, rows.pop(name)) for name in names.split() if name in rows])
-        with formatter.section("More"):
-            formatter.write_dl(list(rows.items()))

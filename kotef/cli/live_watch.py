@@ -5,9 +5,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from kotef.cli.screen import Screen, console, say
-from kotef.cli.workspace_option import workspace_of
-from kotef.errors import INTERRUPTED, UsageError
+from kotef.cli.screen import Detail, Screen, console, say
+from kotef.errors import UsageError
 from kotef.runs import store
 from kotef.runs.event_tail import Following
 from kotef.runs.progress import RunProgress
@@ -20,18 +19,7 @@ _PAUSE: Final = 0.1
 """Seconds between two looks; another process's file tells no one that it has grown."""
 
 
-def watch_command(run_id: str | None, root: str | None, *, wait: float, as_json: bool) -> int:
-    """`kotef watch`; returns the exit status."""
-    place = workspace_of(root)
-    try:
-        run = _awaited(place, run_id, wait)
-        return _as_json(Following(place, run)) if as_json else _on_screen(Following(place, run))
-    except KeyboardInterrupt:
-        console(stderr=True).print("no longer watching; the run continues")
-        return INTERRUPTED
-
-
-def _awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
+def awaited(root: Path, wanted: str | None, wait: float) -> RunDir:
     """The run that is meant, as soon as it is there; UsageError if it does not come."""
     until = time.monotonic() + wait
     while True:
@@ -49,17 +37,13 @@ def _at_work(root: Path) -> str | None:
     return holder if holder and store.at(root, holder).path.is_dir() else None
 
 
-def _on_screen(following: Following) -> int:
+def follow_on_screen(following: Following, *, detail: Detail) -> int:
+    """Show the run to its end; returns its exit status."""
     run = following.run
     while (task := run.task()) is None and following.is_at_work:  # it has only just begun
         time.sleep(_PAUSE)
     limits = task.limits if task else None
-    screen = Screen(
-        max_attempts=limits.max_attempts if limits else 0,
-        max_time=limits.max_time if limits else 0.0,
-        runs=run.path.parent,
-        elsewhere=True,
-    )
+    screen = Screen(limits=limits, runs=run.path.parent, elsewhere=True, detail=detail)
     with screen.watching():
         while not _ended(following, screen):
             time.sleep(_PAUSE)
@@ -85,7 +69,8 @@ def _ended(following: Following, screen: Screen) -> bool:
     return True
 
 
-def _as_json(following: Following) -> int:
+def follow_as_json(following: Following) -> int:
+    """Print a line for each new state; returns the exit status of the run."""
     told, doing = None, RunProgress()
     while True:
         working = following.is_at_work

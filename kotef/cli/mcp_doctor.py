@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kotef.cli.screen import console, plain
-from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SpecError
 from kotef.failures.plural import counted
 from kotef.mcp_client import NOT_INSTALLED, McpSession, Server, ServerFault, tool_name
@@ -27,10 +26,9 @@ class _ServerFinding(NamedTuple):
     text: str
 
 
-def doctor_command(root: str | None) -> int:
-    """`kotef mcp doctor`: one line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5."""
+def report_servers(place: Path) -> int:
+    """One line a server, `ok` or `missing` and why, then its tools; 0, 2 or 5."""
     screen = console()
-    place = workspace_of(root)
     named = find_servers(place).each()
     servers = [each for each in named if isinstance(each, Server)]
     faults = [_ServerFinding(ok=False, text=str(each)) for each in named if isinstance(each, SpecError)]

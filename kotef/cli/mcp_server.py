@@ -20,13 +20,13 @@ from kotef.mcp_server.server import Workspace, serve
 from kotef.runs.config import config_path, read_config
 from kotef.runs.garbage_collection import loaded
 from kotef.runs.secret_sources import hide
+from kotef.settings import Limits
 
 WIDTH = 200
 
 
-def serve_command(root: str | None) -> int:
-    """`kotef mcp serve`; returns the exit status once the client has gone."""
-    place = _workspace(root)
+def serve_until_gone(place: Path) -> None:
+    """Serve the workspace until the client has gone."""
     if importlib.util.find_spec("mcp") is None:
         raise UsageError(NOT_INSTALLED)
     hide(place, read_config(config_path()))
@@ -35,7 +35,6 @@ def serve_command(root: str | None) -> int:
     loaded()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the library's reader of stdin would hold up a gentler end
     asyncio.run(serve(Workspace(place, lines_of)))
-    return 0
 
 
 def lines_of(events: Iterable[RecordedEvent], max_attempts: int) -> list[str]:
@@ -44,14 +43,14 @@ def lines_of(events: Iterable[RecordedEvent], max_attempts: int) -> list[str]:
     paper = Console(
         file=page, force_terminal=False, highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH
     )
-    screen = Screen(max_attempts=max_attempts, screen=paper)
+    screen = Screen(limits=Limits(max_attempts=max_attempts), screen=paper)
     with screen.watching():
         for event in events:
             screen(event)
     return page.getvalue().splitlines()
 
 
-def _workspace(root: str | None) -> Path:
+def served_workspace(root: str | None) -> Path:
     """The workspace; where an editor starts us anywhere, a directory that no one named must at least look like one."""
     place = workspace_of(root)
     if root is None and not inspect(place).is_repo and not (place / ".sdd").is_dir():

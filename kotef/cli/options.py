@@ -1,9 +1,12 @@
 """Options that several commands share."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from kotef.cli.screen import Detail
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,6 +137,22 @@ def confinement(command: F) -> F:
     return command
 
 
+def detail_options(command: F) -> F:
+    """The options that say how much of a run is shown."""
+    quiet = click.option("--quiet", "-q", is_flag=True, help="Show checks, attempts and the ending only.")
+    verbose = click.option("--verbose", "-v", is_flag=True, help="Fold nothing: every word, call, edit and failure.")
+    return quiet(verbose(command))
+
+
+def detail_of(quiet: bool, verbose: bool) -> "Detail":
+    """How much is shown; UsageError for both at once."""
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other")
+    if quiet:
+        return "quiet"
+    return "full" if verbose else "usual"
+
+
 ALLOW_INSTALL = click.option(
     "--allow-install",
     is_flag=True,
@@ -188,3 +207,38 @@ INTERACTIVE = click.option(
     help="Ask at the terminal before the first edit (approve the plan, edit it or quit) and before commands that the "
     "policy does not allow by itself. A resumed run asks if the original did.",
 )
+
+
+def which_run(command: F) -> F:
+    """Which run is meant."""
+    argument = click.argument("run_id", metavar="[RUN]", required=False)
+    return argument(click.option("--last", is_flag=True, help="The newest run of this workspace.")(command))
+
+
+FORCE: Final = click.option(
+    "--force", is_flag=True, help="Also replace files that someone else changed; copies are kept first."
+)
+ATTEMPT: Final = click.IntRange(1)
+TREE_STATUS: Final = """\b
+Exit status:
+  0  done, or there was nothing to do
+  2  refused, and nothing was touched: no such run or attempt, a run is at work here, or
+     someone else changed a file that would be replaced
+  5  a file could not be written
+"""
+"""Exit statuses of the commands that show, or put in place, what a run changed."""
+RUN_STATUS: Final = """\b
+Exit status:
+  0  verified (or unverified, only with --allow-unverified)
+  1  a defect in kotef itself
+  2  usage or configuration error, or the workspace is busy; nothing was run
+  3  the attempts are spent, or the run was stuck
+  4  a budget is spent: tokens, calls, commands, money or time
+  5  the environment is broken: no check found, checks cannot run, no sandbox in CI, disk full
+  6  blocked: a decision only a person can take
+  7  the model endpoint is unavailable
+  130, 143  interrupted by SIGINT, SIGTERM
+A run that began and was not verified leaves one entry in .sdd/issues.md.
+See also `kotef help environment` and `kotef help files`.
+"""
+"""Exit statuses of `run` and `resume`."""

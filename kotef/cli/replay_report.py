@@ -1,45 +1,17 @@
 """Output of a replayed or rejudged run."""
 
-from contextlib import nullcontext
-from pathlib import Path
-
 from rich.console import Console
 
-from kotef.cli.screen import Screen, console, one_line, say_json
-from kotef.cli.workspace_option import workspace_of
-from kotef.errors import BusyError
+from kotef.cli.screen import one_line
 from kotef.failures.plural import counted
-from kotef.replay import JudgedOutcome, Rejudged, Rejudgement, Replayed, rejudge, replay
-from kotef.runs import store
-from kotef.runs.config import config_path, read_config
-from kotef.runs.secret_sources import hide
-from kotef.workspace import holder_of
+from kotef.replay import JudgedOutcome, Rejudged, Rejudgement, Replayed
 
 SHOWN = 5
 """Lines of one kind."""
 
 
-def replay_command(run_id: str | None, root: str | None, into: str | None, *, as_json: bool) -> int:
-    """`kotef replay`; returns the exit status."""
-    place = workspace_of(root)
-    run = store.find(place, run_id)
-    if (holder := holder_of(place)) and holder.run == run.run_id:
-        raise BusyError(place, pid=holder.pid, run=holder.run)
-    task, config = run.task(), read_config(config_path())
-    hide(place, config, passed=task.passed if task else ())
-    view = Screen(max_attempts=task.limits.max_attempts if task else 0)
-    watching = nullcontext() if as_json else view.watching()
-    with watching:
-        target = Path(into) if into else None
-        found = replay(place, run, config, into=target, watchers=() if as_json else (view,))
-    if as_json:
-        say_json(found)
-    else:
-        _say_replayed(found, console())
-    return found.exit_code
-
-
-def _say_replayed(found: Replayed, screen: Console) -> None:
+def show_replay(found: Replayed, screen: Console) -> None:
+    """Whether it ended as it did then, and where it differs."""
     for text in found.notices:
         screen.print(f"note: {text}", style="yellow")
     first, *others = found.divergences or (None,)
@@ -65,20 +37,8 @@ def _headline(found: Replayed) -> str:
     return f"another result: {then}, then; {now}, now"
 
 
-def rejudge_command(run_id: str | None, root: str | None, *, as_json: bool) -> int:
-    """`kotef rejudge`; returns the exit status."""
-    place = workspace_of(root)
-    run = store.find(place, run_id)
-    hide(place, read_config(config_path()))
-    found = rejudge(place, run)
-    if as_json:
-        say_json(found)
-    else:
-        _say_rejudged(found, console())
-    return found.exit_code
-
-
-def _say_rejudged(found: Rejudgement, screen: Console) -> None:
+def show_rejudgement(found: Rejudgement, screen: Console) -> None:
+    """Each visit as it was judged then, and now."""
     for text in found.notices:
         screen.print(f"note: {one_line(text, 200)}", style="yellow")
     for visit in found.visits:

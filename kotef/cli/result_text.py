@@ -38,7 +38,7 @@ def say_result(result: Result, *, where: bool = True) -> None:
         return
     if result.branch and result.branch.commit:
         screen.print(f"  branch: {plain(result.branch.name)} ({result.branch.commit[:12]})")
-    screen.print(f"  report: .sdd/runs/{result.run_id}/report.html  (`kotef report {result.run_id} --open`)")
+    screen.print(f"  report: .sdd/runs/{result.run_id}/report.html  (`kotef report --open`)")
     if result.outcome == "crashed":
         screen.print(f"  traceback: .sdd/runs/{result.run_id}/traceback.txt")
     if result.issue:

@@ -4,13 +4,13 @@ import os
 import pwd
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
 from kotef.cli.room_table import Shared, rows_of, table_of
 from kotef.cli.screen import console, plain, say_json
-from kotef.cli.workspace_option import workspace_of
 from kotef.errors import SandboxError
 from kotef.files import state_dir
 from kotef.runs.sandbox_setup import tracked
@@ -45,9 +45,9 @@ _WANTED: Final = ("write", "listen")
 _STRICT: Final = "like bwrap, with resource limits; never a lower level"
 
 
-def sandbox_command(root: str | None, *, as_json: bool) -> int:
+def report_levels(place: Path, *, as_json: bool) -> int:
     """`kotef doctor --sandbox`: a table of what was tried in each level; 0, or 5 when none holds."""
-    place, env = workspace_of(root), child_environment(os.environ)
+    env = child_environment(os.environ)
     confinement = confine(place, state_dir(place) / "sandbox", env)
     tried = [_tried(level, confinement, env) for level in SANDBOX_LEVELS]
     auto: str

@@ -11,15 +11,14 @@ from rich.text import Text
 
 from kotef.cli.screen import console, plain, say_json, warn
 from kotef.cli.screen.prompts import typed_line
-from kotef.cli.spec_lint import rows, tell
-from kotef.cli.workspace_option import workspace_of
+from kotef.cli.spec_lint import finding_rows, show_findings
 from kotef.context.prompts import Prompts
-from kotef.errors import INTERRUPTED, ModelError, UsageError
+from kotef.errors import ModelError, UsageError
 from kotef.failures.plural import counted
 from kotef.models.factory import discover_model, make_model, resolve
 from kotef.redaction import redactor
 from kotef.runs.config import UserConfig, config_path, prompt_overrides, read_config
-from kotef.runs.draft_files import DraftFile, placed, write_placed
+from kotef.runs.draft_files import DraftFile
 from kotef.runs.model_selection import NO_MODEL
 from kotef.runs.repository import repository_of
 from kotef.runs.run_settings import run_settings
@@ -34,35 +33,31 @@ MAX_GOAL: Final = 20_000
 """Characters of a goal."""
 
 
-def draft_command(options: dict[str, Any]) -> int:
-    """`kotef spec "GOAL"`; returns the exit status."""
-    goal = options["goal"].strip()
+def goal_of(options: dict[str, Any]) -> str:
+    """The goal that is to be drafted; UsageError where no one can be interviewed about it."""
+    goal = str(options["goal"]).strip()
     if not goal:
         raise UsageError("an empty goal", hint='say what you want: kotef spec "add an undo command"')
     if len(goal) > MAX_GOAL:
         raise UsageError(f"a goal of {len(goal):,} characters", hint=f"say it in {MAX_GOAL:,} at most")
     if options["interview"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("-i: no terminal to ask at", hint="leave -i out, or say more in the goal")
-    root = workspace_of(options["root"])
+    return goal
+
+
+def draft_specification(
+    root: Path, goal: str, options: dict[str, Any]
+) -> tuple[Drafted, Price | None, tuple[str, ...]]:
+    """The draft, the price of its model, and notices; nothing is written."""
     config = read_config(config_path())
     hide(root, config)
     overrides, ignored = prompt_overrides(root, config, trust=options["trust"])
     if said := leaves():
         console(stderr=True).print(Text(f"note: {plain(said)}", style="yellow"))
-    try:
-        with told_to_langsmith(warn):
-            drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
-    except KeyboardInterrupt:
-        sys.stderr.write("kotef: interrupted; nothing was written\n")
-        return INTERRUPTED
-    files = placed(root, drafted)
-    if options["dry_run"]:
-        _print_files(files, drafted, price, as_json=options["as_json"])
-        return 0
-    write_placed(root, files)
+    with told_to_langsmith(warn):
+        drafted, price = asyncio.run(_draft(root, goal, config, Prompts(overrides), options))
     notices = tuple(redactor().text(text) for text in (*([ignored] if ignored else []), *drafted.notices))
-    _tell(root, files, drafted, notices, price, as_json=options["as_json"])
-    return 0
+    return drafted, price, notices
 
 
 async def _draft(
@@ -105,7 +100,8 @@ async def _interview(questions: Sequence[str]) -> list[InterviewAnswer]:
     return told
 
 
-def _print_files(files: Sequence[DraftFile], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
+def print_files(files: Sequence[DraftFile], drafted: Drafted, price: Price | None, *, as_json: bool) -> None:
+    """What would be written."""
     if as_json:
         shown = [{"path": each.path, "insteadOf": each.instead_of or None, "text": each.text} for each in files]
         usage = _usage(drafted.spent, price)
@@ -120,7 +116,7 @@ def _print_files(files: Sequence[DraftFile], drafted: Drafted, price: Price | No
     screen.print(f"nothing was written (--dry-run); {_cost(drafted.spent, price)}")
 
 
-def _tell(
+def report_draft(
     root: Path,
     files: Sequence[DraftFile],
     drafted: Drafted,
@@ -138,7 +134,7 @@ def _tell(
             "written": [each.path for each in files],
             "kept": [each.instead_of for each in files if each.instead_of],
             "notices": notices,
-            "findings": rows(gaps),
+            "findings": finding_rows(gaps),
             "usage": _usage(drafted.spent, price),
         }
         say_json(facts)
@@ -150,7 +146,7 @@ def _tell(
         screen.print(f"wrote {plain(each.path)}")
     for notice in notices:
         screen.print(Text(f"note: {plain(notice)}", style="yellow"))
-    tell(screen, gaps)
+    show_findings(screen, gaps)
     left = f"{counted(len(gaps), 'gap')} left to fix (`kotef spec lint`)" if gaps else "no gap"
     screen.print(f"{counted(len(drafted.draft.tickets), 'ticket')}, {left}; {_cost(drafted.spent, price)}")
     screen.print("A model wrote this: read it, then `kotef run --ticket ID`.")

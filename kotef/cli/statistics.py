@@ -2,27 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 
-from kotef.cli.screen import console, one_line, say_json
-from kotef.cli.workspace_option import workspace_of
+from kotef.cli.screen import console, one_line
 from kotef.failures.plural import counted
-from kotef.runs import store
-from kotef.runs.statistics import ByModel, Statistics, statistics
+from kotef.runs.statistics import ByModel, Statistics
 
 SHOWN = 12
 """Rows of one table; --json has all."""
 
 
-def stats_command(root: str | None, *, since_days: float | None, as_json: bool) -> None:
-    """`kotef stats`."""
-    found = statistics(store.every(workspace_of(root)), since_days=since_days)
-    if as_json:
-        say_json(found)
-        return
+def show_statistics(found: Statistics) -> None:
+    """Print the tables, and which runs are in none."""
     screen = console()
-    if not (found.runs or found.unreadable):
-        since = " of that time" if since_days is not None else ""
-        screen.print(f"no run{since} here yet; start one with `kotef run`")
-        return
     for line in _lines(found):
         screen.print(line)
     for run, why in found.unreadable.items():

@@ -172,6 +172,7 @@ class ModelCoder:
             run=run,
             run_checks=run_checks,
             wrote=wrote,
+            edited=lambda path, diff: self.context.emit("edited", visit=brief.plan.visit, path=path, diff=diff),
             stash=stash,
             rule=lambda command: self.context.permits.ruled(command, rule(command, profile, root=self.context.root)),
             background=background,

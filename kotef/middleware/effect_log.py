@@ -7,8 +7,7 @@ import stat
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from kotef.errors import NoSpaceError, WorkspaceError
-from kotef.files import OPEN_FILE, append_line
+from kotef.files import OPEN_FILE, append_line, os_fault
 
 LARGEST: Final = 50_000_000
 """Bytes of the largest file that is read to tell whether it has changed."""
@@ -64,9 +63,7 @@ class Effects:
         try:
             append_line(self.path, json.dumps(line), durable=True)
         except OSError as error:
-            raise (
-                NoSpaceError(self.path) if error.errno in NoSpaceError.ERRNOS else WorkspaceError(self.path, str(error))
-            ) from error
+            raise os_fault(self.path, error) from error
 
 
 def key_of(visit: int, call_id: str, name: str, arguments: dict[str, Any]) -> str:

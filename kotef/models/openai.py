@@ -32,6 +32,7 @@ from kotef.models.factory import DEADLINE_SECONDS, NO_KEY, OPENAI_URL, Tell, sil
 from kotef.models.response_parser import ModelResponse, read_answer
 from kotef.models.retry_verbosity import Loudness, loudness
 from kotef.models.usage import CHARACTERS_PER_TOKEN, SECONDS, STAND_IN
+from kotef.models.word_stream import WordStream
 from kotef.redaction import encodable, redactor, shown_url
 
 CONNECT_SECONDS: Final = 10.0
@@ -87,7 +88,7 @@ class StrictChatOpenAI(ChatOpenAI):
     stand_in: str = ""
     """The model of this endpoint that takes over, for good, once this one fails; empty: none does."""
     emit: Tell = Field(default=silent, exclude=True)
-    """Called with `model_retry` before each wait, with `model_fallback` and with `model_cancelled`."""
+    """Called with `model_retry` before each wait, `model_fallback`, `model_cancelled`, and the words as they arrive."""
 
     use_responses_api: bool | None = False
     disable_streaming: bool | Literal["tool_calling"] = True
@@ -227,7 +228,7 @@ class StrictChatOpenAI(ChatOpenAI):
         if with_usage:
             request["stream_options"] = {"include_usage": True}
         async with client.chat.completions.with_streaming_response.create(**request) as response:
-            answer = await read_answer(response.iter_bytes())
+            answer = await read_answer(response.iter_bytes(), WordStream(self.emit))
         await asyncio.sleep(0)  # whoever cancelled while the last piece was on its way must not see it act
         return answer
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
@@ -49,6 +49,8 @@ class _CallDraft:
 class ModelResponse:
     """One answer while it arrives: the pieces of a stream, or one object, in the shapes servers really send."""
 
+    heard: Callable[[str], None] | None = field(default=None, repr=False)
+    """Told each piece of the text as it arrives."""
     finish_reason: str | None = None
     model: str = ""
     id: str = ""
@@ -78,7 +80,10 @@ class ModelResponse:
     def _take(self, part: object) -> None:
         if not isinstance(part, dict):
             return
-        self._content.append(_text(part.get("content")))
+        text = _text(part.get("content"))
+        self._content.append(text)
+        if text and self.heard is not None:
+            self.heard(text)
         self._refusal.append(_text(part.get("refusal")))
         self._reasoning.append(_text(part.get("reasoning_content") or part.get("reasoning")))
         for piece in _dicts(part.get("tool_calls")):
@@ -166,7 +171,7 @@ class ModelResponse:
         )
 
 
-async def read_answer(pieces: AsyncIterator[bytes]) -> ModelResponse:
+async def read_answer(pieces: AsyncIterator[bytes], heard: Callable[[str], None] | None = None) -> ModelResponse:
     """The answer in a response body: server-sent events or one JSON object, whatever its content type says.
 
     Raises AnswerError when the body is neither, or is not whole; what `pieces` raises passes through, unless the
@@ -174,7 +179,7 @@ async def read_answer(pieces: AsyncIterator[bytes]) -> ModelResponse:
     """
     import httpx2
 
-    answer = ModelResponse()
+    answer = ModelResponse(heard)
     streamed = False
     rest: list[bytes] = []
     lines = _lines(pieces)

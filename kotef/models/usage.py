@@ -38,11 +38,15 @@ def spent_on(message: AIMessage, price: Price | None = None, *, alone: bool = Fa
     return own.plus(aside.model_copy(update={"cost": cost}))
 
 
+MAX_WORDS: Final = 4_000
+"""Characters of an answer's text that its event keeps; the record of the run has all of it."""
+
+
 def answer_facts(message: AIMessage, spent: Spent) -> dict[str, Any]:
-    """What an event says about one model call: who answered, in which time, and what was `spent` on it."""
+    """What an event says about one model call: who answered, in which time and words, and what was `spent` on it."""
     found = message.response_metadata
     who = {"model": str(found.get("model_name") or ""), "seconds": found.get(SECONDS)}
-    return spent.model_dump(include=_FIGURES) | who
+    return spent.model_dump(include=_FIGURES) | who | {"text": str(message.text).strip()[:MAX_WORDS]}
 
 
 def _own(message: AIMessage, price: Price | None) -> Spent:

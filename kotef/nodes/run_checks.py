@@ -1,8 +1,10 @@
 """One run of all checks on the current tree, with reruns that find flaky tests."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
+from kotef.checks.failure_list import ReportedFailure, failure_line, failures_of
 from kotef.checks.flaky import flaky_among, unexpected
 from kotef.checks.runners import says_tests_failed
 from kotef.checks.single_test_command import alone
@@ -14,6 +16,10 @@ from kotef.failures.history import MAX_TESTS
 from kotef.state import Spent, Task, Usage
 from kotef.workspace import change_time, written_environments
 
+MAX_LINES: Final = 10
+"""Failures of one check that its event names."""
+MAX_LINE: Final = 300
+"""Characters of each."""
 QUICK: Final = 60.0
 """Seconds a check may take to be run whole, or again, where the verdict does not need it."""
 
@@ -145,4 +151,11 @@ def _tell(check: Check, visit: int, result: CommandResult, context: RunContext) 
         seconds=round(result.seconds, 3),
         partial=result.partial,
         obstructions=list(result.obstructions),
+        failures=[_line(each)[:MAX_LINE] for each in failures_of(result, context.root)[:MAX_LINES]],
     )
+
+
+def _line(failure: ReportedFailure) -> str:
+    """The failure as a line; a place outside of the workspace is left out, as in the reports."""
+    inside = not Path(failure.file).is_absolute()
+    return failure_line(failure.test, failure.message, failure.file if inside else "", failure.line if inside else None)

@@ -17,9 +17,10 @@ from kotef.nodes.next_step_advice import way_out
 from kotef.nodes.restore_best import leave_baseline, leave_best
 from kotef.redaction import redactor
 from kotef.sdd.follow_up import AMBIGUOUS
-from kotef.sdd.issue import IssueEntry, IssueFailure, render
+from kotef.sdd.issue import IssueEntry, IssueFailure
 from kotef.sdd.issue_log import issues_path, record, timestamp
 from kotef.sdd.issue_log_text import Change
+from kotef.sdd.issue_markdown import render
 from kotef.state import VISIT_CAPS, AgentState, Edits, StateUpdate
 
 SHOWN_ENTRIES = 5

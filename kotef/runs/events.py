@@ -5,11 +5,11 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from kotef.events import KINDS, RecordedEvent, dump_event, make_event, parse_line, parse_text
+from kotef.events import KINDS, ModelWordsEvent, RecordedEvent, dump_event, make_event, parse_line, parse_text
 from kotef.files import append_line
 from kotef.redaction import encodable, redactor
 
@@ -18,6 +18,9 @@ log = logging.getLogger("kotef")
 Watcher = Callable[[RecordedEvent], None]
 """Gets each event as soon as it is written."""
 
+PASSING: Final = frozenset({ModelWordsEvent.event_name})
+"""Events that only those hear who watch at this moment: `events.jsonl` has the whole answer instead."""
+
 
 class EventLog:
     """The one writer of `events.jsonl`; a bad event, or a full disk, costs the event and never the run."""
@@ -25,6 +28,7 @@ class EventLog:
     def __init__(self, path: Path, watchers: tuple[Watcher, ...] = ()) -> None:
         """Numbers go on from the last line on disk, so they are monotonic over resumes."""
         self.path, self.watchers = path, watchers
+        self._has_warned = False
         self._number = max((recorded.number for recorded in read_events(path)), default=0)
 
     def __call__(self, event: str, /, **facts: Any) -> None:
@@ -37,13 +41,17 @@ class EventLog:
         except ValidationError as error:
             log.warning("bad event dropped: %s: %s", event, error.errors(include_url=False, include_input=False)[:3])
             return
-        self._number += 1
+        passing = event in PASSING
+        self._number += not passing
         fields = encodable(redactor().whole(dump_event(made)))
         line = {"n": self._number, "t": round(time.time(), 3), **fields}
         try:
-            append_line(self.path, json.dumps(line))
+            if not passing:
+                append_line(self.path, json.dumps(line))
         except OSError as error:
-            log.warning("event not written: %s: %s", event, error)
+            if not self._has_warned:
+                log.warning("%s cannot be written; the run continues: %s", self.path, error.strerror or error)
+            self._has_warned = True
 
         recorded = parse_line(line)
         assert recorded is not None, "it has a number and a name"  # noqa: S101

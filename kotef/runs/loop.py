@@ -247,6 +247,10 @@ class RunLoop:
         """The ending an error stands for; a defect leaves its traceback in the run directory."""
         if isinstance(error, ModelError):
             return Ending("model_unavailable", error.fault, str(error))
+        if not (self.run.path / "task.json").exists():  # whatever the error is, this is why
+            log.debug("the run ends because its directory is gone", exc_info=error)
+            gone = f"{self.run.path}: the run's directory was deleted while it was at work; start it again"
+            return Ending("environment_broken", "workspace", gone)
         full = isinstance(error, OSError) and error.errno in NoSpaceError.ERRNOS
         full = full or (isinstance(error, sqlite3.OperationalError) and "full" in str(error))
         if isinstance(error, NoSpaceError) or full:

@@ -27,6 +27,7 @@ from kotef.files import (
     state_dir,
     write_within,
 )
+from kotef.runs.events import PASSING
 from kotef.sdd.folder import refuse_misplaced
 
 RECORDS: Final = ".sdd/runs"
@@ -94,6 +95,8 @@ class RecordWriter:
 
     def see(self, recorded: RecordedEvent) -> None:
         """Add an event that was just written; called for each event of the run."""
+        if recorded.event.event_name in PASSING:
+            return
         self._guarded(self._add_events)
         if recorded.event.event_name in _CHANGING:
             self.update()

@@ -1,17 +1,14 @@
 """An entry of the issue log, and its Markdown form."""
 
-import json
 import re
 import unicodedata
-from collections.abc import Iterator
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from kotef.failures.history import FailureKind
 from kotef.failures.outcomes import Outcome
-from kotef.failures.plural import counted
 from kotef.sdd.files import Problem
 
 MAX_TEXT: Final = 4_000
@@ -142,77 +139,7 @@ class IssueLog(BaseModel):
     problems: tuple[Problem, ...] = ()
 
 
-class Span(NamedTuple):
-    """Where an entry stands, from its first character to the last before the end of its line."""
-
-    run_id: str
-    start: int
-    end: int
-    stored: str
-    """JSON of the entry; empty when the entry has a beginning only."""
-
-
-_MARK: Final = re.compile(
-    rf"^<!-- kotef:(?:issue (?P<begins>{RUN_ID})"
-    rf"|end (?P<ends>{RUN_ID}) (?P<stored>\{{[^<>\r\n]*\}})) -->(?=[ \t]*\r?$)",
-    re.MULTILINE,
-)
-_CONFLICT: Final = re.compile(r"^(?:<{7}|>{7})(?= |\r?$)", re.MULTILINE)
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
-
-
-def render(entry: IssueEntry) -> str:
-    """The entry as Markdown that `parse_issues` reads back exactly; ends with a newline.
-
-    The readable part is for people and lossy: one line per fact, and no character in it that could start a line, a
-    tag, a link or a terminal sequence. The exact values are JSON in the comment that ends the entry, ASCII without
-    `<`, `>` and `--`.
-    """
-    stored = json.dumps(entry.model_dump(mode="json", by_alias=True), ensure_ascii=True)
-    for character in ("<", ">", "--"):
-        stored = stored.replace(character, "".join(f"\\u{ord(letter):04x}" for letter in character))
-    begin, end = f"<!-- kotef:issue {entry.run_id} -->", f"<!-- kotef:end {entry.run_id} {stored} -->"
-    return "\n".join([begin, *_readable(entry), end, ""])
-
-
-def _readable(entry: IssueEntry) -> Iterator[str]:
-    state = "" if entry.state == "open" else " · resolved"
-    yield f"## {plain(entry.date, 40)} · {entry.outcome}{state} · {plain(entry.goal, 80) or 'no goal'}"
-    yield ""
-    facts = {
-        "Run": f"{code_span(entry.run_id)}, {entry.state}",
-        "Goal": plain(entry.goal, 600),
-        "Ticket": plain(entry.ticket or "", 80),
-        "Outcome": entry.outcome if entry.reason == entry.outcome else f"{entry.outcome} ({plain(entry.reason, 80)})",
-        "Why": plain(entry.sentence, 400),
-        "Attempts": f"{entry.attempts} of {entry.max_attempts}",
-        "Last error kinds": ", ".join(plain(kind, 40) for kind in entry.last_error_kinds),
-        "Last failing command": code_span(entry.last_command),
-        "Files changed": ", ".join(code_span(path) for path in entry.files_changed),
-        "Files read": ", ".join(code_span(path) for path in entry.files_read),
-        "Logs": code_span(entry.run_dir),
-        "Patches": ", ".join(code_span(path) for path in entry.patches),
-        "Next": plain(entry.follow_up, 1000),
-        "Resume": code_span(entry.resume),
-        "Resolved": f"by {code_span(entry.resolved_by)}, {plain(entry.resolved_at, 40)}" if entry.resolved_by else "",
-    }
-    for label, fact in facts.items():
-        if fact:
-            yield f"- **{label}**: {fact}"
-    for note in entry.notes:
-        yield f"- **Note**: {plain(note, 4400)}"
-    if entry.seen_before:
-        yield f"- **Seen again**: {counted(entry.seen_before, 'more run')}, before these"
-    for seen in entry.seen_again:
-        reopened = " (reopened)" if seen.reopened else ""
-        yield f"- **Seen again**: {code_span(seen.run_id)}, {plain(seen.date, 40)}{reopened}"
-    if entry.entries:
-        yield from ("", "Last failures, newest last:", "")
-    for failure in entry.entries:
-        yield f"- visit {failure.visit}: {failure.words}"
-        for test in failure.tests:
-            yield f"  - {code_span(test)}"
-    yield ""
 
 
 def one_line(text: str, limit: int) -> str:
@@ -240,57 +167,3 @@ def code_span(text: str, limit: int = 300) -> str:
     ticks = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{space}{line}{space}{ticks}" if line else ""
-
-
-def parse_issues(text: str, path: str = ".sdd/issues.md") -> IssueLog:
-    """Read the entries of a log; hand-written text between them is skipped, whatever it is.
-
-    `path` is what problems are reported under. Of two entries of one run the first counts; of marks of a merge
-    conflict the first is told.
-    """
-    entries: dict[str, IssueEntry] = {}
-    problems: list[Problem] = []
-    line, counted = 1, 0
-    for span in spans(text):
-        line, counted = line + text.count("\n", counted, span.start), span.start
-        entry, problem = read_span(span)
-        if entry and entry.run_id in entries:
-            problem = f"a second entry of run {span.run_id}; the first counts, delete one"
-        if problem:
-            problems.append(Problem(path=path, line=line, text=problem))
-        elif entry:
-            entries[entry.run_id] = entry
-    if conflict := _CONFLICT.search(text):
-        unmerged = "a merge conflict is here; resolve it by hand, the entries around it count"
-        problems.append(Problem(path=path, line=text.count("\n", 0, conflict.start()) + 1, text=unmerged))
-    return IssueLog(entries=tuple(entries.values()), problems=tuple(problems))
-
-
-def spans(text: str) -> Iterator[Span]:
-    """Every entry, and every beginning that has no end of its own before the next beginning."""
-    begun: re.Match[str] | None = None
-    for mark in _MARK.finditer(text):
-        if mark["begins"]:
-            if begun:
-                yield Span(begun["begins"], begun.start(), begun.end(), "")
-            begun = mark
-        elif begun and begun["begins"] == mark["ends"]:
-            yield Span(mark["ends"], begun.start(), mark.end(), mark["stored"])
-            begun = None
-    if begun:
-        yield Span(begun["begins"], begun.start(), begun.end(), "")
-
-
-def read_span(span: Span) -> tuple[IssueEntry | None, str]:
-    """The entry in a span, or what is wrong with it."""
-    if not span.stored:
-        return None, f"the entry of run {span.run_id} has no end; see its run directory"
-    try:
-        entry = IssueEntry.model_validate_json(span.stored)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "its values"
-        return None, f"the entry of run {span.run_id} cannot be read: {place}: {one_line(first['msg'], 120)}"
-    if entry.run_id != span.run_id:
-        return None, f"the entry of run {span.run_id} holds the values of another run"
-    return entry, ""

@@ -11,8 +11,9 @@ from kotef.errors import UsageError, WorkspaceError
 from kotef.files import append_within, os_fault, read_within, write_within
 from kotef.sdd.duplicate_issues import opened, resolved
 from kotef.sdd.follow_up import follow_up
-from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line, parse_issues, render
+from kotef.sdd.issue import IssueEntry, IssueFailure, IssueLog, Sighting, State, one_line
 from kotef.sdd.issue_log_text import HEADER, Change, marked, recorded, settled, standing
+from kotef.sdd.issue_markdown import parse_issues, render
 
 __all__ = [
     "HEADER",

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from kotef.sdd.duplicate_issues import repeated, resolved, seen_again, task_of, without
 from kotef.sdd.hand_edits import keep_hand_edits
-from kotef.sdd.issue import IssueEntry, Span, read_span, render, spans
+from kotef.sdd.issue import IssueEntry
+from kotef.sdd.issue_markdown import Span, line_hash, read_span, render, spans, written_hashes
 
 Change = Literal["added", "updated", "unchanged", "seen_again", "reopened"]
 
@@ -49,7 +51,8 @@ def recorded(text: str | None, entry: IssueEntry) -> tuple[str, Change]:
     for span, old in known:
         if old.run_id == entry.run_id:
             new = entry.model_copy(update={"seen_again": old.seen_again, "seen_before": old.seen_before})
-            return (text, "unchanged") if new == old else (_rewrite(text, {span: (old, new)}), "updated")
+            after = text if new == old else _rewrite(text, {span: (old, new)})
+            return after, "unchanged" if after == text else "updated"
     if damaged:
         return _rewrite(text, {damaged[0]: (None, entry)}), "updated"
     changed: dict[Span, tuple[IssueEntry | None, IssueEntry]] = {}
@@ -98,24 +101,33 @@ def marked(text: str, run_id: str, change: Callable[[IssueEntry], IssueEntry]) -
 def _rewrite(text: str, changed: dict[Span, tuple[IssueEntry | None, IssueEntry]]) -> str:
     """The text with these entries in place of those that are there, last to first."""
     for span, (old, new) in sorted(changed.items(), key=lambda pair: -pair[0].start):
-        text = text[: span.start] + _entry_text(text[span.start : span.end], old, new) + text[span.end :]
+        text = text[: span.start] + _entry_text(text[span.start : span.end], span, old, new) + text[span.end :]
     return text
 
 
-def _entry_text(found: str, old: IssueEntry | None, new: IssueEntry) -> str:
+@dataclass(frozen=True, slots=True)
+class HashedLine:
+    """A line, equal to another one of the same hash: of what kotef wrote, an entry keeps the hashes only."""
+
+    hash: str
+    text: str = field(default="", compare=False)
+
+
+def _entry_text(found: str, span: Span, old: IssueEntry | None, new: IssueEntry) -> str:
     """The new entry, without a last newline, with the line endings and the hand edits of the one found.
 
     Of an entry whose values could not be read (`old` is None) no one can know what was written by hand.
     """
     ending = "\r" if "\r\n" in found else ""
     first, *inner, last = render(new).removesuffix("\n").split("\n")
+    lines = [HashedLine(line_hash(line), line + ending) for line in inner]
     if old is not None:
-        base = render(old).removesuffix("\n").split("\n")[1:-1]
-        mine = found.split("\n")[1:-1]
-        if [line.removesuffix("\r") for line in mine] != base:
-            given = [line + ending for line in base]
-            return "\n".join([first + ending, *keep_hand_edits(given, mine, [line + ending for line in inner]), last])
-    return "\n".join([*(line + ending for line in (first, *inner)), last])
+        written = written_hashes(span)
+        if written is None:
+            written = [line_hash(line) for line in render(old).removesuffix("\n").split("\n")[1:-1]]
+        mine = [HashedLine(line_hash(line), line) for line in found.split("\n")[1:-1]]
+        lines = keep_hand_edits([HashedLine(each) for each in written], mine, lines)
+    return "\n".join([first + ending, *(line.text for line in lines), last])
 
 
 def _append(text: str, entry: IssueEntry) -> str:

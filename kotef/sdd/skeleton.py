@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict
 
 from kotef.errors import SpecError
 from kotef.files import resolve_inside, write_below
-from kotef.sdd.tickets import list_tickets
 
 _PROJECT: Final = """\
 # Project
@@ -50,10 +49,10 @@ How code is written here: names, errors, tests. Point to a file that shows it we
 """
 
 PLACEHOLDER: Final = "Say in a sentence or two what should be different when this is done."
-"""The objective of the first ticket, until someone writes one."""
+"""The objective of a ticket made from the template, until someone writes one."""
 
 _TICKET: Final = """\
-# Ticket: 01 First ticket
+# Ticket: 01 What this ticket is about
 
 Spec version: 1
 Context: project.md, architect.md
@@ -95,7 +94,9 @@ Where the change belongs, and what it should reuse.
 - What this ticket leaves alone.
 """
 
-_FIRST_TICKET: Final = ".sdd/backlog/tickets/open/01-first-ticket.md"
+TEMPLATE: Final = ".sdd/backlog/tickets/template.md"
+"""The form of a ticket: no ticket itself, so `kotef run` does not offer it."""
+
 _NO_CHECK: Final = "# no check was found; write the command that proves this project works"
 _NOT_INSTALLED: Final = "# not installed when this was written, and found by itself once it is: {check}"
 _NO_TEST: Final = "false  # replace this by the command that shows whether the ticket is done"
@@ -116,8 +117,8 @@ def write_skeleton(
 ) -> SkeletonResult:
     """Write a first `.sdd/` with these check commands; a file that exists is never overwritten.
 
-    What is `not_installed` is named in a comment: a command that cannot start is not a gate. `language` is named in
-    `project.md`; empty leaves it out. Where there are tickets, no first one is added. What is written reads back
+    What is `not_installed` is named in a comment: a command that cannot start is no gate. `language` is named in
+    `project.md`; empty leaves it out. What is written reads back
     without a problem, and `read_spec` finds exactly these checks.
 
     Raises `SpecError` when `.sdd` is not a directory, `NoSpaceError` and `WorkspaceError` when it cannot be written.
@@ -130,10 +131,8 @@ def write_skeleton(
         ".sdd/architect.md": _ARCHITECT.format(checks=_block(checks, not_installed)),
         ".sdd/best_practices.md": _BEST_PRACTICES,
         ".sdd/.gitignore": "runs/\n",
+        TEMPLATE: _TICKET.format(objective=PLACEHOLDER, checks="\n".join(checks) or _NO_TEST),
     }
-    tickets = list_tickets(root)
-    if _FIRST_TICKET in [ticket.path for ticket in tickets.open] or not (tickets.open or tickets.closed):
-        texts[_FIRST_TICKET] = _TICKET.format(objective=PLACEHOLDER, checks="\n".join(checks) or _NO_TEST)
     written, kept = [], []
     for path, text in texts.items():
         file = root / path

@@ -34,10 +34,18 @@ class _Step(NamedTuple):
     """Permissions of a file that is made or removed, where it is not a new one."""
 
 
-def apply_patch(root: Path, text: str, *, guard: FileGuard, wrote: Callable[[str], None]) -> str:
-    """Apply a patch; files keep their encodings and line ends. Returns the text for the model.
+def apply_patch(
+    root: Path,
+    text: str,
+    *,
+    guard: FileGuard,
+    wrote: Callable[[str], None],
+    edited: Callable[[str, str], None] = lambda _path, _diff: None,
+) -> str:
+    """Apply a patch; files keep their encodings and line ends. Returns what is told to the model.
 
-    Everything is read and fitted before the first file is written. `wrote` is called with each file just written.
+    Everything is read and fitted before the first file is written. `wrote` is told of each file right after it was,
+    `edited` of its hunks once all are.
 
     Raises `ToolFault`; then no file is changed.
     """
@@ -55,6 +63,8 @@ def apply_patch(root: Path, text: str, *, guard: FileGuard, wrote: Callable[[str
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ToolFault("schema_reject", f"{', '.join(twice)}: changed by two sections; put them into one")
     _write(root, steps, wrote)
+    for step in steps:
+        edited(step.place.name, compare(_readable(step.old), _readable(step.new)).hunks)
     return clip_middle("\n".join(told), MAX_REPORT)
 
 
@@ -105,6 +115,10 @@ def _steps(root: Path, section: patch_format.PatchSection, guard: FileGuard) -> 
     return [_Step(there, None, new, mode), _Step(place, old, None, mode)], "\n".join(
         part for part in (said, *notes, change.hunks) if part
     )
+
+
+def _readable(content: bytes | None) -> str:
+    return (content or b"").decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _refuse_existing(place: Place, hint: str) -> None:

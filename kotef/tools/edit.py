@@ -66,7 +66,8 @@ def edit_file(root: Path, path: str, edits: Sequence[Replacement], *, guard: Fil
     refuse_placeholder(place, old.plain, new.plain)
     store(root, place, old, new.raw)
     change = compare(old.plain, new.plain)
-    return WriteResult(place.name, "\n".join([f"edited {place.name}: {change.stat}", *notes, change.hunks]))
+    report = "\n".join([f"edited {place.name}: {change.stat}", *notes, change.hunks])
+    return WriteResult(place.name, report, change.hunks)
 
 
 def _spans(text: str, edit: Replacement) -> tuple[list[Span], str]:

@@ -13,7 +13,7 @@ from kotef.redaction import MarkError
 from kotef.tools.errors import ToolFault
 from kotef.tools.guard import FileGuard
 from kotef.tools.text import Text, clip_line, lines_of
-from kotef.tools.text_diff import compare
+from kotef.tools.text_diff import added_lines, compare
 from kotef.tools.truncated_output import Keep, note
 from kotef.tools.workspace_files import Place, is_noise, locate, missing, read_text
 
@@ -41,6 +41,8 @@ class WriteResult(NamedTuple):
     """Workspace-relative, of the file that was written."""
     report: str
     """For the model."""
+    diff: str = ""
+    """Hunks for a person who watches; empty where nothing changed."""
 
 
 def view_file(
@@ -114,7 +116,8 @@ def write_file(root: Path, path: str, content: str, *, guard: FileGuard) -> Writ
     place = locate(root, path, guard=guard)
     if not place.real.exists():
         store(root, place, Text(content), content)
-        return WriteResult(place.name, f"created {place.name} ({counted(len(lines_of(content)), 'line')})")
+        report = f"created {place.name} ({counted(len(lines_of(content)), 'line')})"
+        return WriteResult(place.name, report, added_lines(content))
     old = read_text(root, place)
     plain = content.replace("\r\n", "\n")
     new = plain.replace("\n", old.newline) if "\n" in old.raw else content
@@ -122,7 +125,8 @@ def write_file(root: Path, path: str, content: str, *, guard: FileGuard) -> Writ
         return WriteResult(place.name, f"{place.name} has this content already")
     refuse_placeholder(place, old.plain, plain)
     store(root, place, old, new)
-    return WriteResult(place.name, f"wrote {place.name}: {compare(old.plain, plain).stat}")
+    change = compare(old.plain, plain)
+    return WriteResult(place.name, f"wrote {place.name}: {change.stat}", change.hunks)
 
 
 def refuse_placeholder(place: Place, old: str, new: str) -> None:

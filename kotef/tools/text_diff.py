@@ -55,6 +55,11 @@ def compare(old: str, new: str) -> TextDiff:
     return TextDiff(added, removed, "\n".join([clip_line(line, _WIDTH) for line in shown[:MAX_LINES]] + more))
 
 
+def added_lines(text: str) -> str:
+    """A new file as a diff."""
+    return compare("", text.replace("\r\n", "\n")).hunks
+
+
 def _equal(ours: Iterable[str], theirs: Iterable[str]) -> int:
     """How many lines are equal from the start."""
     return sum(takewhile(bool, map(eq, ours, theirs)))

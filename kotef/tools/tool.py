@@ -63,6 +63,8 @@ class ToolContext:
     claim: Callable[[str, str], str] | None = None
     """Takes a claim that something cannot be done honestly: place, and what contradicts it. Returns what code
     found to be so, empty if it cannot know; raises `ToolFault` where the claim is wrong. None: no claim is taken."""
+    edited: Callable[[str, str], None] = lambda _path, _diff: None
+    """Told of each file that an editor changed, with the hunks, for whoever watches."""
     reads: tuple[Path, ...] = ()
     """What a person lets it read beyond the workspace: real paths."""
     watching: Callable[[], AbstractContextManager[None]] = nullcontext

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support.loop import BUG, TEST
 
-from kotef.cli.classify_report import CHUNK, HEAD, TAIL, read_ends
+from kotef.cli.commands.classify import CHUNK, HEAD, TAIL, read_ends
 from kotef.cli.main import main
 
 RED = """F.                                                                       [100%]

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from support.run_dirs import made_run
 
-from kotef.cli import demo
+from kotef.cli import demo_scenes
 from kotef.cli.main import main
 from kotef.report.html import write_page
 from kotef.runs.public_record import RecordWriter
@@ -64,11 +64,11 @@ def test_one_case_of_the_demo_can_be_named_and_the_first_line_says_who_edits(
 ) -> None:
     played = []
 
-    def play(scene: demo.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
+    def play(scene: demo_scenes.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
         played.append((scene.case, root.name, kept))
         return SimpleNamespace(outcome=scene.ends[0])
 
-    monkeypatch.setattr(demo, "_play", play)
+    monkeypatch.setattr(demo_scenes, "play", play)
     done = CliRunner().invoke(main, ["demo", "--case", case])
     assert (done.exit_code, played) == (0, [(case, case, False)])
     assert f"No key, no model, no network: {who} edits, pytest judges, and every file is real." in done.output
@@ -77,7 +77,7 @@ def test_one_case_of_the_demo_can_be_named_and_the_first_line_says_who_edits(
 def test_the_demo_opens_the_report_of_each_ending_and_leaves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def play(scene: demo.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
+    def play(scene: demo_scenes.Scene, root: Path, *, kept: bool) -> SimpleNamespace:
         assert kept, "what is shown is not deleted"
         root.mkdir(parents=True)
         run = made_run(root)
@@ -85,7 +85,7 @@ def test_the_demo_opens_the_report_of_each_ending_and_leaves_it(
         RecordWriter(run.path, run.record).update()
         return SimpleNamespace(outcome=scene.ends[0])
 
-    monkeypatch.setattr(demo, "_play", play)
+    monkeypatch.setattr(demo_scenes, "play", play)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("CI", "true")
     done = CliRunner().invoke(main, ["demo", "--open"])

@@ -69,7 +69,9 @@ def test_check_and_run_and_init_and_doctor_leave_out_what_is_not_installed(proje
     assert rows["pytest"]["source"] == "pyproject.toml: tool.pytest"
     assert rows["pytest"]["version"].startswith("pytest ")
     assert rows["pytest"]["lastSeconds"] > 0, "the run above"
-    assert any(finding["text"].startswith("no model") for finding in found["findings"] if finding["state"] == "note")
+    assert any(
+        finding["text"].startswith("model: optional") for finding in found["findings"] if finding["state"] == "note"
+    )
 
     ran = kotef(project, "init")
     assert "checks: `.venv/bin/python -m pytest`" in ran.stdout

@@ -9,7 +9,7 @@ import pytest
 from support.loop import kotef
 from support.run_dirs import RUN, made_run
 
-from kotef.cli import browser
+from kotef.cli import outputs
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def test_in_ci_or_without_a_screen_the_path_is_printed(
 ) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.setattr(browser.sys, "platform", "linux")
-    monkeypatch.setattr(browser.webbrowser, "open", lambda *_: pytest.fail("nobody is there to look"))
+    monkeypatch.setattr(outputs.sys, "platform", "linux")
+    monkeypatch.setattr(outputs.webbrowser, "open", lambda *_: pytest.fail("nobody is there to look"))
     if variable:
         monkeypatch.setenv(variable, "true")
         monkeypatch.setenv("DISPLAY", ":0")
@@ -56,10 +56,10 @@ def test_in_ci_or_without_a_screen_the_path_is_printed(
 
 def test_a_browser_that_cannot_be_started_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_):
-        raise browser.webbrowser.Error("could not locate runnable browser")
+        raise outputs.webbrowser.Error("could not locate runnable browser")
 
     monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr(browser.webbrowser, "open", none)
+    monkeypatch.setattr(outputs.webbrowser, "open", none)
     made_run(tmp_path)
     done = kotef(tmp_path, "report", "--open")
     assert (done.code, "no browser to open here" in done.stdout) == (0, True)

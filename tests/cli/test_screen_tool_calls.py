@@ -45,7 +45,7 @@ def test_what_was_told_already_is_not_told_again() -> None:
 @given(st.lists(st.sampled_from(["view_file", "grep", "run_command"]), max_size=30), st.booleans())
 def test_the_lines_count_exactly_the_calls_that_were_made(tools: list[str], ok: bool) -> None:
     lines: list[str] = []
-    screen = Screen(max_attempts=3)
+    screen = Screen()
     screen.screen.print = lambda text, **_: lines.append(str(text))  # type: ignore[method-assign]
     with screen.watching():
         for at, tool in enumerate(tools):
@@ -58,7 +58,7 @@ def test_the_lines_count_exactly_the_calls_that_were_made(tools: list[str], ok: 
 
 def test_piped_the_first_two_are_told_at_once() -> None:
     lines: list[str] = []
-    screen = Screen(max_attempts=3)
+    screen = Screen()
     screen.screen.print = lambda text, **_: lines.append(str(text))  # type: ignore[method-assign]
     for at in range(3):
         screen(recorded("tool_finished", visit=1, tool="grep", arguments=str(at), ok=True))
@@ -70,7 +70,7 @@ def test_piped_the_first_two_are_told_at_once() -> None:
 def test_what_is_told_is_no_longer_below_as_held_back() -> None:
     """rich draws what it drew last below each new line; between two of its frames a call stood there twice."""
     stream, seen = pyte.Stream(shown := pyte.Screen(80, 20)), io.StringIO()
-    screen = Screen(max_attempts=3, screen=Console(file=seen, force_terminal=True, width=80, height=20))
+    screen = Screen(screen=Console(file=seen, force_terminal=True, width=80, height=20))
     with screen.watching():
         screen(recorded("tool_finished", visit=1, tool="grep", arguments="add", ok=True))
         assert screen._live is not None

@@ -1,4 +1,4 @@
-"""The status line tells what is going on, and of tokens only where a model is asked."""
+"""The status line tells what is going on, and what is used of each budget."""
 
 from dataclasses import replace
 
@@ -6,19 +6,21 @@ import pytest
 from support.run_events import recorded
 
 from kotef.cli.screen import Screen
+from kotef.cli.screen.budget import short, time_used, tokens_used
 from kotef.cli.screen.status import status_line
 from kotef.runs.progress import RunProgress
+from kotef.settings import Limits
 
 
 def test_tokens_are_told_only_where_a_model_used_some() -> None:
-    screen = Screen(max_attempts=3)
+    screen = Screen()
     screen(recorded("check_started", check="pytest", command="pytest -q"))
     assert "token" not in str(screen._status())
-    screen(recorded("model_answer", tokens_in=1000, tokens_out=200))
-    assert " · 1,200 tokens · " in str(screen._status())
+    screen(recorded("model_answer", node="coder", tokens_in=1000, tokens_out=200))
+    assert " · 1.2k tokens · " in str(screen._status())
 
 
-def line(width: int, **facts: object) -> str:
+def line(width: int, *, limits: Limits | None = Limits(max_cost=2.0), **facts: object) -> str:  # noqa: B008  frozen
     known = {
         "attempt": 2,
         "node": "coder",
@@ -29,20 +31,30 @@ def line(width: int, **facts: object) -> str:
         "worked": 65.0,
     }
     doing = replace(RunProgress(), **(known | facts))
-    return status_line(doing, max_attempts=3, max_time=3600.0, now=0.0, width=width)
+    return status_line(doing, limits, now=0.0, width=width)
 
 
-def test_it_tells_attempt_node_step_tokens_cost_time_and_time_left() -> None:
+def test_it_tells_attempt_node_step_and_what_is_used_of_each_budget() -> None:
     assert line(120) == (
-        "attempt 2 of 3 · coder · run_command pytest -q · 12,345 tokens · 0.5000 spent · 1:05 · 58:55 left"
+        "attempt 2 of 3 · coder · run_command pytest -q · 12k of 2M tokens · 0.5000 of 2 spent · 1:05 of 60 min"
     )
+    assert line(120, limits=None) == "attempt 2 · coder · run_command pytest -q · 12k tokens · 0.5000 spent · 1:05"
+
+
+def test_a_budget_is_told_as_a_budget() -> None:
+    assert time_used(185, 600) == "3:05 of 10 min"
+    assert time_used(185, 90) == "3:05 of 1:30"
+    assert tokens_used(950, 200_000) == "950 of 200k tokens"
+    assert [short(number) for number in (0, 999, 1_000, 1_250, 9_999, 12_345, 2_000_000)] == [
+        *("0", "999", "1k", "1.2k", "10k", "12k", "2M")
+    ]
 
 
 @pytest.mark.parametrize("width", range(20, 130))
 def test_it_never_is_wider_than_the_terminal_and_always_says_which_attempt(width: int) -> None:
     assert len(line(width)) <= width
     assert line(width).startswith("attempt 2 of 3")
-    assert "1:05" in line(width) or width < len("attempt 2 of 3 · 1:05")
+    assert "1:05 of 60 min" in line(width) or width < len("attempt 2 of 3 · 1:05 of 60 min")
 
 
 def test_that_it_is_stopping_is_said_where_room_is_scarce_too() -> None:

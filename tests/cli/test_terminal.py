@@ -1,14 +1,20 @@
 """What a person sees and types at a real terminal: the live view, the questions of -i, Ctrl-C, and the plain ways."""
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from support.loop import BUG, CHECK, DONE, FIX, FIXED, TEST, Agent, Ran, git, plan
-from support.openai_server import OpenAIServer, call, calls
+from support.openai_server import OpenAIServer, call, calls, paced
 from support.terminal import Terminal
+
+from kotef.cli.screen.prompts import TerminalPrompts
+from kotef.deps import Option
 
 VIEWS = [calls(call("view_file", path=path)) for path in ("a.txt", "b.txt", "c.txt")]
 Start = Callable[..., Terminal]
@@ -61,16 +67,57 @@ def test_a_run_as_a_person_sees_it(project: Path, start: Start) -> None:
                 any("view_file 3 times: a.txt, b.txt, c.txt ✓" in line for line in shown)
                 and any("↳ run_command sleep 3 … 0:" in line for line in shown)
                 and "attempt 1 of 3 · coder · run_command sleep 3" in shown[-1]
-                and "tokens · 0:" in shown[-1]
-                and shown[-1].endswith(" left")
+                and " of 2M tokens · 0:" in shown[-1]
+                and shown[-1].endswith(" of 60 min")
             )
         )
         assert screen.end() == 0
     shown = screen.text
-    assert "    -    return a - b\n    +    return a + b\n" in shown
+    assert shown.count("    -    return a - b\n    +    return a + b\n") == 1, "when the edit is made, and not again"
+    assert "    ✗ test_calc.py::Add::test_add: AssertionError: -1 != 5 (test_calc.py:8)" in shown
     assert "attempt 1: before → after" in shown
-    assert " left" not in shown, "of the live view nothing stays behind"
+    assert " of 60 min" not in shown, "of the live view nothing stays behind"
     assert {"green", "red"} <= screen.colours
+
+
+def test_the_words_of_a_model_are_seen_while_they_arrive_and_folded_afterwards(project: Path, start: Start) -> None:
+    words = "I look at the sum first, then at the test.\n" + "\n".join(f"Point {number}." for number in range(9))
+    looking = paced(calls(call("view_file", path="a.txt"), content=words), 0.1)
+    with start(Agent(coder=[looking, FIX, DONE])) as screen:
+        screen.see(lambda shown: "  › I look at the sum" in "\n".join(shown) and "attempt 1 of 3" in shown[-1])
+        assert "Point 8" not in screen.text
+        assert screen.end() == 0
+    assert "  › I look at the sum first, then at the test.\n    Point 0.\n    Point 1.\n" in screen.text
+    assert "7 more lines (-v shows them)" in screen.text
+
+
+def test_quiet_leaves_checks_attempts_and_the_ending(project: Path, start: Start) -> None:
+    with start(Agent(coder=[*VIEWS, FIX, DONE]), "--quiet") as screen:
+        assert screen.end() == 0
+    assert "verified at attempt 1 of 3" in screen.text
+    assert "baseline: unittest -q: exit 1" in screen.text
+    assert not [word for word in ("↳", "›", "return a + b") if word in screen.text]
+
+
+QUESTION = "Is the discount taken before the tax or after it?"
+
+
+def test_the_first_line_of_a_question_stays_on_a_small_screen() -> None:
+    """The diffs of the answers share what the question and the prompt leave of it."""
+    page = io.StringIO()
+    paper = Console(file=page, force_terminal=True, width=80, height=24, color_system=None, highlight=False)
+    prompts = TerminalPrompts(paper, nullcontext)
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -1,30 +1,30 @@\n" + "-old\n" * 30 + "+new\n" * 30
+    options = [Option(f"answer {number}", diff) for number in range(3)]
+    room = prompts._room(QUESTION, options)
+    paper.print(QUESTION)
+    for number, option in enumerate(options, 1):
+        paper.print(f"  {number}. {option.answer}")
+        prompts._show_diff(option.diff, room)
+    lines = page.getvalue().splitlines()
+    assert len(lines) + 2 <= 24, "and the prompt below them"
+    assert lines[0] == QUESTION
+    assert sum("more lines" in line for line in lines) == 3
 
 
 def test_the_plan_is_edited_in_the_editor_then_typed_then_approved(project: Path, start: Start, tmp_path: Path) -> None:
@@ -161,7 +208,7 @@ def test_on_a_narrow_terminal_every_line_of_the_view_fits_whatever_columns_is_ex
         screen.until("… 0:02")
         assert sum(line.startswith("attempt 1 of 3 · ") for line in screen.text.splitlines()) == 1
         assert screen.end() == 0, screen.text
-    assert " left" not in screen.text, "of the live view nothing stays behind"
+    assert " of 60 min" not in screen.text, "of the live view nothing stays behind"
     assert "    unittest -q: exit 1 → passed" in screen.text, "and there is no room for a table"
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.loop import CHECK, DONE, FIX, FIXED, Agent, Ran, calls, kotef
 from support.openai_server import OpenAIServer, Request, call, text
 
-from kotef.cli import interactive, run_list
+from kotef.cli import interactive, workspace_option
 from kotef.runs import start
 
 
@@ -139,6 +139,6 @@ def test_ctrl_c_where_no_run_is_at_work_has_the_status_of_an_interruption(
     def press(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(run_list, "runs_command", press)
+    monkeypatch.setattr(workspace_option, "workspace_of", press)
     ran = kotef(project, "runs")
     assert (ran.code, ran.stdout, ran.stderr) == (130, "", "kotef: interrupted\n")

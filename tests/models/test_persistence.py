@@ -108,7 +108,7 @@ def test_an_answer_whose_last_piece_meets_the_cancellation_does_not_act(monkeypa
     whole = strict.read_answer
     calls: list[asyncio.Task[AIMessage]] = []
 
-    async def cancelled_meanwhile(pieces: Any) -> ModelResponse:
+    async def cancelled_meanwhile(pieces: Any, *_: object) -> ModelResponse:
         answer = await whole(pieces)
         calls[0].cancel()
         return answer

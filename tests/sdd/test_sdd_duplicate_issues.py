@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from kotef.errors import UsageError, WorkspaceError
 from kotef.sdd.duplicate_issues import identity, resolved
 from kotef.sdd.hand_edits import keep_hand_edits
-from kotef.sdd.issue import MAX_SEEN, IssueEntry, IssueFailure, parse_issues, render
+from kotef.sdd.issue import MAX_SEEN, IssueEntry, IssueFailure
 from kotef.sdd.issue_log import find_entry, has_entry, mark, record, settle
 from kotef.sdd.issue_log_text import marked, recorded, settled
+from kotef.sdd.issue_markdown import parse_issues, render
 
 
 def failure(fingerprint: str = "f1", visit: int = 3) -> IssueFailure:
@@ -146,7 +147,7 @@ def test_a_resolved_entry_that_is_seen_again_is_reopened() -> None:
 
 def test_an_open_entry_is_chosen_before_a_resolved_one() -> None:
     text = marked(log_of(entry(), entry("r2", goal="h")), "r1", lambda each: resolved(each, "a person", "d"))
-    text = text.replace('"goal": "h"', '"goal": "g"')  # by hand
+    text = text.replace("- **Goal**: h\n", "- **Goal**: g\n")  # by hand
     after, change = recorded(text, entry("r3"))
     assert change == "seen_again"
     assert {run: each.runs for run, each in found(after).items()} == {"r1": ("r1",), "r2": ("r2", "r3")}

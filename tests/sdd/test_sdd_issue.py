@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from kotef.failures.outcomes import EXIT_STATUS, Outcome
 from kotef.sdd.follow_up import AMBIGUOUS, follow_up
-from kotef.sdd.issue import MAX_TEXT, IssueEntry, IssueFailure, Sighting, parse_issues, render
+from kotef.sdd.issue import MAX_TEXT, IssueEntry, IssueFailure, Sighting
+from kotef.sdd.issue_log_text import recorded
+from kotef.sdd.issue_markdown import parse_issues, render
 
 
 def failure(**facts) -> IssueFailure:
@@ -116,16 +118,71 @@ def test_a_resolved_entry_says_so() -> None:
     assert "`, resolved" in text
 
 
-def test_the_stored_values_spell_their_keys_in_camel_case() -> None:
-    stored = json.loads(re.search(r"kotef:end \S+ (\{.*\}) -->", render(entry()))[1])
+def ending(found: IssueEntry) -> str:
+    """The comment that ends the entry."""
+    return render(found).splitlines()[-1]
 
-    assert {"runId", "maxAttempts", "lastErrorKinds", "filesChanged", "followUp"} <= stored.keys()
-    assert stored["entries"][0]["exitCode"] == 1
+
+def test_the_comment_that_ends_an_entry_is_one_short_line() -> None:
+    """What one reads is the entry; the comment has hashes of its lines, and what the lines do not say."""
+    lines = len(render(entry()).splitlines())
+    assert len(ending(entry())) <= 60 + 4 * lines
+    more = failure(fingerprint="3c2c8a897334", summary="assert 990 == 900\nand one more")
+    assert len(ending(entry(entries=(more,) * 3, checks=("pytest -q",)))) <= 200 + 4 * lines
+
+
+def test_what_the_lines_do_not_say_exactly_is_in_the_comment() -> None:
+    long = entry(sentence="why " * 300, entries=(failure(fingerprint="3c2c8a897334"),))
+    stored = json.loads(re.search(r"kotef:end \S+ (\{.*\}) -->", render(long))[1])
+
+    assert stored.keys() == {"lines", "sentence", "failures"}
+    assert stored["failures"] == [{"fingerprint": "3c2c8a897334"}]
 
 
 def test_an_entry_of_a_later_version_is_still_read() -> None:
-    text = render(entry()).replace('{"runId"', '{"somethingNew": 1, "runId"')
+    text = render(entry()).replace('{"lines"', '{"somethingNew": 1, "lines"')
+    text = text.replace("- **Ticket**", "- **Weather**: fine\n- **Ticket**")
     assert parse_issues(text).entries == (entry(),)
+
+
+def older(found: IssueEntry) -> str:
+    """The entry as versions before wrote it: all values as JSON in the comment."""
+    stored = found.model_dump_json(by_alias=True).replace("--", "\\u002d\\u002d")
+    return re.sub(r"(kotef:end \S+) \{.*\}", lambda end: f"{end[1]} {stored}", render(found))
+
+
+def test_an_entry_of_an_older_version_is_read_and_written_in_the_new_form() -> None:
+    found = entry(entries=(failure(fingerprint="3c2c8a897334"),))
+    text = older(found)
+    assert '"maxAttempts":3' in text
+    assert parse_issues(text).entries == (found,)
+
+    noted = text.replace("- **Ticket**: 07", "- **Ticket**: 07\n\nmine: look at the cart first")
+    after, change = recorded(noted, found.model_copy(update={"attempts": 2}))
+    assert change == "updated"
+    assert "mine: look at the cart first" in after
+    assert '"maxAttempts"' not in after
+    assert parse_issues(after).entries == (found.model_copy(update={"attempts": 2}),)
+
+
+def test_a_line_that_a_person_changed_is_what_the_entry_says_and_stays() -> None:
+    text = render(entry()).replace("- **Goal**: make test_y pass", "- **Goal**: make test_y pass (Ada is on it)")
+    (read,) = parse_issues(text).entries
+    assert read.goal == "make test_y pass (Ada is on it)"
+
+    again, change = recorded(text, entry(attempts=2))
+    assert change == "updated"
+    assert again.count("(Ada is on it)") == 1
+    assert "- **Attempts**: 2 of 3" in again
+
+
+def test_a_line_that_a_person_and_a_repeat_change_alike_stands_once() -> None:
+    same = (failure(fingerprint="3c2c8a897334"),)
+    text = render(entry(ticket=None, entries=same)).replace("- **Goal**: make test_y pass", "- **Goal**: a better goal")
+    repeat = entry("r9", ticket=None, entries=same, goal="a better goal")
+    after, change = recorded(text, repeat)
+    assert change == "seen_again"
+    assert after.count("- **Goal**: a better goal") == 1
 
 
 MARKS = st.sampled_from(
@@ -297,10 +354,10 @@ def test_texts_are_bounded_and_bytes_of_odd_file_names_are_kept_as_escapes() -> 
     ("damage", "said"),
     [
         (lambda text: text.replace("<!-- kotef:end", "<!-- kotef:ende"), "has no end"),
-        (lambda text: text.replace('"attempts": 3', '"attempts": "many"'), "cannot be read: attempts"),
-        (lambda text: text.replace('{"runId"', '{runId"'), "cannot be read: its values"),
+        (lambda text: text.replace("- **Attempts**: 3 of 3", "- **Attempts**: many"), "cannot be read: attempts"),
+        (lambda text: text.replace('{"lines"', '{lines"'), "cannot be read: its values"),
         (
-            lambda text: text.replace('"runId": "20260102-030405-ab12"', '"runId": "other"'),
+            lambda text: text.replace('{"lines"', '{"runId":"other","lines"'),
             "holds the values of another run",
         ),
         (lambda text: text + "\n" + text, "a second entry of run"),

@@ -114,7 +114,7 @@ def test_a_torn_entry_is_left_and_the_run_gets_a_whole_one(log: Path) -> None:
 
 def test_an_entry_with_damaged_values_is_written_anew(log: Path) -> None:
     record(log, entry())
-    log.write_text(log.read_text().replace('"attempts": 4', '"attempts": none'))
+    log.write_text(log.read_text().replace("- **Attempts**: 4 of 5", "- **Attempts**: none"))
 
     assert record(log, entry()) == "updated"
     assert parse_issues(log.read_text()).entries == (entry(),)

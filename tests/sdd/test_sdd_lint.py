@@ -11,7 +11,7 @@ from support.foreign import PLAN, PLAN_OF_KIRO, SPEC, TASKS, kiro, spec_kit
 
 from kotef.runs.spec_lint import lint_workspace
 from kotef.sdd.lint import CODES, lint_between, lint_ticket
-from kotef.sdd.skeleton import write_skeleton
+from kotef.sdd.skeleton import TEMPLATE, write_skeleton
 from kotef.sdd.ticket import read_ticket
 from kotef.sdd.tickets import TicketFolder
 
@@ -103,9 +103,13 @@ def test_tickets_that_wait_for_each_other_are_one_finding_for_each_ring(tmp_path
     assert ring.message.endswith("01 → 03 → 02 → 01")
 
 
-def test_the_ticket_that_init_writes_asks_for_nothing_yet(tmp_path: Path) -> None:
+def test_a_copy_of_the_template_of_init_asks_for_nothing_yet(tmp_path: Path) -> None:
     write_skeleton(tmp_path, ("python -m unittest -q",))
-    assert found(tmp_path) == [("01-first-ticket.md", 1, "empty-ticket")]
+    assert found(tmp_path) == []
+    place = tmp_path / ".sdd/backlog/tickets/open"
+    place.mkdir()
+    (place / "01-cart.md").write_text((tmp_path / TEMPLATE).read_text())
+    assert found(tmp_path) == [("01-cart.md", 1, "empty-ticket")]
 
 
 def test_two_tickets_with_one_number_and_empty_ones_are_found(tmp_path: Path) -> None:

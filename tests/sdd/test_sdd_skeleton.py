@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kotef.errors import SpecError, WorkspaceError
-from kotef.sdd.skeleton import write_skeleton
+from kotef.sdd.skeleton import TEMPLATE, write_skeleton
 from kotef.sdd.spec import read_spec
 from kotef.sdd.tickets import list_tickets
 
@@ -16,7 +16,7 @@ FILES = (
     ".sdd/architect.md",
     ".sdd/best_practices.md",
     ".sdd/.gitignore",
-    ".sdd/backlog/tickets/open/01-first-ticket.md",
+    ".sdd/backlog/tickets/template.md",
 )
 CHECKS = ("ruff check .", "cd web && npm test", "python -m pytest -q -k 'a or b'")
 
@@ -33,10 +33,6 @@ def test_a_skeleton_reads_back_without_a_problem(tmp_path: Path, checks: tuple[s
     assert spec.risks
     assert spec.best_practices
     assert "written in Python." in spec.project
-    folder = list_tickets(tmp_path)
-    (ticket,) = folder.open
-    assert (ticket.id, ticket.title, ticket.problems, folder.problems) == ("01", "First ticket", (), ())
-    assert ticket.tests == (checks or ("false",))
     assert (tmp_path / ".sdd/.gitignore").read_text() == "runs/\n"
 
 
@@ -65,12 +61,23 @@ def test_a_file_that_exists_is_never_overwritten(tmp_path: Path) -> None:
     assert read_spec(tmp_path).checks == CHECKS
 
 
-def test_where_there_are_tickets_no_first_one_is_added(tmp_path: Path) -> None:
-    closed = tmp_path / ".sdd/backlog/closed"
-    closed.mkdir(parents=True)
-    (closed / "01-a.md").write_text("# A")
+def test_a_new_skeleton_has_no_ticket_that_a_run_could_be_offered(tmp_path: Path) -> None:
+    write_skeleton(tmp_path, CHECKS)
+    folder = list_tickets(tmp_path)
+    assert (folder.open, folder.closed, folder.problems) == ((), (), ())
 
-    assert write_skeleton(tmp_path, CHECKS).written == FILES[:-1]
+
+@pytest.mark.parametrize("checks", [CHECKS, ()])
+def test_a_copy_of_the_template_is_a_ticket(tmp_path: Path, checks: tuple[str, ...]) -> None:
+    write_skeleton(tmp_path, checks)
+    place = tmp_path / ".sdd/backlog/tickets/open/01-cart.md"
+    place.parent.mkdir()
+    place.write_text((tmp_path / TEMPLATE).read_text())
+
+    folder = list_tickets(tmp_path)
+    (ticket,) = folder.open
+    assert (ticket.id, ticket.title, ticket.problems, folder.problems) == ("01", "What this ticket is about", (), ())
+    assert ticket.tests == (checks or ("false",))
 
 
 def test_a_skeleton_stays_inside_the_workspace(tmp_path: Path) -> None:

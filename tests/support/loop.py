@@ -96,7 +96,7 @@ class Ran:
     @property
     def issues(self) -> list[dict[str, Any]]:
         """The entries of `.sdd/issues.md`, read back."""
-        from kotef.sdd.issue import parse_issues
+        from kotef.sdd.issue_markdown import parse_issues
 
         path = self.root / ".sdd" / "issues.md"
         if not path.exists():

@@ -15,7 +15,9 @@ _FORKS.set_forkserver_preload(
     [
         "kotef.cli.main",
         "kotef.cli.run_launch",
-        "kotef.cli.run_commands",
+        "kotef.cli.run_setup",
+        "kotef.cli.commands.resume",
+        "kotef.cli.commands.run",
         "kotef.coders.model",
         "kotef.graph",
         "kotef.middleware.stack",

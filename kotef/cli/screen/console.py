@@ -2,21 +2,16 @@
 
 import json
 import os
-import re
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import IO, Final
+from typing import IO, Any
 
 from pydantic import BaseModel
 from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
 from kotef.cli.screen.sanitize import escaped, plain
-
-_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_NOISE: Final = ("--- ", "diff ", "index ", "new file mode ", "deleted file mode ")
-"""Headers of a diff that say nothing a person wants; what is deleted shows as such, line by line."""
+from kotef.cli.screen.wrap import wrapped
 
 
 class _Console(Console):
@@ -35,6 +30,16 @@ class _Console(Console):
     @size.setter
     def size(self, new_size: tuple[int, int]) -> None:
         self._width, self._height = new_size
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich prints; a text on a terminal is wrapped at blanks first, with a hanging indent.
+
+        Where `soft_wrap` is given it is left as it stands: the lines of a diff, what a person copies.
+        """
+        if self.is_terminal and len(objects) == 1 and isinstance(objects[0], str | Text) and "soft_wrap" not in options:
+            text = Text(objects[0]) if isinstance(objects[0], str) else objects[0]
+            objects = (Text("\n").join(wrapped(text, self, self.width)),)
+        super().print(*objects, **options)
 
     def on_broken_pipe(self) -> None:
         """Say nothing more and let work go on to its own status; rich would end the program here with status 1."""
@@ -86,26 +91,3 @@ def is_live(screen: Console) -> bool:
 def is_attended(screen: Console) -> bool:
     """Whether a person reads the output and can type an answer; no one does in CI."""
     return screen.is_terminal and sys.stdin.isatty() and not os.environ.get("CI")
-
-
-def coloured(diff: str, *, indent: str = "") -> Text:
-    """A unified diff, its added and removed lines coloured, of its headers the name of the file alone."""
-    lines = _without_headers(plain(diff).removesuffix("\n").split("\n"))
-    styles = {"+": "green", "-": "red", "@": "cyan"}
-    return Text("\n").join(Text(indent + line, style=styles.get(line[:1], "")) for line in lines)
-
-
-def _without_headers(lines: Iterable[str]) -> Iterator[str]:
-    """All lines of the hunks, which say how long they are; a removed `-- x` looks like a header otherwise."""
-    old = new = 0
-    for line in lines:
-        if hunk := _HUNK.match(line):
-            old, new = (int(count or 1) for count in hunk.groups())
-        elif old > 0 or new > 0:
-            old -= not line.startswith(("+", "\\"))
-            new -= not line.startswith(("-", "\\"))
-        else:
-            if not line.startswith(_NOISE):
-                yield line.removeprefix("+++ b/")
-            continue
-        yield line

@@ -1,5 +1,7 @@
 """Text and colour of each event on the screen."""
 
+from typing import Final
+
 from kotef.cli.screen.sanitize import flat, one_line
 from kotef.events import (
     AnsweredEvent,
@@ -42,17 +44,43 @@ from kotef.events import (
 )
 from kotef.failures.plural import counted
 
+WHY: Final = 3
+"""Failures of one check that are shown."""
+TOLD_BY_CHECKS: Final = frozenset({"red", "regression"})
+"""Details of a verdict that the lines of its checks explain."""
+QUIET_EVENTS: Final = frozenset(
+    [
+        "coder_finished",
+        "compacted",
+        "declined",
+        "empty_answer",
+        "mended",
+        "mistake_recovery",
+        "nudge",
+        "probing",
+        "proving",
+        "recalled",
+        "repeat",
+        "retry",
+        "setting_aside",
+        "setup_started",
+    ]
+)
+"""What `--quiet` leaves out."""
+
 
 def _confined(event: RunStartedEvent | RunResumedEvent) -> str:
     """The level, and whether commands have the network."""
     confined = event.sandbox not in {"off", "none"}
-    return f"sandbox: {event.sandbox}" + (f", {'with' if event.network else 'no'} network" if confined else "")
+    if not confined:
+        return f"sandbox: {event.sandbox}"
+    return f"sandbox: {event.sandbox}, {'with' if event.network else 'no'} network"
 
 
-def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tuple[str, str] | None:
+def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: bool = False) -> tuple[str, str] | None:
     """The line for one event and its style; None for what only the status line shows, or is folded.
 
-    `elsewhere`: who reads it sits beside the run, and not at its terminal.
+    `elsewhere`: who reads it sits beside the run, and not at its terminal. `full`: nothing is folded.
     """
     match event:
         case RunStartedEvent():
@@ -72,7 +100,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False) -> tupl
             some = ", ".join(event.left_out[:5])
             return f"note: not in the snapshot (too large, or another repository): {some}", "yellow"
         case CheckFinishedEvent():
-            return _check_line(event)
+            return _check_line(event, full=full)
         case BaselineReusedEvent():
             return f"  baseline reused from {event.run}, judged {event.judged_at} (--no-cache judges again)", "dim"
         case RerunEvent():
@@ -171,19 +199,32 @@ def _context_line(event: CompactedEvent | PrefixDriftEvent) -> tuple[str, str]:
     return f"  the conversation had {left} ({event.how})", ""
 
 
-def _check_line(event: CheckFinishedEvent) -> tuple[str, str]:
+def _check_line(event: CheckFinishedEvent, *, full: bool) -> tuple[str, str]:
+    """How a check ended and, where it failed, why: the lines that `kotef check` and the reports show, too."""
     status = "timed out" if event.exit_code is None else f"exit {event.exit_code}"
     ran = f", {counted(event.executed, 'test')} ran" if event.executed is not None else ""
     failing = f", {event.failing} failed" if event.failing else ""
-    summary = "" if event.passed else f"\n    {event.kind}: {one_line(event.summary)}"
-    summary += "\n    the rest was not run: these were red before and have to pass first" if event.partial else ""
-    unsaid = [text for text in event.obstructions if text not in event.summary]
-    summary += "".join(f"\n    sandbox: {one_line(text, 200)}" for text in unsaid)
     head = "baseline" if event.visit == 0 else "verifier"
-    return (
-        f"  {head}: {event.check}: {status}{ran}{failing} ({event.seconds:.1f} s){summary}",
-        "green" if event.passed else "red",
-    )
+    lines = [f"  {head}: {event.check}: {status}{ran}{failing} ({event.seconds:.1f} s)"]
+    if not event.passed:
+        lines.extend(_why_lines(event, full=full))
+    if event.partial:
+        lines.append("    the rest was not run: these were red before and have to pass first")
+    unsaid = [text for text in event.obstructions if text not in event.summary]
+    lines.extend(f"    sandbox: {one_line(text, 200)}" for text in unsaid)
+    return "\n".join(lines), "green" if event.passed else "red"
+
+
+def _why_lines(event: CheckFinishedEvent, *, full: bool) -> list[str]:
+    """A line for each failure, the first few of them; the summary where a check names none."""
+    kind = event.kind or "unknown"
+    if not event.failures:
+        return [f"    {kind}: {one_line(event.summary)}"]
+    shown = event.failures if full else event.failures[:WHY]
+    about = "" if kind == "test_failure" else f"{kind}: "
+    lines = [f"    ✗ {about}{one_line(failure, 300)}" for failure in shown]
+    hidden = max(event.failing, len(event.failures)) - len(shown)
+    return [*lines, f"      and {hidden:,} more (`kotef report` has them)"] if hidden > 0 else lines
 
 
 def _restored_line(event: RestoredEvent) -> str:
@@ -202,6 +243,8 @@ def _verdict_lines(event: VerifiedEvent) -> tuple[str, str] | None:
         lines.append(f"  put back before judging: {', '.join(event.put_back[:8])}")
     if event.left:
         lines.append(f"  not touched, because someone else changed them: {', '.join(event.left[:8])}")
-    if event.visit and not event.passed:
+    if event.visit and not event.passed and event.detail not in TOLD_BY_CHECKS:
         lines.append(f"  not verified: {one_line(event.summary, 300)}")
-    return ("\n".join(lines), "green" if event.passed else "red") if lines else None
+    if not lines:
+        return None
+    return "\n".join(lines), "green" if event.passed else "red"

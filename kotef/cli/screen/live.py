@@ -5,29 +5,50 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from kotef.cli.screen.console import coloured, console, is_live
-from kotef.cli.screen.event_text import said, steps_told
+from kotef.cli.screen.budget import clock
+from kotef.cli.screen.console import console, is_live
+from kotef.cli.screen.diffs import ShownDiffs, ShownFile, coloured, file_diffs
+from kotef.cli.screen.event_text import QUIET_EVENTS, said, steps_told
+from kotef.cli.screen.model_text import live_words, word_lines
 from kotef.cli.screen.prompts import TerminalPrompts
 from kotef.cli.screen.sanitize import flat, one_line, plain
-from kotef.cli.screen.status import clock, status_line
+from kotef.cli.screen.status import status_line
 from kotef.cli.screen.tool_calls import FOLDED, FinishedCall, call_lines
 from kotef.cli.screen.verdict import TABLE, table_of, unit_lines, verdict_lines, verdict_of
-from kotef.events import PlannedEvent, RecordedEvent, ToolFinishedEvent, VerifiedEvent
+from kotef.events import (
+    EditedEvent,
+    ModelAnswerEvent,
+    ModelCallEvent,
+    ModelCancelledEvent,
+    ModelRetryEvent,
+    ModelWordsEvent,
+    PlannedEvent,
+    RecordedEvent,
+    RunEvent,
+    ToolFinishedEvent,
+    VerifiedEvent,
+)
 from kotef.redaction import redactor
 from kotef.runs.progress import RunProgress
+from kotef.settings import Limits
 
 if TYPE_CHECKING:
     from kotef.deps import Option, Permission
 
+Detail = Literal["quiet", "usual", "full"]
+"""How much of a run is told: `quiet` is checks, attempts and the ending; `full` folds nothing."""
+
 MAX_DIFF: Final = 40
 """Lines of an attempt's diff that are shown; its patch has the rest."""
+MAX_EDIT: Final = 12
+"""Lines of one edit's diff that are shown."""
 _READ: Final = 1 << 20
 """Bytes of a patch that are looked at for them."""
 _TOOLS: Final = 3
@@ -38,13 +59,13 @@ _TOOLS: Final = 3
 class Screen:
     """Turns the events of a run into lines, and on a terminal keeps what is at work below them."""
 
-    max_attempts: int
-    max_time: float = 0.0
-    """Seconds the run may take; 0: unknown, so no remaining time is shown."""
+    limits: Limits | None = None
+    """The run's budgets; None: not known, so only what is used of them is told."""
     runs: Path | None = None
     """Where the runs are kept; None: neither diffs nor verdicts are shown."""
     elsewhere: bool = False
     """Whether the run works in another process, so that its questions are not asked here."""
+    detail: Detail = "usual"
     screen: Console = field(default_factory=console)
     doing: RunProgress = field(default_factory=RunProgress)
     _live: Live | None = None
@@ -54,6 +75,11 @@ class Screen:
     """How many of them are."""
     _planned: tuple[str, ...] = ()
     """The steps as they were printed last of all; empty once anything else was."""
+    _words: str = ""
+    """What a model has said of the answer that is still on its way."""
+    _edits: tuple[ShownFile, ...] = ()
+    """What the call at work has changed."""
+    _shown: ShownDiffs = field(default_factory=ShownDiffs)
     _asking: TerminalPrompts | None = None
 
     def catch_up(self, events: Iterable[RecordedEvent]) -> None:
@@ -63,10 +89,10 @@ class Screen:
 
     def watching(self) -> AbstractContextManager[Any]:
         """The live view, for as long as the run is at work; only lines when piped, in CI or on a dumb terminal."""
-        return self._shown() if is_live(self.screen) else self._lines_only()
+        return self._shown_live() if is_live(self.screen) else self._lines_only()
 
     @contextmanager
-    def _shown(self) -> Iterator[None]:
+    def _shown_live(self) -> Iterator[None]:
         self._live = Live(console=self.screen, get_renderable=self._now, refresh_per_second=8, transient=True)
         try:
             with self._live:
@@ -103,6 +129,9 @@ class Screen:
 
     async def ask(self, question: str, options: Sequence["Option"]) -> int | None:
         """As `deps.Ask`."""
+        for option in options:
+            for diff in file_diffs(redactor().text(option.diff)):
+                self._shown.note(diff)
         return await self._questions.choose(question, options)
 
     async def approve(self, visit: int, steps: Sequence[str]) -> tuple[str, ...] | None:
@@ -118,16 +147,33 @@ class Screen:
         """Take in one event, and say it if it is worth a line."""
         self.doing = self.doing.after(recorded)
         event = recorded.event
-        if isinstance(event, ToolFinishedEvent):
-            self._take_call(FinishedCall.of(event))
+        match event:
+            case ModelWordsEvent():
+                self._words += event.text
+            case ModelCallEvent() | ModelRetryEvent() | ModelAnswerEvent() | ModelCancelledEvent():
+                self._words = ""
+            case _:
+                pass
+        match event:
+            case ModelAnswerEvent():
+                self._tell_words(event)
+            case EditedEvent():
+                lines = plain(event.diff).rstrip().split("\n")
+                self._edits = (*self._edits, ShownFile(event.path, tuple(lines)))
+            case ToolFinishedEvent():
+                self._take_call(event)
+            case VerifiedEvent() if event.visit and self.runs is not None:
+                self._tell_attempt(event, self.runs / self.doing.run)
+            case _:
+                self._tell_event(event)
+
+    def _tell_event(self, event: RunEvent) -> None:
+        """The line of an event, if it has one."""
+        if self.detail == "quiet" and event.event_name in QUIET_EVENTS:
             return
-        words = said(event, self.max_attempts, elsewhere=self.elsewhere)
-        if isinstance(event, VerifiedEvent) and event.visit and self.runs is not None:
-            self._tell_calls()
-            self._tell_diff(self.runs / self.doing.run / f"visit-{event.visit}.patch", event.visit)
-            self._tell(*words) if words else None
-            self._tell_verdict(self.runs / self.doing.run, event.visit)
-        elif words:
+        attempts = self.limits.max_attempts if self.limits else 0
+        words = said(event, attempts, elsewhere=self.elsewhere, full=self.detail == "full")
+        if words:
             self._tell_calls()
             self._tell(*words)
         if isinstance(event, PlannedEvent):
@@ -137,13 +183,31 @@ class Screen:
         self._planned = ()
         self.screen.print(Text(plain(text), style=style))
 
-    def _take_call(self, call: FinishedCall) -> None:
+    def _tell_words(self, event: ModelAnswerEvent) -> None:
+        """What a coder's model said beside its tool calls."""
+        if event.node != "coder" or self.detail == "quiet":
+            return
+        lines = word_lines(event.text, self.screen, full=self.detail == "full")
+        if lines:
+            self._tell_calls()
+        for line in lines:
+            self._planned = ()
+            self.screen.print(line)
+
+    def _take_call(self, event: ToolFinishedEvent) -> None:
         """Hold calls of one tool together; where nothing shows what is held back, the first two are shown at once."""
+        call, edits, self._edits = FinishedCall.of(event), self._edits, ()
+        if self.detail == "quiet":
+            return
         if self._calls and self._calls[0].tool != call.tool:
             self._tell_calls()
         self._calls = (*self._calls, call)
-        if self._live is None and len(self._calls) < FOLDED:
-            for line in call_lines(self._calls[-1:]):
+        if edits and is_live(self.screen):
+            self._tell_calls()
+            for edit in edits:
+                self._tell_edit(edit)
+        elif self.detail == "full" or (self._live is None and len(self._calls) < FOLDED):
+            for line in call_lines(self._calls[-1:], width=200 if self.detail == "full" else 80):
                 self._tell(*line)
             self._told = len(self._calls)
 
@@ -154,8 +218,38 @@ class Screen:
         for line in call_lines(calls, told=told) if calls[told:] else ():
             self._tell(*line)
 
+    def _tell_edit(self, edit: ShownFile) -> None:
+        """The hunks of an edit that was just made, folded."""
+        if not any(edit.lines):
+            return
+        if not self._shown.note_edit(edit.path, "\n".join(edit.lines)):
+            self._tell(f"    the same edit of {edit.path} as before", "dim")
+            return
+        self._tell_lines(edit.lines, MAX_EDIT)
+
+    def _tell_lines(self, lines: Sequence[str], most: int, rest: str = "") -> None:
+        """Lines of a diff; one more says how many are left out, and where they are."""
+        most = len(lines) if self.detail == "full" or len(lines) == most + 1 else most
+        self._planned = ()
+        for line in coloured("\n".join(lines[:most]), indent="    ").split("\n"):
+            line.truncate(max(20, self.screen.width - 1), overflow="ellipsis")
+            self.screen.print(line)
+        if len(lines) > most:
+            self._tell(f"    … {len(lines) - most:,} more lines{rest}", "dim")
+
+    def _tell_attempt(self, event: VerifiedEvent, run: Path) -> None:
+        """What an attempt changed, and what became of the checks by it."""
+        visit = event.visit
+        self._tell_calls()
+        if self.detail != "quiet":
+            self._tell_diff(run / f"visit-{visit}.patch", visit)
+        words = said(event, 0)
+        if words:
+            self._tell(*words)
+        self._tell_verdict(run, visit)
+
     def _tell_diff(self, patch: Path, visit: int) -> None:
-        """The attempt's diff, coloured and folded; a pipe gets none: the patch is a file."""
+        """The attempt's diff, without the files whose edits were all shown; a pipe gets none: the patch is a file."""
         if not is_live(self.screen):
             return
         try:
@@ -163,16 +257,17 @@ class Screen:
                 text = redactor().text(file.read(_READ).decode("utf-8", "replace"))
         except OSError:
             return
-        lines = coloured(text, indent="    ").split("\n")
-        if not text.strip():
+
+        files = list(file_diffs(text))
+        unseen = [diff for diff in files if not self._shown.has(diff)]
+        if not unseen:
             return
-        self._tell(f"  attempt {visit} changed, against the state before the run:")
-        for line in lines[:MAX_DIFF]:
-            line.truncate(max(20, self.screen.width - 1), overflow="ellipsis")
-            self.screen.print(line)
-        if len(lines) > MAX_DIFF:
-            more = "" if len(text) < _READ else "at least "
-            self._tell(f"    … {more}{len(lines) - MAX_DIFF:,} more lines: {_in_workspace(patch)}", "dim")
+        others = "" if len(unseen) == len(files) else "; other files as shown above"
+        self._tell(f"  attempt {visit} changed, against the state before the run{others}:")
+        lines = [line for diff in unseen for line in (diff.path, *diff.lines)]
+        self._tell_lines(lines, MAX_DIFF, f": {_in_workspace(patch)}")
+        for diff in unseen:
+            self._shown.note(diff)
 
     def _tell_verdict(self, run: Path, visit: int) -> None:
         from pydantic import ValidationError
@@ -196,25 +291,25 @@ class Screen:
             self._tell(*line)
 
     def _now(self) -> Group:
-        """What is at work: the calls that are held back, the tools that have not ended, and the status line."""
+        """What is at work: held calls, tools that have not ended, words on their way, and the status line."""
         width = max(20, self.screen.width - 1)
         lines = [Text(plain(text), style=style) for text, style in call_lines(self._calls, width=max(20, width - 30))]
         now = time.time()
         for call in self.doing.tools[:_TOOLS]:
             running = f"  ↳ {call.tool} {one_line(call.arguments, max(10, width - 24))} … {clock(now - call.since)}"
             lines.append(Text(plain(running), style="cyan"))
+        if self.detail != "quiet":
+            lines.extend(live_words(self._words, self.screen))
         for line in lines:
             line.no_wrap, line.overflow = True, "ellipsis"
         return Group(*lines[: max(1, self.screen.height - 2)], self._status())
 
     def _status(self) -> Text:
         width = max(20, self.screen.width - 1)
-        told = status_line(
-            self.doing, max_attempts=self.max_attempts, max_time=self.max_time, now=time.time(), width=width
-        )
+        told = status_line(self.doing, self.limits, now=time.time(), width=width)
         return Text(told, style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def _in_workspace(patch: Path) -> str:
     """As a person names it: `.sdd/runs/RUN/visit-1.patch`."""
-    return "/".join(patch.parts[-4:])
+    return "/".join((".sdd", *patch.parts[-3:]))

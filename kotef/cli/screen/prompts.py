@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from rich.console import Console
 from rich.text import Text
 
-from kotef.cli.screen.console import coloured
+from kotef.cli.screen.diffs import coloured
 from kotef.cli.screen.sanitize import flat, one_line, plain
 from kotef.redaction import redactor
 
@@ -25,6 +25,11 @@ T = TypeVar("T")
 
 EDITORS: Final = ("VISUAL", "EDITOR")
 """Environment variables that name the editor, the first that is set."""
+_PROMPT_ROWS: Final = 3
+"""Rows below the options: the prompt, perhaps in two, and the one the cursor goes to."""
+_LEAST_DIFF: Final = 2
+_MOST_COMMAND: Final = 12
+"""Lines shown of a command that is asked about: its first and last ones."""
 _HELP: Final = "# One step a line; lines that begin with # are not read. Without a step the plan stays as it was.\n"
 
 
@@ -41,13 +46,31 @@ class TerminalPrompts:
         async with self._one_at_a_time:
             with self._still():
                 self.screen.print(Text(plain(question), style="bold"))
+                room = self._room(question, options)
                 for number, option in enumerate(options, 1):
                     self.screen.print(Text(f"  {number}. {one_line(option.answer)}"))
-                    self.screen.print(coloured(option.diff, indent="     "))
+                    self._show_diff(option.diff, room)
                 known = {str(number): number for number in range(1, len(options) + 1)}
                 prompt = f"  Which is meant? 1 to {len(options)}, or Enter to leave it open: "
                 chosen = await self._answer(prompt, {**known, "": 0}, end=0)
         return chosen - 1 if chosen else None
+
+    def _room(self, question: str, options: Sequence["Option"]) -> int:
+        """Lines for the diff of each option, so that the first line of the question stays on the screen."""
+        width, height = max(1, self.screen.width), self.screen.height
+        taken = [plain(question), *(f"  {number}. {one_line(each.answer)}" for number, each in enumerate(options, 1))]
+        rows = sum(1 + len(line) // width for text in taken for line in text.split("\n"))
+        return max(_LEAST_DIFF, (height - rows - _PROMPT_ROWS) // max(1, len(options)))
+
+    def _show_diff(self, diff: str, room: int) -> None:
+        """The diff in at most this many lines; one of them says how many are left out."""
+        lines = coloured(diff, indent="     ").split("\n")
+        shown = lines if len(lines) <= room else lines[: max(1, room - 1)]
+        for line in shown:
+            line.truncate(max(20, self.screen.width - 1), overflow="ellipsis")
+            self.screen.print(line)
+        if hidden := len(lines) - len(shown):
+            self.screen.print(Text(f"     … {hidden:,} more lines", style="dim"))
 
     async def plan(self, visit: int, steps: Sequence[str], *, shown: bool) -> tuple[str, ...] | None:
         """The steps as approved, edited perhaps; None: the person quits. `shown`: they stand just above."""
@@ -75,7 +98,7 @@ class TerminalPrompts:
         async with self._one_at_a_time:
             with self._still():
                 self.screen.print(Text("  The model wants to run a command that needs your permission:", style="bold"))
-                self.screen.print(Text("\n".join(f"    {line}" for line in plain(command).splitlines()), style="bold"))
+                self.screen.print(Text("\n".join(f"    {line}" for line in _folded(command)), style="bold"))
                 self.screen.print(Text(f"    ({one_line(reason, 300)})", style="yellow"))
                 words: dict[str, Permission] = {"o": "once", "once": "once", "y": "once", "yes": "once", "r": "run"}
                 words |= {"run": "run", "n": "no", "no": "no", "": "no"}
@@ -132,6 +155,15 @@ class TerminalPrompts:
                 return []
             lines = plain(file.read_text(encoding="utf-8", errors="replace")).splitlines()
         return [flat(line) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _folded(command: str) -> list[str]:
+    """The lines of a command, without those in the middle of a very long one."""
+    lines = plain(command).splitlines()
+    if len(lines) <= _MOST_COMMAND:
+        return lines
+    half = _MOST_COMMAND // 2
+    return [*lines[:half], f"… {len(lines) - 2 * half:,} more lines", *lines[-half:]]
 
 
 async def typed_line() -> str | None:

@@ -2,33 +2,37 @@
 
 from typing import Final
 
+from kotef.cli.screen.budget import cost_used, time_used, tokens_used
 from kotef.cli.screen.sanitize import one_line
-from kotef.failures.plural import counted
 from kotef.runs.progress import RunProgress
+from kotef.settings import Limits
 
 _LEAST: Final = 12
 """Below this width the current step is not shown at all."""
 
 
-def status_line(doing: RunProgress, *, max_attempts: int, max_time: float, now: float, width: int) -> str:
-    """Attempt, node, step, tokens, cost, time, time left; without room the least telling parts go first."""
-    where = f"attempt {doing.attempt} of {max_attempts}" if doing.attempt else "baseline"
-    seconds = doing.seconds(now)
-    left = f"{clock(max(0.0, max_time - seconds))} left" if max_time else ""
+def status_line(doing: RunProgress, limits: Limits | None, *, now: float, width: int) -> str:
+    """Attempt, node, step, and what is used of each budget; without room the least telling parts go first.
+
+    `limits` is None where they are not known: then it says what is used alone.
+    """
+    attempts = f" of {limits.max_attempts}" if limits else ""
+    most_tokens = limits.max_tokens if limits else 0
+    most_cost = (limits.max_cost if limits else None) or 0.0
     parts: dict[str, str] = {
-        "where": where,
+        "where": f"attempt {doing.attempt}{attempts}" if doing.attempt else "baseline",
         "node": doing.node,
-        "tokens": counted(doing.tokens, "token") if doing.tokens else "",
-        "cost": f"{doing.cost:.4f} spent" if doing.cost else "",
-        "time": clock(seconds),
-        "left": left,
+        "tokens": tokens_used(doing.tokens, most_tokens) if doing.tokens else "",
+        "cost": cost_used(doing.cost, most_cost) if doing.cost else "",
+        "time": time_used(doing.seconds(now), limits.max_time if limits else 0.0),
     }
     what = "stopping after this step" if doing.stopping else doing.what
     needed = len(what) + 3 if doing.stopping else 0
-    for least in ("nothing", "cost", "tokens", "left", "node"):
+    for least in ("nothing", "cost", "tokens", "node"):
         parts.pop(least, "")
         if len(_joined(parts)) + needed <= width:
             break
+
     room = width - len(_joined(parts)) - 3
     if room >= _LEAST:
         first = ("where", "node")
@@ -36,13 +40,6 @@ def status_line(doing: RunProgress, *, max_attempts: int, max_time: float, now: 
         rest = {name: part for name, part in parts.items() if name not in first}
         parts = {**before, "what": one_line(what, min(room, 60)), **rest}
     return one_line(_joined(parts), width)
-
-
-def clock(seconds: float) -> str:
-    """`4:05`, `1:02:03`."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _joined(parts: dict[str, str]) -> str:

@@ -67,7 +67,9 @@ def table_of(verdict: Verdict) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for row in verdict.rows:
         shown = Text(f"{plain(row.check)} (advisory)" if row.advisory else plain(row.check))
-        style = "green" if row.satisfied else "yellow" if row.advisory else "red"
+        style = "yellow" if row.advisory else "red"
+        if row.satisfied:
+            style = "green"
         table.add_row(shown, row.before, Text(row.after, style=style), row.ran, row.failing)
     return table
 
@@ -82,11 +84,13 @@ def verdict_lines(verdict: Verdict, title: str) -> Iterator[tuple[str, str]]:
         yield f"    {name}: {row.before} → {row.after}{about}", "green" if row.satisfied else "red"
 
 
+_UNIT_STYLES: Final = {"broken": "red", "missing": "red", "skipped now": "red", "fixed": "green"}
+
+
 def unit_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """Fixed, broken and new, a line each."""
     for title, tests in verdict.units:
-        style = "red" if title in {"broken", "missing", "skipped now"} else "green" if title == "fixed" else ""
-        yield f"    {title}: {some(tests)}", style
+        yield f"    {title}: {some(tests)}", _UNIT_STYLES.get(title, "")
 
 
 def _row(before: "CheckVerdict | None", after: "CheckVerdict") -> VerdictRow:

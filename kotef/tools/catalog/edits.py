@@ -30,13 +30,16 @@ class ApplyPatch(Args):
 
 async def _apply_patch(context: ToolContext, patch: str) -> str:
     async with context.one_at_a_time:
-        return apply_patch.apply_patch(context.root, patch, guard=context.guard, wrote=context.wrote)
+        return apply_patch.apply_patch(
+            context.root, patch, guard=context.guard, wrote=context.wrote, edited=context.edited
+        )
 
 
 async def _edit_file(context: ToolContext, path: str, edits: list[edit.Replacement]) -> str:
     async with context.one_at_a_time:
         written = edit.edit_file(context.root, path, edits, guard=context.guard)
         context.wrote(written.path)
+        context.edited(written.path, written.diff)
         return written.report
 
 
@@ -44,6 +47,7 @@ async def _write_file(context: ToolContext, path: str, content: str) -> str:
     async with context.one_at_a_time:
         written = files.write_file(context.root, path, content, guard=context.guard)
         context.wrote(written.path)
+        context.edited(written.path, written.diff)
         return written.report
 
 

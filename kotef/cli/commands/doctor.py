@@ -1,0 +1,44 @@
+"""`kotef doctor`: what a run needs here, and what to do about each gap."""
+
+import sys
+
+import click
+
+from kotef.cli.options import BASE_URL, MODEL, where
+
+
+@click.command()
+@where
+@MODEL
+@BASE_URL
+@click.option("--sandbox", is_flag=True, help="Try each sandbox level, and show what a command can do in it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+def doctor(root: str | None, model: str | None, base_url: str | None, sandbox: bool, as_json: bool) -> None:
+    """Check what a run needs here: git, the checks, the endpoint, the sandbox; say what to do about each.
+
+    \b
+    Examples:
+      kotef doctor
+      kotef doctor --base-url http://localhost:8080/v1
+      kotef doctor --sandbox
+
+    The program of each check is started for its version, in the sandbox; no check is run and no tokens are spent. Exit
+    status 0, or 5 where something is missing.
+    """  # noqa: D301  click reads the backspace character
+    from kotef.cli.workspace_option import workspace_of
+
+    place = workspace_of(root)
+    if sandbox:
+        from kotef.cli.sandbox_doctor import report_levels
+
+        sys.exit(report_levels(place, as_json=as_json))
+
+    from kotef.cli.doctor_findings import examine, show_report
+    from kotef.cli.screen import say_json
+
+    report = examine(place, model=model, base_url=base_url)
+    if as_json:
+        say_json(report)
+    else:
+        show_report(report)
+    sys.exit(report.exit_code)
