@@ -110,7 +110,7 @@ def said(event: RunEvent, max_attempts: int, *, elsewhere: bool = False, full: b
             return _plan_lines(event, max_attempts), "bold"
         case PlanFallbackEvent():
             return "  the model gave no readable plan; code made one", "yellow"
-        case RecalledEvent():
+        case RecalledEvent() if event.runs:
             return f"note: the same failure was seen before; `kotef show {event.runs[0]}` shows what was tried", ""
         case CoderFinishedEvent() if event.stopped_by not in {"exhausted", "search_time"}:  # each coder has said why
             changed = ", ".join(event.changed[:8]) or "nothing"
