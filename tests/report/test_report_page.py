@@ -305,7 +305,7 @@ def test_what_no_model_answered_is_no_figure_of_zero(tmp_path: Path) -> None:
 
 def test_the_same_drift_is_told_once_with_how_often(tmp_path: Path) -> None:
     models = Seen(as_html(made_run(tmp_path))).text.partition("Prefix drift")[2]
-    assert "drift ×3 what stands before" in models
+    assert "drift ×3 the request prefix of" in models
     assert models.count("request prefix") == 1
 
 
