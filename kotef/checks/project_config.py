@@ -9,7 +9,7 @@ from typing import Any
 
 from kotef.errors import SpecError
 from kotef.files import read_inside, read_within
-from kotef.workspace.snapshot_scope import LARGEST
+from kotef.workspace import LARGEST_FILE
 
 
 def text_of(root: Path, name: str) -> str:
@@ -21,7 +21,7 @@ def text_of(root: Path, name: str) -> str:
     path = root / name
     read = read_within if name.startswith(".sdd/") else read_inside
     try:
-        return read(root, name, largest=LARGEST).decode("utf-8-sig")
+        return read(root, name, largest=LARGEST_FILE).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except UnicodeDecodeError as error:

@@ -268,6 +268,8 @@ def _sessions(lines: Iterable[str]) -> Sequence[_Session]:
     found: dict[tuple[str, int], _Session] = {}
     sessions: Counter[str] = Counter()
     for line in lines:
+        if " " not in line:  # every closing line has a blank
+            continue
         for closing, pattern in _COMPILED:
             if not (closing.hint in line and (match := pattern.match(line))):
                 continue

@@ -17,6 +17,8 @@ _SUBTEST: Final = re.compile(r"(?P<indent> *)# Subtest(?:: (?P<name>.*))?$")
 _ESCAPED: Final = re.compile(r"\\([#\\])")
 _TIMED: Final = re.compile(r" # time=[\d.]+ ?\w*(?: \{)?$")
 """What node-tap puts behind a name: it differs from run to run."""
+_BEGINNINGS: Final = ("1..", "# Subtest", "ok", "not ok")
+"""A line that begins with none of these is not TAP: most lines are told so, at once."""
 _STEP: Final = 4
 """Columns by which a subtest is indented."""
 
@@ -50,6 +52,8 @@ def read_tap(lines: Iterable[str]) -> TapStream:
     stream = TapStream()
     above: dict[int, str] = {}
     for line in lines:
+        if not line.lstrip(" ").startswith(_BEGINNINGS):
+            continue
         if plan := _PLAN.match(line):
             if not plan["indent"]:
                 stream.planned = (stream.planned or 0) + int(plan["number"])

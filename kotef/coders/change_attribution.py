@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kotef.workspace.activity import ActivityLog
-from kotef.workspace.last_tree import saw
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import ActivityLog, Snapshots, note_last_tree
 
 
 class Hands:
@@ -73,4 +71,4 @@ class Hands:
             self._note()
 
     def _note(self, *, at_work: bool = False) -> None:
-        saw(self._run_dir, self._seen, wrote=self._written, at_work=at_work or self._background > 0)
+        note_last_tree(self._run_dir, self._seen, wrote=self._written, at_work=at_work or self._background > 0)

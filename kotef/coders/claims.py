@@ -12,7 +12,7 @@ from kotef.failures.plural import counted
 from kotef.integrity import Expectation, conflicts, function_at, plain_expectations
 from kotef.state import Task
 from kotef.tools.errors import ToolFault
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 _PLACE: Final = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+))?")
 _LOOKS_LIKE_A_PATH: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.\w{1,5}(?::\d+)?|[\w./-]+/[\w./-]+")

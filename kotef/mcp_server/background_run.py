@@ -17,8 +17,7 @@ from typing import Final, Literal, TypeVar
 from kotef.errors import UsageError
 from kotef.files import state_dir
 from kotef.runs import store
-from kotef.workspace.lock import holder_of
-from kotef.workspace.process_tree import start_of
+from kotef.workspace import holder_of, start_of
 
 START_SECONDS: Final = 60.0
 """How long a run may take to say that it has begun."""

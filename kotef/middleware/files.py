@@ -28,10 +28,10 @@ class FileLedger(AgentMiddleware[Any, Any, Any]):
     What has changed since is not seen either. A file that is viewed by an earlier call of the same answer counts.
     """
 
-    def __init__(self, setting: VisitContext, guard: FileGuard) -> None:
+    def __init__(self, visit: VisitContext, guard: FileGuard) -> None:
         """One instance a visit."""
         super().__init__()
-        self.root, self.known, self.guard = setting.root, setting.known, guard
+        self.root, self.known, self.guard = visit.context.root, visit.known, guard
 
     async def awrap_tool_call(
         self,

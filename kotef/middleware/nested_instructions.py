@@ -25,10 +25,10 @@ class NestedInstructions(AgentMiddleware[Any, Any, Any]):
     The nearest one counts, and each is shown once per visit: what was sent stays as it was.
     """
 
-    def __init__(self, setting: VisitContext) -> None:
+    def __init__(self, visit: VisitContext) -> None:
         """One instance a visit; the calls of one turn run at once, so what they tell is noted here, too."""
         super().__init__()
-        self.root, self.prompts = setting.root, setting.prompts
+        self.root, self.prompts = visit.context.root, visit.context.prompts
         self._told: set[str] = set()
 
     async def awrap_tool_call(

@@ -9,8 +9,7 @@ from kotef.integrity import helpers_beside_tests, is_protected, matches_globs, p
 from kotef.shell import judging_files, names_behind
 from kotef.state import Task
 from kotef.tools.guard import EditGuard
-from kotef.workspace.installed_environments import environment_around
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, environment_around
 
 _CODE: Final = (
     *(".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".rb", ".php", ".java", ".kt"),

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from kotef.checks.verification import Verification
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 _CASE: Final = re.compile(rb"^\s*class \w+\(.*TestCase\b.*\):", re.MULTILINE)
 _OF_PYTEST: Final = re.compile(rb"^(?:import|from) pytest\b|^(?:async )?def test", re.MULTILINE)

@@ -17,7 +17,7 @@ from kotef.repair.scope import FileScope, FunctionScope, Literal, assignments, l
 from kotef.repair.session import CollectedTests, WorkerSession
 from kotef.repair.source import PythonSource, SwapUnit
 from kotef.repair.types import Ending
-from kotef.workspace.snapshot_scope import LARGEST
+from kotef.workspace import LARGEST_FILE
 
 _FOR_COLLECTING: Final = 0.75
 """Part of the time that collecting the tests may take."""
@@ -276,7 +276,7 @@ def read_sources(root: Path, paths: Iterable[str]) -> tuple[dict[str, PythonSour
     unread: dict[str, str] = {}
     for path in paths:
         try:
-            sources[path] = PythonSource(path, read_within(root, path, largest=LARGEST))
+            sources[path] = PythonSource(path, read_within(root, path, largest=LARGEST_FILE))
         except (OSError, SyntaxError, ValueError, RecursionError) as error:  # newer syntax than ours is among these
             unread[path] = _why_not(error)
     return sources, unread

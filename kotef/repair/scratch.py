@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from kotef.workspace.process_tree import start_of
+from kotef.workspace import start_of
 
 _PREFIX: Final = "kotef-repair-"
 _OWNED: Final = re.compile(rf"{_PREFIX}(?P<pid>\d+)-(?P<start>\d+)-(?P<world>\d+)-\w+")

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from kotef.checks.verification import Verification
 from kotef.context.prompts import Prompts
+from kotef.deps import Models
 from kotef.errors import UsageError
 from kotef.failures.plural import counted
 from kotef.replay.player import Player
@@ -19,7 +20,7 @@ from kotef.runs.config import UserConfig, prompt_overrides
 from kotef.runs.events import Watcher
 from kotef.runs.external_agents import AgentGrant, Hired, commands_in
 from kotef.runs.result import Camel, Result
-from kotef.runs.run_config import Models, RunConfig
+from kotef.runs.run_config import RunConfig
 from kotef.runs.sandbox_setup import Confined
 from kotef.runs.start import start
 from kotef.runs.store import RunDir, at
@@ -103,7 +104,10 @@ def replay(
             some = ", ".join(copy.changed(tree, stands)[:5])
             player.differs(0, f"the copy differs from the recorded workspace: {some}")
         overrides, _ = prompt_overrides(root, config, trust=task.trust)
-        setting = RunConfig(
+        again = at(place, run.run_id)
+        played = RunConfig(
+            again,
+            task.model_copy(update={"setup": (), "mcp": ""}),
             place,
             lambda _: Models(),
             Prompts(overrides),
@@ -113,8 +117,7 @@ def replay(
             tape=player,
             hired=_hired(task),
         )
-        again = at(place, run.run_id)
-        result = start(again, task.model_copy(update={"setup": (), "mcp": ""}), setting)
+        result = start(played)
         return _compared(run, again, result, player, notices, into=place if into else None)
 
 

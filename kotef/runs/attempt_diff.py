@@ -13,10 +13,7 @@ from kotef.files import write_atomic
 from kotef.git import patched_tree
 from kotef.nodes.differences import lines_of, next_replaced
 from kotef.runs.store import RunDir
-from kotef.workspace.activity import activity_of
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.restoration import restore_remainder
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, activity_of, restore_remainder, workspace_lock
 
 log = logging.getLogger("kotef")
 

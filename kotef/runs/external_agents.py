@@ -16,7 +16,8 @@ from kotef.errors import UsageError
 from kotef.files import at_home
 from kotef.runs.config import UserConfig, config_path
 from kotef.runs.logins import LARGEST, secrets_in
-from kotef.runs.sandbox_setup import Confined, SandboxRequest, with_network
+from kotef.runs.run_settings import SandboxRequest
+from kotef.runs.sandbox_setup import Confined, with_network
 from kotef.sandbox import OFF, Confinement, Sandbox
 from kotef.settings import Price
 

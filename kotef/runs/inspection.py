@@ -27,7 +27,7 @@ from kotef.runs.store import uncommitted
 from kotef.sandbox import OFF, BaseCheckout, Sandbox, base_checkout, fresh_room, resolve_commit
 from kotef.settings import Limits
 from kotef.shell import Role, judging_files, words_of
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 _READS_CI: Final = r"""\benv\.CI\b|(environ|getenv|Getenv|env|ENV)[^a-zA-Z]{0,3}(get)?[^a-zA-Z]{0,3}["']CI["']"""
 _CODE: Final = ("*.js", "*.mjs", "*.cjs", "*.ts", "*.py", "*.go", "*.rs", "*.rb", "*.php", "*.java", "*.c", "*.cc")

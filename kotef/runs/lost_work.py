@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kotef.git import run_git
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots
 
 _NAMED: Final = 10
 

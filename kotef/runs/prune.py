@@ -18,9 +18,7 @@ from kotef.runs.git_history_guard import OBJECTS
 from kotef.runs.public_record import remove_record
 from kotef.runs.store import RunDir, at, every, runs_dir
 from kotef.tools.stash import too_old
-from kotef.workspace.file_swap_journal import MARK
-from kotef.workspace.lock import workspace_lock
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import SWAP_MARK, Snapshots, workspace_lock
 
 DAY: Final = 86_400
 _TREE: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
@@ -107,7 +105,7 @@ def _can_go_on(run: RunDir) -> bool:
     """Whether `kotef resume` would take it, or a command has yet to put right what it left in place."""
     if run.is_foreign:
         return False
-    if (run.path / MARK).exists():
+    if (run.path / SWAP_MARK).exists():
         return True
     try:
         task, result = run.task(), run.result()

@@ -8,8 +8,7 @@ from kotef import __version__
 from kotef.errors import UsageError
 from kotef.runs.store import RunDir
 from kotef.state import SCHEMA_VERSION, Task
-from kotef.workspace.last_tree import since_seen
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import Snapshots, changed_since_last_tree
 
 _NAMED: Final = 10
 
@@ -53,7 +52,7 @@ def not_as_left(run: RunDir, task: Task, snapshots: Snapshots) -> tuple[str, ...
     said = []
     if task.kotef_version not in ("", __version__):
         said.append(f"run {run.run_id} was begun by kotef {task.kotef_version}; this is {__version__}")
-    since = since_seen(run.path, snapshots)
+    since = changed_since_last_tree(run.path, snapshots)
     if since.changed:
         rest = len(since.changed) - _NAMED
         names = ", ".join(since.changed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -15,9 +15,7 @@ from typing import Final
 from kotef.errors import UsageError, WorkspaceError
 from kotef.git import git, run_git
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.ignored_backup import KEPT_CAP, copy_ignored
-from kotef.workspace.snapshot_scope import Listing
-from kotef.workspace.snapshots import Snapshots
+from kotef.workspace import BACKUP_LIMIT, Listing, Snapshots, copy_ignored
 
 _ENVIRONMENTS: Final = (".venv", "venv", "env", ".tox", ".nox", "node_modules", "bower_components", "vendor/bundle")
 """Directories that an installation fills; a command sees the workspace's own. At most two levels down."""
@@ -122,7 +120,7 @@ def base_checkout(root: Path, toplevel: Path, commit: str, sandbox: Sandbox = OF
         copy = Path(directory) / "copy"
         copy.mkdir()
         _export(root, toplevel, commit, copy, index=Path(directory) / "index")
-        copy_ignored(root, Listing(root, Snapshots.open(root).store).ignored(), copy, cap=KEPT_CAP)
+        copy_ignored(root, Listing(root, Snapshots.open(root).store).ignored(), copy, cap=BACKUP_LIMIT)
         bound = []
         for path in _installed(root):
             if (copy / path).exists() or (copy / path).is_symlink():

@@ -13,8 +13,7 @@ from kotef.sandbox.private_home import clear_rooms, remove_tree, take_room
 from kotef.sandbox.seed import copy_caches
 from kotef.sandbox.services import reachable_services
 from kotef.sandbox.toolchains import settle, toolchains, variables
-from kotef.workspace.nested_repositories import repositories
-from kotef.workspace.protected_environments import Environments
+from kotef.workspace import Environments, repositories
 
 HIDDEN: Final = (
     "/home",

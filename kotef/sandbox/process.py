@@ -17,7 +17,7 @@ from kotef.errors import CheckError, WorkspaceError
 from kotef.redaction import StreamRedactor, redactor
 from kotef.sandbox.output import HeadTail, Log
 from kotef.sandbox.sandbox import OFF, Sandbox
-from kotef.workspace.process_tree import MARKER, ProcessTree, adopt_orphans
+from kotef.workspace import MARKER, ProcessTree, adopt_orphans
 
 LOG_CAP: Final = 50 * 1024 * 1024
 """Bytes of one log."""

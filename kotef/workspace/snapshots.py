@@ -20,7 +20,7 @@ from kotef.workspace.file_metadata import opened
 from kotef.workspace.ignored_backup import modes_of
 from kotef.workspace.loose_objects import UnreadableObjectError
 from kotef.workspace.nested_repositories import Repositories, repositories
-from kotef.workspace.snapshot_scope import LARGEST, FileMark, Listing, split
+from kotef.workspace.snapshot_scope import LARGEST_FILE, FileMark, Listing, split_names
 from kotef.workspace.tree_store import TreeStore, make_store
 
 _MOST_SPECIAL: Final = 20
@@ -173,7 +173,7 @@ class Snapshots(TreeStore):
         known = self.entries(tree) if tree else {}
         changes: dict[str, FileEntry | None] = dict.fromkeys(gone)
         for path in moved:
-            entry, content = content_at(self.root, path, largest=LARGEST)
+            entry, content = content_at(self.root, path, largest=LARGEST_FILE)
             if entry is None or entry in {UNKNOWN, DIRECTORY}:  # it changed under our eyes
                 raise UnreadableObjectError(path)
             if entry != known.get(path):
@@ -239,7 +239,7 @@ class Snapshots(TreeStore):
         left: list[str] = []
         with opened(self.root, chosen, known):
             for path, content in self._in_order(chosen, wanted):
-                want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST)
+                want, now = wanted.get(path), entry_at(self.root, path, largest=LARGEST_FILE)
                 if now == want or (want is None and now == DIRECTORY):
                     continue
                 ours = (path in wanted or path in seen) and now == seen.get(path) and path not in keep
@@ -288,7 +288,7 @@ class Snapshots(TreeStore):
             listed = self._run("ls-files", "-z")
             if listed.returncode:
                 return git_error(listed, ["ls-files"], self.root)
-            self._indexed = frozenset(split(listed.stdout))
+            self._indexed = frozenset(split_names(listed.stdout))
         recent = self._recent(self._indexed & held, since=self._indexed_since())
         gone, self._indexed = (self._indexed - held) | recent, None  # not known until all went well
         for option, paths in (("--force-remove", gone), ("--replace", held)):

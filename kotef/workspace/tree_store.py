@@ -16,7 +16,7 @@ from kotef.files import os_fault
 from kotef.git import git_error, run_git
 from kotef.workspace.file_entry import FileEntry, blob_id
 from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
-from kotef.workspace.snapshot_scope import split
+from kotef.workspace.snapshot_scope import split_names
 
 _CONFIG: Final = """\
 [core]
@@ -192,7 +192,7 @@ class TreeStore:
         trees = self._trees(old, new)
         with suppress(UnreadableObjectError):
             return self._loose.changed(old, new)
-        return tuple(sorted(split(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
+        return tuple(sorted(split_names(self._git("diff-tree", "-r", "-z", "--name-only", "--no-renames", *trees))))
 
     def _read_entries(self, tree: str) -> Mapping[str, FileEntry]:
         known = self._trees(tree)

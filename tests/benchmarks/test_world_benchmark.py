@@ -86,6 +86,7 @@ def test_it_compares_verdict_count_names_and_fixes(checkouts: Path) -> None:
     assert not (checkouts / "calc/.sdd").exists()
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("command", ["python3 -m unittest tests.test_calc.Calc.test_add", "false"])
 def test_a_difference_is_an_exit_status_of_1(checkouts: Path, command: str) -> None:
     status, (row,) = measured(checkouts, command)

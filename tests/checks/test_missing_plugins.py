@@ -23,6 +23,7 @@ def _tried(root: Path, arguments: str = "") -> Trial:
     return asyncio.run(try_checks([check], root=root, env=env))[0]
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize(
     ("option", "distribution"),
     [

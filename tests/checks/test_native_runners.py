@@ -117,6 +117,7 @@ def built(root: Path, library: str) -> None:
         pytest.skip(f"{library} is not installed")
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("library", PROGRAMS)
 def test_a_test_program_tells_of_each_test(tmp_path: Path, library: str) -> None:
     built(tmp_path, library)

@@ -131,6 +131,7 @@ def project(root: Path, toolchain: str, states: States) -> str:
     return command
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("toolchain", ALL)
 def test_fixed_left_broken_missing_and_skipped_tests_are_named_behind_any_wrapping(
     toolchain: str, tmp_path: Path
@@ -157,6 +158,7 @@ def test_fixed_left_broken_missing_and_skipped_tests_are_named_behind_any_wrappi
         assert (result.failed, result.tests_executed) == (2, 5), wrapping
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("toolchain", ALL)
 def test_no_test_executed_is_no_success(toolchain: str, tmp_path: Path) -> None:
     root = tmp_path / "a"

@@ -1,11 +1,13 @@
 """Closing lines of test runners, as their own documentation and real runs show them."""
 
+import re
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kotef.checks import runner_summaries
 from kotef.checks.runner_summaries import console_counts
 
 CASES = {
@@ -123,3 +125,9 @@ def test_long_output_takes_linear_time(nasty: str):
     console_counts(nasty + "\n3 passed in 1s")
 
     assert time.process_time() - start < 5
+
+
+def test_a_closing_line_of_every_runner_has_a_blank() -> None:
+    """A line without one is passed over before any pattern is tried."""
+    for closing, pattern in runner_summaries._COMPILED:
+        assert re.search(r" (?![*?])(?!\{0)|\\s\+", pattern.pattern), closing

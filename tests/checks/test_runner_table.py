@@ -284,6 +284,7 @@ OF_NODE = {
 }
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("command", ["node --test", "npm test", "node --test --test-reporter=spec"])
 def test_the_runner_of_node_tells_of_each_test(tmp_path: Path, command: str) -> None:
     needs("npm" if command.startswith("npm") else "node")

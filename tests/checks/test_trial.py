@@ -96,6 +96,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize("line", BROKEN)
 @pytest.mark.parametrize("program", ["{} -m pytest", "{}/../pytest"])
 def test_pytest_is_there_whatever_the_projects_own_configuration_does(place: Path, line: str, program: str) -> None:

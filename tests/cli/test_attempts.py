@@ -16,7 +16,7 @@ from support.terminal import at_a_terminal
 
 from kotef.cli.main import main
 from kotef.files import state_dir
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 
 GOAL = "make add add"
 CRLF = b"one\r\ntwo\r\n"
@@ -215,6 +215,7 @@ def test_a_ticket_that_the_run_closed_is_open_again(root: Path, run: Callable[..
     assert (place / "closed" / "01-add.md").exists(), "putting the files in place moves no ticket"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("command", [("undo",), ("apply", "--attempt", "1")])
 def test_what_a_person_changed_after_the_run_is_not_touched(root: Path, green: Ran, command: tuple[str, ...]) -> None:
     (root / "calc.py").write_text("mine\n")
@@ -309,6 +310,7 @@ def test_what_cannot_be_kept_first_is_never_replaced(root: Path, green: Ran) -> 
     assert (root / "notes.txt").read_text() == "mine now\n"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("command", [("diff",), ("undo", "--last"), ("apply", "--last", "--attempt", "1")])
 def test_while_a_run_is_at_work_nothing_is_touched(root: Path, green: Ran, command: tuple[str, ...]) -> None:
     with workspace_lock(root, "20260131-101500-aaaa"):
@@ -318,6 +320,7 @@ def test_while_a_run_is_at_work_nothing_is_touched(root: Path, green: Ran, comma
     assert (root / "calc.py").read_text() == FIXED
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("without_git", [False, True])
 def test_without_the_snapshots_the_patches_do(root: Path, run: Callable[..., Ran], without_git: bool) -> None:
     if without_git:

@@ -30,6 +30,7 @@ def test_a_run_goes_on_to_its_own_end(tmp_path: Path, more: tuple[str, ...]) -> 
     assert "first + second" in (tmp_path / "calc.py").read_text()
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("more", [(), ("--json",), ("--github",)])
 def test_a_check_keeps_its_status(tmp_path: Path, more: tuple[str, ...]) -> None:
     ran = unread(tmp_path, "check", "--check", "false", *more)

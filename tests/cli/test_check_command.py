@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support import loop
 from support.loop import BUG, TEST, Ran, contents, git, kotef
 
 from kotef.cli.main import main
@@ -241,7 +242,8 @@ def test_errors_too_are_json_for_who_asked_for_it_and_one_line_for_people(reposi
         assert ran.stderr == f"kotef: error: {said['error']}\n"
 
 
-def test_a_flaky_failure_is_red_and_called_so(plain_project: Path) -> None:
+def test_a_flaky_failure_is_red_and_called_so(plain_project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "RERUNS", ())
     (plain_project / "calc.py").write_text("SEEN = []\n" + GREEN)
     (plain_project / "test_leak.py").write_text(
         "import calc\n\n\ndef test_one():\n    calc.SEEN.append(1)\n\n\ndef test_two():\n    assert not calc.SEEN\n"
@@ -255,7 +257,7 @@ def test_a_flaky_failure_is_red_and_called_so(plain_project: Path) -> None:
 
 
 def test_it_waits_for_nobody_and_works_beside_no_run(repository: Path) -> None:
-    from kotef.workspace.lock import workspace_lock
+    from kotef.workspace import workspace_lock
 
     holding, done = threading.Event(), threading.Event()
 

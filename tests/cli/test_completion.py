@@ -37,6 +37,7 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("command", ["show", "replay", "rejudge", "resume", "report"])
 def test_runs_are_offered_the_newest_first(workspace: Path, command: str) -> None:
     assert asked(workspace / "below", command, "2026") == ["20260202-101010-bbbb", "20260101-101010-aaaa"]
@@ -49,6 +50,7 @@ def test_tickets_and_roles_are_offered(workspace: Path) -> None:
     assert asked(workspace, "run", "--agent", "") == ["coder", "test-writer"]
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize(
     "name", ["$(touch x)", "`id`", "a;id", "a b", "a'b", "-rf", "~x", "a&b", "a\u202eb", "{a,b}", "a|b"]
 )

@@ -54,6 +54,7 @@ def printed(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize("chosen", SETS, ids="+".join)
 def test_every_command_asks_the_same_model(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: OpenAIServer, chosen: tuple[str, ...]

@@ -19,6 +19,7 @@ def told(text: str, *paths: str) -> list[Complaint]:
     return complaints(text, lambda path: path if path in paths else None)
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("style", ["auto", "short", "line", "native", "no"])
 def test_every_traceback_style_of_pytest_leads_to_the_fix(bench: Bench, style: str) -> None:
     bench.write(TEST)

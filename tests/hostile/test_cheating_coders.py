@@ -1016,6 +1016,7 @@ def chosen() -> Iterator[Any]:
             yield pytest.param(cheat, id=cheat.name, marks=() if cheat in examples else others)
 
 
+@pytest.mark.examples(4)
 @pytest.mark.parametrize("cheat", tuple(chosen()))
 def test_a_cheat_is_not_verified_and_is_named(cheat: Cheat, play, told) -> None:
     if cheat.needs and not shutil.which(cheat.needs):

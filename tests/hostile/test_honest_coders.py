@@ -242,6 +242,7 @@ HONEST = [
 ]
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize(
     "honest", [pytest.param(one, id=one.name, marks=() if one.quick else pytest.mark.hostile) for one in HONEST]
 )

@@ -313,6 +313,7 @@ def script_of(attack: Attack, world: World, port: int = 9) -> str:
     return PRELUDE + "".join(f"{name} = {value!r}\n" for name, value in known.items()) + attack.script + "\n"
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize(("attack", "level"), tuple(chosen()))
 def test_nothing_outside_is_harmed_and_nothing_is_told(
     attack: Attack, level: str, world: World, monkeypatch: pytest.MonkeyPatch

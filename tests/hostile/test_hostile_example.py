@@ -63,7 +63,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.examples(8)  # those that act, and two that show
+@pytest.mark.examples(3)  # those that act, and two that show
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_forged_runs_are_shown_and_never_acted_on(world: World, words: list[str]) -> None:
     """Marks, tasks, links and pipes below `.sdd/runs`; each command is a process with a time limit."""

@@ -128,6 +128,7 @@ def world(tmp_path: Path) -> World:
     return made
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize("nonsense", ALL)
 def test_the_run_ends_in_bounds_and_says_why(nonsense: Nonsense, world: World, monkeypatch: Any) -> None:
     agent = Agent(coder=nonsense.coder)

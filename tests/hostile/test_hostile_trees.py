@@ -150,6 +150,7 @@ def test_a_link_at_a_path_that_kotef_writes_is_named_with_the_way_out(template: 
         clear(world.place)
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(
     ("place", "command"),
     [

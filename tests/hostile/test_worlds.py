@@ -86,7 +86,7 @@ def test_what_is_written_is_python() -> None:
                         ast.parse(text)
 
 
-@pytest.mark.examples(4)
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(("truth", "runner", "seed"), [(truth, *one) for truth, row in SAMPLE.items() for one in row])
 def test_a_world_ends_as_its_truth_says(truth: str, runner: str, seed: int, tmp_path: Path) -> None:
     one = world(seed, truth=truth, runner=runner)
@@ -107,6 +107,7 @@ def test_attacks_that_know_the_probes_can_be_written() -> None:
             assert one.change.truth == "wrong"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("name", ["keyed by size", "values of its type"])
 def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -> None:
     made = next(one for one in adaptive_worlds(1, name) if one.project.language == "python")
@@ -116,6 +117,7 @@ def test_an_attack_that_knows_the_probes_is_refused(name: str, tmp_path: Path) -
     assert not told.green, told.details
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(
     ("name", "is_green"),
     [

@@ -196,6 +196,7 @@ ENDPOINTS = {
 }
 
 
+@pytest.mark.examples(3)
 @pytest.mark.parametrize("kind", ENDPOINTS)
 def test_an_endpoint_of_no_use_ends_the_run_and_names_the_fault(project: Path, run, kind: str) -> None:
     reply, fault = ENDPOINTS[kind]
@@ -298,6 +299,7 @@ def test_an_answer_without_stream_and_usage_is_good_enough(project: Path, run) -
     assert ran.result["usage"]["tokensIn"] > 0
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("server", ["openai", "vllm", "llama.cpp", "ollama"])
 def test_a_conversation_that_is_too_long_ends_the_visit_and_says_so(project: Path, run, server: str) -> None:
     ran = run(project, Agent(coder=[overflow(server)]), GOAL, "--check", CHECK)
@@ -422,7 +424,7 @@ def test_a_second_run_in_one_workspace_is_refused_with_pid_and_run(project: Path
 import sys, time
 from pathlib import Path
 from kotef.sandbox import process
-from kotef.workspace.lock import workspace_lock
+from kotef.workspace import workspace_lock
 with workspace_lock(Path({str(project)!r}), "20260101-000000-abcd"):
     print("held", flush=True)
     time.sleep(60)

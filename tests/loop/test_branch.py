@@ -208,6 +208,7 @@ def test_what_cannot_be_committed_to_is_told_before_the_run(
     assert not (project / ".sdd").exists(), "no run was made"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("arguments", [["--branch", GOAL], ["--branch", "fix-add"]])
 def test_a_name_is_never_taken_from_the_next_word(project: Path, run: Run, arguments: list[str]) -> None:
     ran = run(project, Agent(coder=[FIX, DONE]), *arguments, "--check", CHECK)

@@ -85,7 +85,7 @@ CASES = {
 }
 
 
-@pytest.mark.examples(3)
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("case", CASES)
 def test_two_assertions_on_the_same_call_end_the_run_before_a_model_is_asked(shop: Path, run, case: str) -> None:
     product, text, check, first, second = CASES[case]

@@ -260,6 +260,7 @@ def test_a_tree_with_forbidden_entries_changes_nothing(
     assert git(clone, "status", "--porcelain") == ""
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("name", ["run/visit-3.base", "run/activity.jsonl", "run/seconds"])
 def test_altered_records_in_a_file_are_neither_git_options_nor_crashes(
     packed: Path, clone: Path, tmp_path: Path, name: str

@@ -3,11 +3,17 @@
 from pathlib import Path
 
 import pytest
+from support import loop
 from support.loop import BUG, DONE, FIX, PYTEST, Agent, edit, unchanged
 
 GOAL = "make add add"
 SEEN = "SEEN = []\n\n\n" + BUG
 LEAKY = "import calc\n\n\ndef test_a_uses():\n    calc.add(0, 0)\n    {}\n\n\ndef test_b_starts_fresh():\n    assert not calc.SEEN\n"
+
+
+@pytest.fixture(autouse=True)
+def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "RERUNS", ())
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ HISTORY = {
 }
 
 
-@pytest.mark.examples(4)
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("script", HISTORY.values(), ids=HISTORY)
 def test_branches_stashes_index_and_objects_are_as_before_the_run(work: Path, run, script: str) -> None:
     before = state(work)

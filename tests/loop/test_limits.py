@@ -17,6 +17,7 @@ DRIP = paced(text("one word after another, and no end to it " * 3), 0.2)
 """Never silent for long, and many seconds until it is whole."""
 
 
+@pytest.mark.examples(4)
 @pytest.mark.parametrize(
     ("agent", "given", "figure"),
     [

@@ -9,6 +9,7 @@ from support.loop import CHECK, DONE, Agent
 from support.openai_server import call, calls
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("lost", ["", "store.git", "store.git/objects"])
 def test_a_run_whose_state_is_deleted_ends_with_a_result_a_report_and_one_entry(project: Path, run, lost: str) -> None:
     places = f"{os.environ['XDG_STATE_HOME']}/kotef/*/{lost}"

@@ -178,6 +178,7 @@ def test_a_repeat_that_is_resumed_and_fails_otherwise_gets_its_own_entry(project
     assert resumed.issues[0]["seen_again"] == ()
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("blocked", ["a directory", "read-only", "a link"])
 def test_an_entry_that_cannot_go_into_the_log_is_beside_the_result(project: Path, run, blocked: str) -> None:
     log = project / ".sdd" / "issues.md"

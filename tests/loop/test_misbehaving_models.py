@@ -48,6 +48,7 @@ def test_arguments_with_wrong_syntax_are_mended_and_told(project: Path, run) -> 
     assert "edit_file: its arguments were repaired: key without quotes" in ran.stdout
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("whole", ['{"path": "calc.py", "content": "x = 1', "{'path': 'calc.py', 'content': 'x'"])
 def test_what_is_half_is_never_closed_but_answered_with_its_error(project: Path, run, whole: str) -> None:
     agent = Agent(coder=[calls(Call("write_file", whole)), FIX, DONE])

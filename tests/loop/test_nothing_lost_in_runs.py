@@ -92,6 +92,7 @@ def test_a_verified_run_names_lost_work_and_undo_restores_it(project: Path, run)
     assert belongings(project) == before
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("name", [".gitattributes", ".gitignore", "pkg/.gitignore"])
 def test_a_pipe_that_would_block_git_is_moved_away_and_the_run_continues(tmp_path: Path, name: str) -> None:
     root = tmp_path / "project"

@@ -154,6 +154,7 @@ def test_a_file_that_holds_a_secret_is_edited_and_keeps_it(planted: Path, run) -
     assert ENVIRONMENT in patch, "a patch is the user's own file, exact, or it could not be applied"
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "reply",
     [
@@ -173,6 +174,7 @@ def test_a_mark_that_stands_for_nothing_in_a_file_is_refused(planted: Path, run,
     nowhere(ran, agent)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize("http", [400, 401, 500])
 def test_an_endpoint_that_echoes_the_key_does_not_bring_it_in(planted: Path, run, monkeypatch, http: int) -> None:
     monkeypatch.setattr("kotef.models.errors.MAX_BACKOFF", 0.01)

@@ -211,7 +211,7 @@ def broken(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     return runner, root
 
 
-@pytest.mark.examples(3)  # each runner's reports have tests of their own
+@pytest.mark.examples(1)  # each runner's reports have tests of their own
 def test_an_attempt_that_fixes_two_of_three_is_kept_and_the_third_is_named(broken: tuple[str, Path], run) -> None:
     runner, root = broken
     command, path, _, _, left, line = BROKEN[runner]

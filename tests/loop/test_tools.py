@@ -301,6 +301,7 @@ def test_a_tier_without_an_editing_tool_is_declined_with_that_reason(
     assert words in ran.result["sentence"]
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(("asked", "warned"), [("standard", 0), ("ALL", 0), ("none", 1)])
 def test_a_tier_narrows_and_an_unknown_one_warns(
     remembering: Path, run, monkeypatch: pytest.MonkeyPatch, asked: str, warned: int

@@ -62,6 +62,7 @@ def test_a_test_that_crashes_the_interpreter_is_repaired(tmp_path: Path) -> None
     assert not left_by(tmp_path)
 
 
+@pytest.mark.examples(1)
 @pytest.mark.parametrize(
     "line",
     ["total = " + " + ".join(["n"] + ["0"] * 1500), "total = n" + ".real" * 1500, f"total = {'(' * 90}n{')' * 90}"],

@@ -10,6 +10,7 @@ from kotef.repair.scope import FileScope, FunctionScope
 from kotef.repair.source import PythonSource
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [

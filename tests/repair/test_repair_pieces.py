@@ -321,6 +321,7 @@ REMOVALS = {
 }
 
 
+@pytest.mark.examples(2)
 @pytest.mark.parametrize("removal", list(REMOVALS.values()), ids=list(REMOVALS))
 def test_tests_that_remove_what_they_made_are_searched(tmp_path: Path, removal: str) -> None:
     files = {

@@ -166,6 +166,7 @@ def test_protected_files_are_never_edited(tmp_path: Path) -> None:
     assert found.declined == "the tests import no file of this workspace that may be edited"
 
 
+@pytest.mark.examples(5)
 @pytest.mark.parametrize(
     ("code", "test", "reason"),
     [

@@ -13,7 +13,7 @@ import pytest
 from support.confined import shell
 
 from kotef.sandbox.sandbox import Level, Sandbox
-from kotef.workspace.process_tree import adopt_orphans
+from kotef.workspace import adopt_orphans
 
 Make = Callable[..., Sandbox]
 LEVELS: tuple[Level, ...] = ("off", "bwrap", "landlock")
@@ -54,6 +54,7 @@ def running(mark: str) -> list[bytes]:
     return [line for line in lines if mark.encode() in line and b"kotef" not in line]
 
 
+@pytest.mark.examples(6)
 @each_level
 @pytest.mark.parametrize(
     "start",
