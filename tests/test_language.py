@@ -72,7 +72,7 @@ def test_prompts_and_documentation_are_in_plain_english() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["fix the file", "written anew", "It is no text of ours.", "Nobody knows.", "of no use"]
+    "text", ["mend the file", "written anew", "It is no text of ours.", "Nobody knows.", "of no use"]
 )
 def test_the_words_are_found(text: str) -> None:
     assert PATTERN.search(text)
