@@ -294,7 +294,7 @@ def test_a_patch_too_long_to_read_whole_says_that_its_figures_are_not_all(tmp_pa
     text = Seen(as_html(run)).text
     assert len(patch.read_text()) > 400_000
     assert "long.py new, at least +" in text
-    assert "this file, and whatever follows, is whole in visit-3.patch" in text
+    assert "this file, and everything after it, is complete in visit-3.patch" in text
     assert text.count("at least") == 1, "the short patches of the other attempts are counted whole"
 
 
