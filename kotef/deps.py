@@ -192,7 +192,7 @@ class RunContext:
     permits: "Permits"
     """Commands that a person has allowed."""
     ask: Ask | None = None
-    """Puts a question to the person at the terminal; None where there is no one."""
+    """Puts a question to the person at the terminal; None if there is no one."""
     approval: Approval | None = None
     """None: no one is asked before the first edit."""
 

@@ -71,7 +71,7 @@ class RunStartedEvent(RunEvent):
 
 
 class RunResumedEvent(RunEvent):
-    """A run goes on."""
+    """A run continues."""
 
     event_name = "run_resumed"
 
@@ -121,7 +121,7 @@ class SnapshotEvent(RunEvent):
 
 
 class RetryEvent(RunEvent):
-    """A step is done once more."""
+    """A step is done again."""
 
     event_name = "retry"
 
@@ -204,7 +204,7 @@ class ProvingEvent(RunEvent):
 
 
 class SettingAsideEvent(RunEvent):
-    """The tree is judged once more without these files."""
+    """The tree is judged again without these files."""
 
     event_name = "setting_aside"
 
@@ -478,7 +478,7 @@ class MistakeRecoveryEvent(RunEvent):
     escalated: bool
     """False: guidance was injected; True: the visit was stopped."""
     can_continue: bool
-    """Whether the visit goes on."""
+    """Whether the visit continues."""
 
 
 class RepeatEvent(RunEvent):
@@ -518,7 +518,7 @@ class CompactedEvent(RunEvent):
 
 
 class PrefixDriftEvent(RunEvent):
-    """What stands before the conversation changed, so no cache can answer."""
+    """What is before the conversation changed, so no cache can answer."""
 
     event_name = "prefix_drift"
 
@@ -629,9 +629,9 @@ class RecordedEvent:
     """An event with its place in the run, as a line of `events.jsonl` has it."""
 
     number: int
-    """Monotonic in a run, resumes included; 0 where the line does not say."""
+    """Monotonic in a run, resumes included; 0 if the line does not say."""
     time: float
-    """Seconds since 1970; 0 where the line does not say."""
+    """Seconds since 1970; 0 if the line does not say."""
     event: RunEvent
     more: Mapping[str, Any] = field(default_factory=dict)
     """Fields that this kotef does not know, kept for whoever does."""
@@ -640,12 +640,12 @@ class RecordedEvent:
 
     @property
     def visit(self) -> int | None:
-        """The visit it belongs to; None where it names none."""
+        """The visit it belongs to; None if it names none."""
         visit = getattr(self.event, "visit", None)
         return visit if isinstance(visit, int) and visit >= 0 else None
 
     def line(self) -> dict[str, Any]:
-        """As it stands in `events.jsonl`."""
+        """As it is in `events.jsonl`."""
         fields = {name: value for name, value in dump_event(self.event).items() if name not in self.missing}
         return {"n": self.number, "t": self.time, **fields, **self.more}
 

@@ -18,7 +18,7 @@ _ESCAPED: Final = re.compile(r"\\([#\\])")
 _TIMED: Final = re.compile(r" # time=[\d.]+ ?\w*(?: \{)?$")
 """What node-tap puts behind a name: it differs from run to run."""
 _BEGINNINGS: Final = ("1..", "# Subtest", "ok", "not ok")
-"""A line that begins with none of these is no TAP: most lines are told so, at once."""
+"""A line that begins with none of these is not TAP: most lines are told so, at once."""
 _STEP: Final = 4
 """Columns by which a subtest is indented."""
 

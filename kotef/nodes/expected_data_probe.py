@@ -83,7 +83,7 @@ def _naming(path: str) -> re.Pattern[str]:
 
 
 def _text_before(path: str, bench: Bench, judged: Judged) -> str:
-    """A file of code as it was before the run; empty where it cannot be read."""
+    """A file of code as it was before the run; empty if it cannot be read."""
     try:
         if path in judged.changed:
             content = bench.context.snapshots.read(bench.before, path) or b""

@@ -117,7 +117,7 @@ def take_away(
 
 
 def _move_whole(path: str, repositories: Collection[str], context: RunContext) -> None:
-    """Move a file; and where it lies in a repository that came with the run, that whole one."""
+    """Move a file; and where it is in a repository that came with the run, that whole one."""
     inside = [above for above in _above(path) if (context.root / above / ".git").exists()]
     own = next((above for above in inside if above not in repositories), None)
     if own is None:

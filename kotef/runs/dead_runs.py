@@ -47,7 +47,7 @@ def _noted(root: Path, run: RunDir) -> str:
     except KotefError:
         return ""  # of another version: `kotef runs` says so
     if task is None:
-        return ""  # it died before it began, so nothing was run
+        return ""  # it crashed before it started, so nothing was run
     try:
         record(issues_path(root), _entry(run, task))
     except WorkspaceError as error:

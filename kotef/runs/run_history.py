@@ -39,7 +39,7 @@ class VisitEvents:
     visit: int
     recorded: tuple[RecordedEvent, ...]
     seconds: Mapping[str, float]
-    """By phase; the time between a kill and its resume is no part."""
+    """By phase; the time between a kill and its resume is not a part."""
 
     @property
     def events(self) -> Iterator[RunEvent]:
@@ -132,7 +132,7 @@ class RunHistory:
 
     @property
     def model(self) -> str:
-        """The model that was named first; empty where none was."""
+        """The model that was named first; empty if none was."""
         return next((model for event in self.events if (model := getattr(event, "model", ""))), "")
 
     def last_failures(self) -> tuple[tuple[str, CheckFinishedEvent], ...]:

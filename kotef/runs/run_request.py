@@ -33,7 +33,7 @@ class CommonRequest:
     interactive: bool = False
     """Whether a person at the terminal is asked before the first edit."""
     traced: str = ""
-    """What leaves this machine in traces, in one line; empty where nothing does."""
+    """What leaves this machine in traces, in one line; empty if nothing does."""
 
     @property
     def given(self) -> dict[str, Any]:

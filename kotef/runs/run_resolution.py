@@ -101,7 +101,7 @@ def resolve_run(root: Path, request: RunRequest) -> RunConfig:
 
 
 def resolve_resume(root: Path, run: store.RunDir, task: Task, request: ResumeRequest) -> RunConfig:
-    """A run as it goes on, its `task` with what the request changes; nothing of it is changed yet.
+    """A run as it continues, its `task` with what the request changes; nothing of it is changed yet.
 
     Raises what can be wrong with the request, or speaks against going on.
     """
@@ -147,7 +147,7 @@ class _Equipment:
     prompts: Prompts
     kit: Kit
     ignored: tuple[str, str]
-    """Why prompts, and servers, of the repository are not used; empty where there is nothing to say."""
+    """Why prompts, and servers, of the repository are not used; empty if there is nothing to say."""
     warned: tuple[str, ...]
 
     @property
@@ -223,9 +223,9 @@ def _changed(here: ResolvedWorkspace, run: store.RunDir, task: Task, request: Re
 
 
 def _one_more(run: store.RunDir, task: Task, named: dict[str, Any]) -> int:
-    """The visit to go on from, by `--continue`; adds to `named` what it takes: one attempt, its tool budget once.
+    """The visit to continue from, by `--continue`; adds to `named` what it takes: one attempt, its tool budget once.
 
-    UsageError where no cap of a visit ended the last one.
+    UsageError if no cap of a visit ended the last one.
     """
     result = run.result()
     if result is None or result.stopped_by not in VISIT_CAPS or result.done:

@@ -45,7 +45,7 @@ class RunSetting(NamedTuple):
     """One setting and who says it."""
 
     value: Any
-    """None where no one does and there is no default."""
+    """None if no one does and there is no default."""
     origin: SettingOrigin
 
 

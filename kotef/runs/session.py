@@ -51,7 +51,7 @@ class RunSession:
         await _prepare(self.config, self.context, self.executor)
 
     def announce(self, *, resumed: bool, outcome: str | None = None) -> None:
-        """Say that the run begins, or goes on after `outcome`, and what a person should know before it works."""
+        """Say that the run begins, or continues after `outcome`, and what a person should know before it works."""
         task, confined = self.config.task, self.config.confined
         sandbox, network = confined.level, confined.sandbox.network
         if resumed:

@@ -294,7 +294,7 @@ def test_a_patch_too_long_to_read_whole_says_that_its_figures_are_not_all(tmp_pa
     text = Seen(as_html(run)).text
     assert len(patch.read_text()) > 400_000
     assert "long.py new, at least +" in text
-    assert "this file, and whatever follows, is whole in visit-3.patch" in text
+    assert "this file, and everything after it, is complete in visit-3.patch" in text
     assert text.count("at least") == 1, "the short patches of the other attempts are counted whole"
 
 
@@ -305,7 +305,7 @@ def test_what_no_model_answered_is_no_figure_of_zero(tmp_path: Path) -> None:
 
 def test_the_same_drift_is_told_once_with_how_often(tmp_path: Path) -> None:
     models = Seen(as_html(made_run(tmp_path))).text.partition("Prefix drift")[2]
-    assert "drift ×3 what stands before" in models
+    assert "drift ×3 the request prefix of" in models
     assert models.count("request prefix") == 1
 
 

@@ -251,7 +251,9 @@ def test_what_only_looks_like_one_is_none(line: str) -> None:
     assert list(keys_in([line])) == []
 
 
-@pytest.mark.parametrize(("begun", "hint"), [(True, "`kotef resume 20260131-0"), (False, "it died before it began")])
+@pytest.mark.parametrize(
+    ("begun", "hint"), [(True, "`kotef resume 20260131-0"), (False, "it crashed before it started")]
+)
 def test_a_run_without_a_result_says_how_to_go_on(tmp_path: Path, begun: bool, hint: str) -> None:
     died = at(tmp_path, "20260131-0")
     died.create()

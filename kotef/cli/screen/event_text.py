@@ -192,7 +192,7 @@ def _plan_lines(event: PlannedEvent, max_attempts: int) -> str:
 
 
 def _context_line(event: CompactedEvent | PrefixDriftEvent) -> tuple[str, str]:
-    """What became of the conversation, or of what stands before it."""
+    """What became of the conversation, or of what is before it."""
     if isinstance(event, PrefixDriftEvent):
         return f"  warning: the request prefix changed: {', '.join(event.changed)}", "yellow"
     left = f"{event.tokens_before:,} of {event.window:,} tokens, about {event.tokens_after:,} are left"
