@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kotef.workspace.file_entry import FileEntry
 
+from kotef.workspace.file_entry import FileEntry
 from kotef.workspace.loose_objects import LooseObjects, UnreadableObjectError
 
 NAME = st.one_of(st.sampled_from(["a", "a.b", "a-b", "ab", "b", "ü"]), st.just(os.fsdecode(b"\xe4")))
